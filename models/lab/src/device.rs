@@ -1,0 +1,281 @@
+//! Names of devices and the rules for choosing one; probing and opening them is the networks' business.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::nearest::nearest;
+
+/// What a user asks for with `--device` or `MLSYS_DEVICE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best there is: CUDA, else a hardware GPU through wgpu, else the CPU.
+    #[default]
+    Auto,
+    /// This back end's first usable device.
+    First(Backend),
+    /// Exactly this device.
+    Exactly(DeviceId),
+}
+
+/// The ways to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Backend {
+    /// NVIDIA's CUDA.
+    Cuda,
+    /// Vulkan, Metal or Direct3D through wgpu.
+    Wgpu,
+    /// The processor, through burn's flex back end.
+    Cpu,
+}
+
+/// One device of one back end, written `cpu`, `wgpu:0` or `cuda:1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceId {
+    /// The back end.
+    pub backend: Backend,
+    /// Which of its devices, from 0.
+    pub index: usize,
+}
+
+/// A device as probing found it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Its name on the command line.
+    pub id: DeviceId,
+    /// The name its maker gave it.
+    pub name: String,
+    /// Memory in bytes, where the driver tells.
+    pub memory_bytes: Option<u64>,
+    /// Number formats it computes with, such as `f32`.
+    pub precisions: Vec<String>,
+    /// Driver or back end version, where it tells.
+    pub driver: Option<String>,
+    /// Whether labs can run on it.
+    pub state: DeviceState,
+}
+
+/// Whether labs can run on a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceState {
+    /// Ready.
+    Usable,
+    /// It works but is the processor in disguise: only used when asked for by name.
+    Software,
+    /// Not usable, and why.
+    Unusable(String),
+}
+
+impl DeviceId {
+    /// The processor.
+    pub const CPU: Self = Self {
+        backend: Backend::Cpu,
+        index: 0,
+    };
+}
+
+impl Backend {
+    /// All back ends in the order of preference.
+    pub const ALL: [Self; 3] = [Self::Cuda, Self::Wgpu, Self::Cpu];
+
+    /// Its name on the command line and in lessons.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Wgpu => "wgpu",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.backend {
+            Backend::Cpu => f.write_str("cpu"),
+            Backend::Cuda | Backend::Wgpu => write!(f, "{}:{}", self.backend, self.index),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::First(backend) => write!(f, "{backend}"),
+            Self::Exactly(id) => write!(f, "{id}"),
+        }
+    }
+}
+
+/// A text that names no device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a device{}; write auto, cpu, wgpu, wgpu:N, cuda or cuda:N", hint(.nearest))]
+pub struct ParseDeviceError {
+    text: String,
+    nearest: Option<&'static str>,
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
+}
+
+impl FromStr for DeviceChoice {
+    type Err = ParseDeviceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, index) = match text.split_once(':') {
+            Some((name, index)) => (name, Some(index.parse::<usize>())),
+            None => (text, None),
+        };
+        let backend = Backend::ALL.into_iter().find(|b| b.name() == name);
+        match (name, backend, index) {
+            ("auto", _, None) => Ok(Self::Auto),
+            (_, Some(Backend::Cpu), None) => Ok(Self::Exactly(DeviceId::CPU)),
+            (_, Some(backend), None) => Ok(Self::First(backend)),
+            (_, Some(backend @ (Backend::Cuda | Backend::Wgpu)), Some(Ok(index))) => {
+                Ok(Self::Exactly(DeviceId { backend, index }))
+            }
+            _ => Err(ParseDeviceError {
+                text: text.escape_debug().to_string(),
+                nearest: nearest(name, ["auto", "cpu", "wgpu", "cuda"]),
+            }),
+        }
+    }
+}
+
+/// A device that cannot be had, with what is there instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no usable device '{wanted}': {reason}; usable here: {usable}")]
+pub struct NoDevice {
+    /// What was asked for.
+    pub wanted: String,
+    /// Why it cannot be had.
+    pub reason: String,
+    /// The usable devices by name.
+    pub usable: String,
+}
+
+/// Picks the device for a choice out of what probing found; `acceptable` is a lesson's list, in its order of preference.
+pub fn choose(
+    choice: DeviceChoice,
+    found: &[DeviceInfo],
+    acceptable: &[Backend],
+) -> Result<DeviceId, NoDevice> {
+    let usable = |info: &&DeviceInfo| info.state == DeviceState::Usable;
+    let first = |backend: Backend| {
+        let of = |info: &&DeviceInfo| info.id.backend == backend;
+        // A software adapter is taken only when the back end was asked for by name.
+        let software = |info: &&DeviceInfo| info.state == DeviceState::Software;
+        let hardware = found.iter().filter(of).find(usable);
+        (hardware, found.iter().filter(of).find(software))
+    };
+    match choice {
+        DeviceChoice::Auto => acceptable
+            .iter()
+            .find_map(|&backend| first(backend).0)
+            .map(|info| info.id)
+            .ok_or_else(|| {
+                let names: Vec<_> = acceptable.iter().map(|b| b.name()).collect();
+                no_device(&names.join(" or "), "none was found", found)
+            }),
+        DeviceChoice::First(backend) => {
+            let (hardware, software) = first(backend);
+            hardware.or(software).map(|info| info.id).ok_or_else(|| {
+                let reason = found
+                    .iter()
+                    .filter(|info| info.id.backend == backend)
+                    .find_map(reason_of)
+                    .unwrap_or_else(|| format!("no {backend} device was found"));
+                no_device(backend.name(), &reason, found)
+            })
+        }
+        DeviceChoice::Exactly(id) => match found.iter().find(|info| info.id == id) {
+            None => Err(no_device(&id.to_string(), "no such device was found", found)),
+            Some(info) => match &info.state {
+                DeviceState::Usable | DeviceState::Software => Ok(id),
+                DeviceState::Unusable(reason) => Err(no_device(&id.to_string(), reason, found)),
+            },
+        },
+    }
+}
+
+fn reason_of(info: &DeviceInfo) -> Option<String> {
+    match &info.state {
+        DeviceState::Unusable(reason) => Some(reason.clone()),
+        DeviceState::Usable | DeviceState::Software => None,
+    }
+}
+
+fn no_device(wanted: &str, reason: &str, found: &[DeviceInfo]) -> NoDevice {
+    let usable: Vec<_> = found
+        .iter()
+        .filter(|info| reason_of(info).is_none())
+        .map(|info| format!("{} ({})", info.id, info.name))
+        .collect();
+    NoDevice {
+        wanted: wanted.to_owned(),
+        reason: reason.to_owned(),
+        usable: usable.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(backend: Backend, index: usize, state: DeviceState) -> DeviceInfo {
+        DeviceInfo {
+            id: DeviceId { backend, index },
+            name: format!("{backend} device"),
+            memory_bytes: None,
+            precisions: vec!["f32".into()],
+            driver: None,
+            state,
+        }
+    }
+
+    #[test]
+    fn device_names_read_and_print() {
+        for name in ["auto", "cpu", "wgpu", "wgpu:0", "cuda", "cuda:3"] {
+            assert_eq!(name.parse::<DeviceChoice>().unwrap().to_string(), name);
+        }
+        for name in ["", "gpu", "cpu:1", "cuda:", "cuda:-1", "wgpu:x", "auto:0", "cuda:0:0"] {
+            assert!(name.parse::<DeviceChoice>().is_err(), "{name}");
+        }
+        let message = "wpgu".parse::<DeviceChoice>().unwrap_err().to_string();
+        assert!(message.contains("did you mean 'wgpu'?"), "{message}");
+    }
+
+    #[test]
+    fn auto_takes_the_best_usable_device_and_no_software_adapter() {
+        let cpu = info(Backend::Cpu, 0, DeviceState::Usable);
+        let software = info(Backend::Wgpu, 0, DeviceState::Software);
+        let gpu = info(Backend::Wgpu, 1, DeviceState::Usable);
+        let broken = info(Backend::Cuda, 0, DeviceState::Unusable("no NVRTC".into()));
+        let pick = |found: &[DeviceInfo], choice: &str| {
+            choose(choice.parse().unwrap(), found, &Backend::ALL).map(|id| id.to_string())
+        };
+        let all = [cpu.clone(), software.clone(), gpu, broken];
+        assert_eq!(pick(&all, "auto"), Ok("wgpu:1".into()));
+        assert_eq!(pick(&all, "wgpu"), Ok("wgpu:1".into()));
+        assert_eq!(pick(&[cpu.clone(), software.clone()], "auto"), Ok("cpu".into()));
+        assert_eq!(pick(&[cpu, software], "wgpu"), Ok("wgpu:0".into()));
+        let error = pick(&all, "cuda").unwrap_err().to_string();
+        assert!(error.contains("no NVRTC") && error.contains("cpu (cpu device)"), "{error}");
+    }
+
+    #[test]
+    fn a_lesson_that_needs_cuda_says_what_is_there() {
+        let cpu = info(Backend::Cpu, 0, DeviceState::Usable);
+        let error = choose(DeviceChoice::Auto, &[cpu], &[Backend::Cuda]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no usable device 'cuda': none was found; usable here: cpu (cpu device)"
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What a lab is, and nothing about how one computes: typed parameters, metrics, reports, frames, control,
+//! the device's name, the hardware tables and the expression language.
+//!
+//! A [`Lab`] takes [`Params`] and emits [`Report`]s; [`RunData`] collects them. The screen, the checks, the
+//! records on disk and the JSON output all read that one collection, so none can disagree with another.
+//!
+//! This crate does no I/O and knows no back end and no terminal.
+
+pub mod control;
+pub mod device;
+pub mod expr;
+pub mod frame;
+pub mod nearest;
+pub mod output;
+pub mod params;
+pub mod registry;
+pub mod report;
+pub mod schema;
+pub mod tables;
+pub mod value;
+
+mod lab;
+
+pub use control::{Command, Control, Limits, StopReason, Turn};
+pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
+pub use frame::Frame;
+pub use lab::{Lab, LabError, Run};
+pub use params::{ParamError, Params, Settings};
+pub use registry::{Registry, UnknownKind};
+pub use report::{Report, RunData, Series, Sink};
+pub use schema::Schema;
+pub use tables::Tables;
+pub use value::Value;

@@ -1,0 +1,245 @@
+//! What somebody set: raw text from a command line or typed values from a lesson, checked against a schema.
+
+use std::collections::BTreeMap;
+
+use super::error::{ParamError, Problem};
+use crate::nearest::nearest;
+use crate::schema::{Param, Schema, Type};
+use crate::tables::Tables;
+use crate::value::Value;
+
+/// A value as it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// Text after `=` on a command line: strings and enums stand as typed, other types are TOML values.
+    Text(String),
+    /// A value that already has a type, from a lesson.
+    Value(Value),
+}
+
+/// Parameters that somebody set, in the order they were set; later layers win over earlier ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    entries: Vec<(String, Given)>,
+}
+
+impl Settings {
+    /// Nothing set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads `name=value` texts, as `--set` takes them; the error is a text without `=`.
+    pub fn from_pairs<'a>(
+        pairs: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let mut settings = Self::new();
+        for pair in pairs {
+            match pair.split_once('=') {
+                Some((name, value)) => settings.push(name.trim(), Given::Text(value.to_owned())),
+                None => return Err(pair.to_owned()),
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Adds one setting; a nested table may be given whole or entry by entry with dotted names.
+    pub fn push(&mut self, name: &str, given: Given) {
+        self.entries.push((name.to_owned(), given));
+    }
+
+    /// These settings with those of a stronger layer over them.
+    pub fn overlaid(mut self, over: &Self) -> Self {
+        let replaced = |name: &str| {
+            over.entries
+                .iter()
+                .any(|(other, _)| stem(other) == stem(name))
+        };
+        self.entries.retain(|(name, _)| !replaced(name));
+        self.entries.extend(over.entries.iter().cloned());
+        self
+    }
+
+    /// The settings in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Given)> {
+        self.entries.iter().map(|(name, given)| (name.as_str(), given))
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Types and checks every setting; what cannot be used becomes an error.
+pub(super) fn typed(
+    schema: &Schema,
+    settings: &Settings,
+    tables: &Tables,
+    errors: &mut Vec<ParamError>,
+) -> BTreeMap<String, Value> {
+    let mut set: BTreeMap<String, Value> = BTreeMap::new();
+    for (name, given) in settings.iter() {
+        let fail = |problem| ParamError {
+            param: name.to_owned(),
+            problem,
+        };
+        let Some(param) = schema.param(name) else {
+            errors.push(unknown(schema, name));
+            continue;
+        };
+        match check(param, name, given.clone(), tables) {
+            Err(error) => errors.push(error),
+            Ok(value) => match name.split_once('.') {
+                Some((table, entry)) if param.ty == Type::Table => {
+                    let slot = set
+                        .entry(table.to_owned())
+                        .or_insert_with(|| Value::Table(BTreeMap::new()));
+                    if let Value::Table(entries) = slot
+                        && entries.insert(entry.to_owned(), value).is_some()
+                    {
+                        errors.push(fail(Problem::Repeated));
+                    }
+                }
+                Some(_) | None => {
+                    if set.insert(param.name.clone(), value).is_some() {
+                        errors.push(fail(Problem::Repeated));
+                    }
+                }
+            },
+        }
+    }
+    set
+}
+
+/// Checks one value for one parameter by name.
+pub(super) fn check_one(
+    schema: &Schema,
+    name: &str,
+    given: Given,
+    tables: &Tables,
+) -> Result<Value, ParamError> {
+    let param = schema.param(name).ok_or_else(|| unknown(schema, name))?;
+    check(param, name, given, tables)
+}
+
+fn unknown(schema: &Schema, name: &str) -> ParamError {
+    ParamError {
+        param: name.to_owned(),
+        problem: Problem::Unknown {
+            nearest: schema.nearest_param(name).map(str::to_owned),
+            known: schema.params.iter().map(|p| p.name.clone()).collect(),
+        },
+    }
+}
+
+fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Value, ParamError> {
+    let fail = |problem| ParamError {
+        param: name.to_owned(),
+        problem,
+    };
+    let entry_of_table = param.ty == Type::Table && name.contains('.');
+    let ty = if entry_of_table { Type::Float } else { param.ty };
+    let value = match given {
+        Given::Value(value) => value,
+        Given::Text(text) => read(ty, &text).ok_or_else(|| {
+            fail(Problem::WrongType {
+                expected: ty,
+                found: format!("'{}'", text.escape_debug()),
+            })
+        })?,
+    };
+    let value = coerce(ty, value).map_err(|found| {
+        fail(Problem::WrongType {
+            expected: ty,
+            found,
+        })
+    })?;
+    if let Some(x) = value.as_f64() {
+        let below = param.min.is_some_and(|min| x < min);
+        let above = param.max.is_some_and(|max| x > max);
+        if !x.is_finite() || below || above {
+            return Err(fail(Problem::OutOfRange {
+                value,
+                min: param.min,
+                max: param.max,
+            }));
+        }
+    }
+    if let (Type::Enum, Value::Text(text)) = (ty, &value) {
+        let known = allowed(param, tables);
+        if !known.contains(text) {
+            return Err(fail(Problem::NotOneOf {
+                value: text.clone(),
+                nearest: nearest(text, known.iter().map(String::as_str)).map(str::to_owned),
+                known,
+            }));
+        }
+    }
+    Ok(value)
+}
+
+/// The names an enum parameter takes.
+pub(crate) fn allowed(param: &Param, tables: &Tables) -> Vec<String> {
+    match &param.values_from {
+        Some(table) => tables.names(table).into_iter().map(str::to_owned).collect(),
+        None => param.values.clone(),
+    }
+}
+
+/// Reads command-line text as a value of a type: TOML, but strings and enums stand as typed unless quoted.
+fn read(ty: Type, text: &str) -> Option<Value> {
+    let toml = |text: &str| -> Option<Value> {
+        let mut table: BTreeMap<String, Value> = toml::from_str(&format!("v = {text}")).ok()?;
+        (table.len() == 1).then(|| table.remove("v"))?
+    };
+    match ty {
+        Type::String | Type::Enum => {
+            let quoted = text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+            if quoted {
+                toml(text)
+            } else {
+                Some(Value::Text(text.to_owned()))
+            }
+        }
+        Type::Int | Type::Float | Type::Bool | Type::Array | Type::Table => toml(text),
+    }
+}
+
+/// Fits a value to a type: an int takes a float with a whole value, a float takes an int.
+fn coerce(ty: Type, value: Value) -> Result<Value, String> {
+    // Beyond 2^63 an integral float is no longer a count that can be held exactly.
+    const WHOLE: f64 = 9.2e18;
+    match (ty, value) {
+        (Type::Int, Value::Float(x)) if x.fract() == 0.0 && x.abs() < WHOLE => {
+            Ok(Value::Int(x as i64))
+        }
+        (Type::Int, Value::Int(i)) => Ok(Value::Int(i)),
+        (Type::Float, Value::Int(i)) => Ok(Value::Float(i as f64)),
+        (Type::Float, Value::Float(x)) => Ok(Value::Float(x)),
+        (Type::Bool, Value::Bool(b)) => Ok(Value::Bool(b)),
+        (Type::String | Type::Enum, Value::Text(text)) => Ok(Value::Text(text)),
+        (Type::Array, Value::Array(items)) => Ok(Value::Array(items)),
+        (Type::Table, Value::Table(entries)) => {
+            let mut numbers = BTreeMap::new();
+            for (name, entry) in entries {
+                let entry = coerce(Type::Float, entry)
+                    .map_err(|found| format!("{found} as its entry '{name}'"))?;
+                numbers.insert(name, entry);
+            }
+            Ok(Value::Table(numbers))
+        }
+        (_, Value::Float(x)) => Err(format!("the number {}", crate::value::number(x))),
+        (_, other) => Err(match &other {
+            Value::Text(text) => format!("the text '{}'", text.escape_debug()),
+            value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_)) => {
+                format!("{} ({value})", value.type_name())
+            }
+            value @ (Value::Array(_) | Value::Table(_)) => value.type_name().to_owned(),
+        }),
+    }
+}

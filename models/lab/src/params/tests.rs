@@ -1,0 +1,108 @@
+use super::*;
+
+const SCHEMA: &str = r#"
+kind = "sample"
+title = "Sample"
+module = "test"
+about = "a lab for tests"
+source = "none"
+[[param]]
+name = "gpu"
+type = "enum"
+values_from = "gpu"
+optional = true
+about = "chip"
+[[param]]
+name = "sms"
+type = "int"
+from = "gpu.sms"
+default = 80
+min = 1
+about = "multiprocessors"
+[[param]]
+name = "rate"
+type = "float"
+default = 0.5
+min = 0.0
+max = 1.0
+about = "a share"
+[[param]]
+name = "mode"
+type = "enum"
+values = ["fast", "slow"]
+default = "fast"
+about = "a name"
+[[param]]
+name = "inputs"
+type = "table"
+default = { x = 2.0, y = 3.0 }
+about = "inputs"
+[[param]]
+name = "seed"
+type = "int"
+default = 1
+min = 0
+about = "seed"
+"#;
+
+fn resolve(pairs: &[&str]) -> Result<Params, Vec<String>> {
+    let schema = Schema::parse(SCHEMA).unwrap();
+    let settings = Settings::from_pairs(pairs.iter().copied()).unwrap();
+    Params::resolve(&schema, &settings, Tables::builtin(), None)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_value_set_wins_over_the_table_and_the_table_over_the_default() {
+    let plain = resolve(&[]).unwrap();
+    assert_eq!(plain.int("sms").unwrap(), 80);
+    assert_eq!(plain.origin("sms"), Some(&Origin::Default));
+    let chip = resolve(&["gpu=a100-sxm4-40gb"]).unwrap();
+    assert_eq!(chip.int("sms").unwrap(), 108);
+    let set = resolve(&["gpu=a100-sxm4-40gb", "sms=1e2"]).unwrap();
+    assert_eq!(set.int("sms").unwrap(), 100);
+}
+
+#[test]
+fn setting_one_entry_replaces_the_whole_default_table() {
+    let params = resolve(&["inputs.z=7"]).unwrap();
+    let entries = BTreeMap::from([("z".to_owned(), Value::Float(7.0))]);
+    assert_eq!(params.get("inputs"), Some(&Value::Table(entries)));
+}
+
+#[test]
+fn the_runs_seed_fills_an_unset_seed_only() {
+    let schema = Schema::parse(SCHEMA).unwrap();
+    let seeded = |pairs: &[&str]| {
+        let settings = Settings::from_pairs(pairs.iter().copied()).unwrap();
+        let params = Params::resolve(&schema, &settings, Tables::builtin(), Some(9)).unwrap();
+        params.int("seed").unwrap()
+    };
+    assert_eq!(seeded(&[]), 9);
+    assert_eq!(seeded(&["seed=3"]), 3);
+}
+
+#[test]
+fn every_error_is_reported_and_says_what_would_do() {
+    let errors = resolve(&["sns=1", "rate=2", "mode=fats", "sms=1.5", "inputs.x=a"]).unwrap_err();
+    assert_eq!(
+        errors,
+        [
+            "parameter 'sns': no such parameter; did you mean 'sms'?",
+            "parameter 'rate': 2 is outside 0 to 1",
+            "parameter 'mode': 'fats' is not one of its values; did you mean 'fast'?",
+            "parameter 'sms': expected int, found the number 1.5",
+            "parameter 'inputs.x': expected float, found 'a'",
+        ]
+    );
+}
+
+#[test]
+fn odd_texts_are_errors_and_never_panics() {
+    for text in ["", "nan", "inf", "1 # c", "1\nw = 2", "[", "\"", "true", "1e400"] {
+        let pair = format!("rate={text}");
+        let result = resolve(&[pair.as_str()]);
+        let is_number = matches!(text, "1 # c");
+        assert_eq!(result.is_ok(), is_number, "{text:?}: {result:?}");
+    }
+}

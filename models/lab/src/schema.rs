@@ -1,0 +1,278 @@
+//! The schema of a lab: its parameters, metrics and panels, written as one TOML text beside the lab's code.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::nearest::nearest;
+use crate::value::Value;
+
+/// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    /// The name that lessons and the command line use, such as `thread-index`.
+    pub kind: String,
+    /// The name a person reads.
+    pub title: String,
+    /// The module of the course it belongs to.
+    pub module: String,
+    /// What it shows and why that matters, in two or three sentences.
+    pub about: String,
+    /// Inputs, in the order they are shown.
+    #[serde(rename = "param", default)]
+    pub params: Vec<Param>,
+    /// Outputs, in the order they are shown.
+    #[serde(rename = "metric", default)]
+    pub metrics: Vec<Metric>,
+    /// Pictures of its state.
+    #[serde(rename = "panel", default)]
+    pub panels: Vec<Panel>,
+    /// The formulas behind the metrics, for analytic labs.
+    pub formula: Option<String>,
+    /// Where formulas, figures and ideas come from.
+    pub source: String,
+    /// What published figures get wrong, or what users must be told.
+    #[serde(rename = "note", default)]
+    pub notes: Vec<String>,
+    /// Seconds a run with all defaults takes on two CPU cores; absent for labs that answer at once.
+    pub budget: Option<f64>,
+}
+
+/// A typed input of a lab.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// Its unit, in SI base units.
+    pub unit: Option<String>,
+    /// Its value when nobody sets one.
+    pub default: Option<Value>,
+    /// The table field that supplies its value, such as `gpu.sms`.
+    pub from: Option<String>,
+    /// Whether it may stay unset.
+    #[serde(default)]
+    pub optional: bool,
+    /// Smallest value, inclusive.
+    pub min: Option<f64>,
+    /// Largest value, inclusive.
+    pub max: Option<f64>,
+    /// The names an enum may take.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// The table whose entries' names an enum may take.
+    pub values_from: Option<String>,
+    /// Whether it may change while the run goes on.
+    #[serde(default)]
+    pub live: bool,
+    /// Whether only the command line may set it, because it names something on the user's machine.
+    #[serde(default)]
+    pub command_line_only: bool,
+    /// What it means.
+    pub about: String,
+}
+
+/// The type of a parameter or metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Type {
+    /// A whole number; a float with a whole value is taken too.
+    Int,
+    /// A real number.
+    Float,
+    /// Yes or no.
+    Bool,
+    /// Free text.
+    String,
+    /// One of a closed set of names.
+    Enum,
+    /// A list, possibly nested.
+    Array,
+    /// Named numbers.
+    Table,
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Bool => "bool",
+            Self::String => "string",
+            Self::Enum => "enum",
+            Self::Array => "array",
+            Self::Table => "table",
+        })
+    }
+}
+
+/// How far a metric can be trusted to repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// The same on every machine.
+    #[default]
+    Exact,
+    /// A function of parameters and seed up to floating-point summation order.
+    Seeded,
+    /// Measured on the machine at hand.
+    Hardware,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Seeded => "seeded",
+            Self::Hardware => "hardware",
+        })
+    }
+}
+
+/// A named output of a lab; a name ending in `.*` is a family with one member per input, node or layer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// Its unit, in SI base units.
+    pub unit: Option<String>,
+    /// How far it repeats.
+    #[serde(default)]
+    pub class: Class,
+    /// Whether it is recorded over steps.
+    #[serde(default)]
+    pub series: bool,
+    /// The condition under which it is there at all.
+    pub when: Option<String>,
+    /// What it means.
+    pub about: String,
+}
+
+/// A picture a lab offers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Panel {
+    /// Its name.
+    pub name: String,
+    /// What it shows, in words.
+    pub shows: String,
+    /// How it is drawn.
+    #[serde(default)]
+    pub draw: Draw,
+    /// The metrics that a line or bar panel draws, families included.
+    #[serde(default)]
+    pub metrics: Vec<String>,
+    /// Whether the vertical axis (or the bars) are logarithmic.
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// Where a panel's picture comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Draw {
+    /// A frame of the panel's name, sent by the lab.
+    #[default]
+    Frame,
+    /// Curves of its metrics over steps; a metric without a series is a level line.
+    Line,
+    /// The latest values of its metrics as bars.
+    Bars,
+    /// The latest values of its metrics as a table.
+    Table,
+}
+
+/// How an axis divides its range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal steps add.
+    #[default]
+    Linear,
+    /// Equal steps multiply.
+    Log,
+}
+
+/// A schema text that does not read, or contradicts itself: a mistake in the program, caught by its tests.
+#[derive(Debug, thiserror::Error)]
+#[error("schema of lab '{kind}': {message}")]
+pub struct SchemaError {
+    /// The lab.
+    pub kind: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Metrics that every live lab emits besides its own.
+const COMMON: &str = include_str!("common-metrics.toml");
+
+impl Schema {
+    /// Reads a schema from its TOML text and adds the common metrics if the lab is live.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        #[derive(Deserialize)]
+        struct Common {
+            metric: Vec<Metric>,
+        }
+        let error = |kind: &str, message: String| SchemaError {
+            kind: kind.to_owned(),
+            message,
+        };
+        let mut schema: Self =
+            toml::from_str(text).map_err(|e| error("unknown", e.to_string()))?;
+        if schema.is_live() {
+            let common: Common =
+                toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
+            schema.metrics.extend(common.metric);
+        }
+        Ok(schema)
+    }
+
+    /// Whether its runs take time and can be steered; other labs answer at once.
+    pub fn is_live(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// The parameter of this name; `inputs.x` finds the table `inputs`.
+    pub fn param(&self, name: &str) -> Option<&Param> {
+        self.params.iter().find(|p| p.name == name).or_else(|| {
+            let (table, _) = name.split_once('.')?;
+            self.params
+                .iter()
+                .find(|p| p.name == table && p.ty == Type::Table)
+        })
+    }
+
+    /// The metric of this name, or the family it is a member of.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|m| m.name == name).or_else(|| {
+            self.metrics
+                .iter()
+                .find(|m| m.name.strip_suffix('*').is_some_and(|stem| {
+                    name.strip_prefix(stem).is_some_and(|member| !member.is_empty())
+                }))
+        })
+    }
+
+    /// The panel of this name.
+    pub fn panel(&self, name: &str) -> Option<&Panel> {
+        self.panels.iter().find(|p| p.name == name)
+    }
+
+    /// The parameter whose name is nearest to a misspelt one.
+    pub fn nearest_param(&self, name: &str) -> Option<&str> {
+        nearest(name, self.params.iter().map(|p| p.name.as_str()))
+    }
+
+    /// The metric whose name is nearest to a misspelt one.
+    pub fn nearest_metric(&self, name: &str) -> Option<&str> {
+        nearest(name, self.metrics.iter().map(|m| m.name.as_str()))
+    }
+}

@@ -1,0 +1,83 @@
+//! Named constants of machines and models, read from `assets/tables.toml`.
+
+use std::sync::LazyLock;
+
+use crate::value::Value;
+
+/// The built-in tables, as text; `mlsys` prints their sources from it.
+pub const TEXT: &str = include_str!("../../../assets/tables.toml");
+
+/// Tables of named entries, such as `gpu`, each entry with its fields.
+#[derive(Debug)]
+pub struct Tables(toml::Table);
+
+static BUILTIN: LazyLock<Result<Tables, toml::de::Error>> = LazyLock::new(|| Tables::parse(TEXT));
+
+impl Tables {
+    /// Reads tables from TOML: arrays of tables whose entries have a `name`.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        text.parse().map(Self)
+    }
+
+    /// The tables that ship with mlsys.
+    #[expect(
+        clippy::expect_used,
+        reason = "the text is compiled in and read by a test"
+    )]
+    pub fn builtin() -> &'static Self {
+        BUILTIN.as_ref().expect("the built-in tables read")
+    }
+
+    /// The entries' names of a table, in file order; empty if there is no such table.
+    pub fn names(&self, table: &str) -> Vec<&str> {
+        self.entries(table)
+            .filter_map(|entry| entry.get("name")?.as_str())
+            .collect()
+    }
+
+    /// A field of an entry, its path dotted, such as `path.fp32.clock_hertz`.
+    pub fn field(&self, table: &str, entry: &str, path: &str) -> Option<Value> {
+        let entry = self
+            .entries(table)
+            .find(|e| e.get("name").and_then(toml::Value::as_str) == Some(entry))?;
+        let mut at = entry;
+        let mut parts = path.split('.').peekable();
+        while let Some(part) = parts.next() {
+            let found = at.get(part)?;
+            if parts.peek().is_none() {
+                return found.clone().try_into().ok();
+            }
+            at = found.as_table()?;
+        }
+        None
+    }
+
+    fn entries(&self, table: &str) -> impl Iterator<Item = &toml::Table> {
+        self.0
+            .get(table)
+            .and_then(toml::Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(toml::Value::as_table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_tables_read_and_name_their_entries() {
+        let tables = Tables::builtin();
+        assert_eq!(
+            tables.field("gpu", "v100-sxm2-16gb", "compute_capability"),
+            Some(Value::from("7.0"))
+        );
+        assert_eq!(
+            tables.field("gpu", "v100-sxm2-16gb", "path.fp32.units_per_sm"),
+            Some(Value::Int(64))
+        );
+        assert_eq!(tables.field("gpu", "v100-sxm2-16gb", "path.fp8"), None);
+        assert!(tables.names("compute_capability").contains(&"8.0"));
+    }
+}

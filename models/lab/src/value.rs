@@ -1,0 +1,174 @@
+//! The values that parameters and metrics take.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A parameter's or a metric's value; TOML reads into it and JSON is written from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// An exact count.
+    Int(i64),
+    /// A real number; never NaN or infinite once it has left a lab.
+    Float(f64),
+    /// A name or free text.
+    Text(String),
+    /// A list, possibly nested.
+    Array(Vec<Value>),
+    /// Named values, in the order of their names.
+    Table(BTreeMap<String, Value>),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            // A count above 2^53 loses its last bits here; metrics that need them stay integers in the output.
+            Self::Int(i) => Some(*i as f64),
+            Self::Float(x) => Some(*x),
+            Self::Bool(_) | Self::Text(_) | Self::Array(_) | Self::Table(_) => None,
+        }
+    }
+
+    /// The value as text, if it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Array(_) | Self::Table(_) => None,
+        }
+    }
+
+    /// Whether every number in the value is finite.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Float(x) => x.is_finite(),
+            Self::Array(items) => items.iter().all(Self::is_finite),
+            Self::Table(entries) => entries.values().all(Self::is_finite),
+            Self::Bool(_) | Self::Int(_) | Self::Text(_) => true,
+        }
+    }
+
+    /// The name of the value's type, for messages.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) => "an integer",
+            Self::Float(_) => "a number",
+            Self::Text(_) => "text",
+            Self::Array(_) => "an array",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Int(i) => write!(f, "{i}"),
+            Self::Float(x) => f.write_str(&number(*x)),
+            Self::Text(text) => f.write_str(text),
+            Self::Array(items) => {
+                f.write_str("[")?;
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{item}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Table(entries) => {
+                f.write_str("{ ")?;
+                for (i, (name, value)) in entries.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{name} = {value}")?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+/// A number as a person writes it: plain between a thousandth and a million, with an exponent outside.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || (1e-3..1e6).contains(&size) {
+        // Six significant digits, without the zeros that say nothing.
+        let digits = (5 - size.max(1e-3).log10().floor() as i32).clamp(0, 8) as usize;
+        let text = format!("{x:.digits$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    } else {
+        let text = format!("{x:.5e}");
+        match text.split_once('e') {
+            Some((mantissa, exponent)) if mantissa.contains('.') => {
+                let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+                format!("{mantissa}e{exponent}")
+            }
+            Some(_) | None => text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        for (x, text) in [
+            (0.0, "0"),
+            (0.95, "0.95"),
+            (1218.0, "1218"),
+            (0.001, "0.001"),
+            (1e6, "1e6"),
+            (1.5e12, "1.5e12"),
+            (-0.25, "-0.25"),
+            (1.0 / 3.0, "0.333333"),
+            (123_456.0, "123456"),
+            (1e-9, "1e-9"),
+        ] {
+            assert_eq!(number(x), text);
+        }
+    }
+}
