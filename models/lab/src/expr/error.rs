@@ -1,0 +1,191 @@
+//! What can be wrong with a source, and with a value.
+
+use super::{Function, Span};
+use std::fmt;
+
+/// A source that is not an expression: what is wrong, where, and the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExprError {
+    /// What is wrong, without a full stop.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to write instead, where that can be told.
+    pub help: Option<String>,
+}
+
+impl ExprError {
+    pub(super) fn new(span: Span, message: impl Into<String>) -> ExprError {
+        ExprError {
+            message: message.into(),
+            span,
+            help: None,
+        }
+    }
+
+    pub(super) fn help(self, help: impl Into<String>) -> ExprError {
+        ExprError {
+            help: Some(help.into()),
+            ..self
+        }
+    }
+
+    /// Where it is wrong, in characters from 1.
+    pub fn column(&self, source: &str) -> usize {
+        self.span.column(source)
+    }
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ExprError {}
+
+/// An expression without a value: why, and which part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvalError {
+    /// Why there is no value.
+    pub kind: EvalErrorKind,
+    /// The part of the expression that has none.
+    pub span: Span,
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EvalErrorKind {
+    /// There is no such name.
+    UnknownName {
+        /// The name as it stands in the source.
+        name: String,
+        /// The name that was perhaps meant.
+        nearest: Option<String>,
+    },
+    /// The name is known but has no value here: a check that needs it is skipped.
+    Missing {
+        /// The name as it stands in the source.
+        name: String,
+        /// Why it has no value.
+        reason: String,
+    },
+    /// A value of another kind was needed.
+    Type {
+        /// The kind that was needed.
+        expected: &'static str,
+        /// The kind that was found.
+        found: &'static str,
+    },
+    /// A series without points has no value.
+    EmptySeries {
+        /// The name of the series.
+        name: String,
+    },
+    /// `at` asked for a step at which nothing was recorded.
+    NoSuchStep {
+        /// The name of the series.
+        name: String,
+        /// The step that was asked for.
+        step: f64,
+        /// The recorded step next to it.
+        nearest: u64,
+    },
+    /// The tolerance of `close` is less than zero.
+    NegativeTolerance,
+    /// The result is infinite or undefined, as of log(-1).
+    NotFinite,
+    /// Also of zero raised to a negative power.
+    DivisionByZero,
+    /// In a pattern: a number that is no integer.
+    NotAnInteger,
+    /// In a pattern: an integer beyond 2^53.
+    TooLarge,
+    /// In a pattern: a power with a negative exponent.
+    NegativeExponent,
+    /// A function of another dialect than the one evaluated.
+    Foreign {
+        /// The function that has no meaning here.
+        function: Function,
+    },
+}
+
+impl EvalErrorKind {
+    pub(super) const fn at(self, span: Span) -> EvalError {
+        EvalError { kind: self, span }
+    }
+}
+
+impl EvalError {
+    /// Why a known name has no value here, where that is all that stands in the way.
+    pub fn missing(&self) -> Option<&str> {
+        if let EvalErrorKind::Missing { reason, .. } = &self.kind {
+            Some(reason)
+        } else {
+            None
+        }
+    }
+
+    /// The way out, where there is one to tell.
+    pub fn help(&self) -> Option<String> {
+        if let EvalErrorKind::UnknownName {
+            nearest: Some(name),
+            ..
+        } = &self.kind
+        {
+            Some(format!("did you mean `{name}`?"))
+        } else if let EvalErrorKind::NoSuchStep { nearest, .. } = &self.kind {
+            Some(format!("the nearest recorded step is {nearest}"))
+        } else {
+            None
+        }
+    }
+
+    /// Where it goes wrong, in characters from 1.
+    pub fn column(&self, source: &str) -> usize {
+        self.span.column(source)
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            EvalErrorKind::UnknownName { name, .. } => write!(f, "nothing is called `{name}`")?,
+            EvalErrorKind::Missing { name, reason } => {
+                write!(f, "`{name}` has no value here: {reason}")?
+            }
+            EvalErrorKind::Type { expected, found } => {
+                write!(f, "{expected} is needed, but this is {found}")?
+            }
+            EvalErrorKind::EmptySeries { name } => write!(f, "the series `{name}` has no points")?,
+            EvalErrorKind::NoSuchStep { name, step, .. } => {
+                write!(f, "the series `{name}` has no point at step {step}")?;
+            }
+            EvalErrorKind::NegativeTolerance => {
+                f.write_str("the tolerance of `close` is negative")?
+            }
+            EvalErrorKind::NotFinite => f.write_str("the result is not a finite number")?,
+            EvalErrorKind::DivisionByZero => f.write_str("division by zero")?,
+            EvalErrorKind::NotAnInteger => {
+                f.write_str("a pattern works in integers, and this is none")?
+            }
+            EvalErrorKind::TooLarge => f.write_str("the integer is beyond 2^53")?,
+            EvalErrorKind::NegativeExponent => {
+                f.write_str("the exponent of an integer power is negative")?
+            }
+            EvalErrorKind::Foreign { function } => {
+                write!(f, "`{}` has no meaning here", function.name())?;
+            }
+        }
+        match self.help() {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for EvalError {}
