@@ -1,1 +1,17 @@
+//! The lesson format: what a lesson file says, what is wrong with it, and how what a learner answers is judged.
+//!
+//! [`parse`] reads a file into a [`Lesson`] and tells all its errors at once; [`validate`] compares it with the labs
+//! there are. A lesson is untrusted text: it declares and is never executed. This crate does no I/O and knows no
+//! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
 
+mod diagnostic;
+mod model;
+mod source;
+
+pub use diagnostic::{Code, Diagnostic, Severity};
+pub use model::{
+    Block, Check, DeviceName, Formula, FrontMatter, Knob, LabDirective, Lesson, LessonId,
+    LessonIdError, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
+    Setting, Target, Tolerance, Wrong,
+};
+pub use source::{Located, Place, Source};

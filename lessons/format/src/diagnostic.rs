@@ -1,0 +1,198 @@
+//! What is wrong with a lesson file: what, where, and the way out.
+
+use std::fmt;
+
+/// One thing that is wrong, with its place and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Whether the lesson can be used all the same.
+    pub severity: Severity,
+    /// What kind of mistake it is.
+    pub code: Code,
+    /// What is wrong, without a full stop.
+    pub message: String,
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Characters it covers on its line, at least 1.
+    pub length: usize,
+    /// The line itself.
+    pub source_line: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The lesson works, but its author should know.
+    Warning,
+    /// The lesson cannot be used.
+    Error,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $case:ident = $name:literal,)+) => {
+        /// The kinds of mistakes, each with a stable name for tools.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($(#[$doc])* $case,)+ }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$case,)+];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$case => $name,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The file is not UTF-8 text.
+    NotText = "not-text",
+    /// The file, or a text in it, is too long.
+    TooLarge = "too-large",
+    /// There are too many directives.
+    TooManyDirectives = "too-many-directives",
+    /// A control character or an escape sequence.
+    ControlCharacter = "control-character",
+    /// A character that reorders the text around it.
+    BidiOverride = "bidi-override",
+    /// The front matter is missing or is not closed.
+    FrontMatter = "front-matter",
+    /// The lesson is written in a format this version does not know.
+    UnknownFormat = "unknown-format",
+    /// A fence that is never closed.
+    UnclosedFence = "unclosed-fence",
+    /// A directive of no known kind.
+    UnknownDirective = "unknown-directive",
+    /// An id that is missing or malformed.
+    BadId = "bad-id",
+    /// An id that is used twice.
+    DuplicateId = "duplicate-id",
+    /// Text that is not TOML.
+    Toml = "toml",
+    /// A key that means nothing here.
+    UnknownKey = "unknown-key",
+    /// A key that must be there.
+    MissingKey = "missing-key",
+    /// A value of another type than its key takes.
+    WrongType = "wrong-type",
+    /// A value that its key does not take.
+    BadValue = "bad-value",
+    /// Keys that contradict each other.
+    Contradiction = "contradiction",
+    /// Something that is planned but not there yet.
+    Unsupported = "unsupported",
+    /// An expression that does not read.
+    Expression = "expression",
+    /// A lab kind that does not exist.
+    UnknownKind = "unknown-kind",
+    /// A parameter that the lab does not have.
+    UnknownParam = "unknown-param",
+    /// A value that a parameter does not take.
+    BadParam = "bad-param",
+    /// A knob that its lab's parameter does not allow.
+    BadKnob = "bad-knob",
+    /// A panel that the lab does not have.
+    UnknownPanel = "unknown-panel",
+    /// A name in an expression that stands for nothing.
+    UnknownName = "unknown-name",
+    /// An expression without a value.
+    NoValue = "no-value",
+    /// A stated answer that is not accepted.
+    AnswerRejected = "answer-rejected",
+    /// A stated wrong answer that is accepted, or whose feedback is never said.
+    WrongAccepted = "wrong-accepted",
+    /// A required lesson that does not exist.
+    UnknownLesson = "unknown-lesson",
+    /// Lessons that require each other.
+    Cycle = "cycle",
+    /// A line wider than the prose column.
+    Overflow = "overflow",
+}
+
+impl Diagnostic {
+    /// Adds a way out.
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Self {
+            help: Some(help.into()),
+            ..self
+        }
+    }
+
+    /// Adds a way out if there is one.
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+
+    /// Whether the lesson cannot be used.
+    pub fn is_error(&self) -> bool {
+        match self.severity {
+            Severity::Error => true,
+            Severity::Warning => false,
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// As a compiler prints it: message, place, the line with a mark under it, the way out. No trailing newline.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gutter = " ".repeat(self.line.to_string().len());
+        writeln!(
+            f,
+            "{}[{}]: {}",
+            self.severity,
+            self.code.name(),
+            self.message
+        )?;
+        writeln!(f, "{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
+        let (shown, indent) = excerpt(&self.source_line, self.column);
+        writeln!(f, "{gutter} |")?;
+        writeln!(f, "{} | {shown}", self.line)?;
+        let room = shown.chars().count().saturating_sub(indent).max(1);
+        write!(
+            f,
+            "{gutter} | {}{}",
+            " ".repeat(indent),
+            "^".repeat(self.length.min(room))
+        )?;
+        match &self.help {
+            Some(help) => write!(f, "\n{gutter} = help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The part of a line around a column that fits a terminal, harmless to print, and how far the column is into it.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    const WIDTH: usize = 100;
+    let characters: Vec<char> = line.chars().map(visible).collect();
+    let at = (column - 1).min(characters.len());
+    let start = if at < WIDTH { 0 } else { at - WIDTH / 2 };
+    let shown = characters.iter().skip(start).take(WIDTH).collect();
+    (shown, at - start)
+}
+
+/// One column for every character: a tab is a space, what would move or recolour the terminal is a mark.
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() || crate::source::reorders(c) => '\u{fffd}',
+        c => c,
+    }
+}

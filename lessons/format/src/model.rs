@@ -1,0 +1,227 @@
+//! What a lesson says, in the order of its file.
+
+mod id;
+mod lab;
+mod question;
+
+use mlsys_lab::expr::Expr;
+use mlsys_lab::schema::Class;
+
+use crate::source::{Located, Place, Source};
+
+pub use id::{LessonId, LessonIdError};
+pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
+pub use question::{Match, Question, QuestionKind, Tolerance, Wrong};
+
+/// A lesson: front matter, and prose and directives in file order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lesson {
+    /// Its text, for messages about it.
+    pub source: Source,
+    /// What it is.
+    pub front: FrontMatter,
+    /// What it says and asks.
+    pub blocks: Vec<Block>,
+}
+
+/// What a lesson is, between `+++` lines at the top of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontMatter {
+    /// Version of the lesson format.
+    pub format: u32,
+    /// Its name.
+    pub id: LessonId,
+    /// Its title.
+    pub title: String,
+    /// How long a learner takes.
+    pub minutes: u32,
+    /// Lessons that come before it: recommended, not enforced.
+    pub requires: Vec<Located<LessonId>>,
+    /// Ideas that it teaches.
+    pub teaches: Vec<String>,
+    /// Seed of all its runs.
+    pub seed: u64,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+/// One part of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// Text to read.
+    Prose(Prose),
+    /// An experiment.
+    Lab(LabDirective),
+    /// A guess to be made before a run.
+    Predict(Predict),
+    /// A question that is graded.
+    Question(Question),
+    /// What a headless run asserts.
+    Check(Check),
+    /// Text for instructors, not shown to learners.
+    Notes(Notes),
+}
+
+/// Markdown to read, without control characters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prose {
+    /// The text.
+    pub markdown: String,
+    /// The line it begins on, from 1.
+    pub line: usize,
+}
+
+/// Markdown for instructors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notes {
+    /// The text.
+    pub markdown: String,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+/// An expression with its text and its place in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// The tree; its spans count from the start of `source`.
+    pub expr: Expr,
+    /// As it was written.
+    pub source: String,
+    /// Where it stands in the file.
+    pub place: Place,
+}
+
+/// A guess that is asked for before a run and shown beside theory and measurement after it; it earns no points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predict {
+    /// Its name in this lesson.
+    pub id: String,
+    /// What is asked.
+    pub prompt: String,
+    /// How it is answered.
+    pub kind: PredictKind,
+    /// What it is held against.
+    pub target: Target,
+    /// What theory says, shown beside both.
+    pub theory: Option<Formula>,
+    /// What to say afterwards.
+    pub explain: Option<String>,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+/// How a prediction is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PredictKind {
+    /// By a number.
+    Numeric {
+        /// Its unit, as shown.
+        unit: Option<String>,
+    },
+    /// By one of these texts, in the order they are shown.
+    Choice {
+        /// The texts.
+        choices: Vec<String>,
+    },
+}
+
+/// What a prediction is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// What the run will show, such as `run.accuracy`; for a choice, a metric whose value is one of the texts.
+    Metric(Formula),
+    /// A stated number.
+    Answer(Formula),
+    /// A stated choice.
+    Choice(String),
+}
+
+/// What must hold after the lesson's labs have run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Its name in this lesson.
+    pub id: String,
+    /// The condition.
+    pub assert: Formula,
+    /// How far what it compares can be trusted to repeat.
+    pub class: Class,
+    /// What it means if it fails.
+    pub why: Option<String>,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+impl Lesson {
+    /// The experiments, in file order.
+    pub fn labs(&self) -> impl Iterator<Item = &LabDirective> {
+        self.blocks.iter().filter_map(Block::as_lab)
+    }
+
+    /// The experiment of an id.
+    pub fn lab(&self, id: &str) -> Option<&LabDirective> {
+        self.labs().find(|lab| lab.id == id)
+    }
+
+    /// The predictions, in file order.
+    pub fn predictions(&self) -> impl Iterator<Item = &Predict> {
+        self.blocks.iter().filter_map(Block::as_predict)
+    }
+
+    /// The questions, in file order.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        self.blocks.iter().filter_map(Block::as_question)
+    }
+
+    /// The question of an id.
+    pub fn question(&self, id: &str) -> Option<&Question> {
+        self.questions().find(|question| question.id == id)
+    }
+
+    /// The checks, in file order.
+    pub fn checks(&self) -> impl Iterator<Item = &Check> {
+        self.blocks.iter().filter_map(Block::as_check)
+    }
+
+    /// The points of all its questions.
+    pub fn points(&self) -> u32 {
+        self.questions().map(|question| question.points).sum()
+    }
+}
+
+impl Block {
+    /// The experiment, if it is one.
+    pub fn as_lab(&self) -> Option<&LabDirective> {
+        if let Self::Lab(lab) = self {
+            Some(lab)
+        } else {
+            None
+        }
+    }
+
+    /// The prediction, if it is one.
+    pub fn as_predict(&self) -> Option<&Predict> {
+        if let Self::Predict(predict) = self {
+            Some(predict)
+        } else {
+            None
+        }
+    }
+
+    /// The question, if it is one.
+    pub fn as_question(&self) -> Option<&Question> {
+        if let Self::Question(question) = self {
+            Some(question)
+        } else {
+            None
+        }
+    }
+
+    /// The check, if it is one.
+    pub fn as_check(&self) -> Option<&Check> {
+        if let Self::Check(check) = self {
+            Some(check)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The name of a lesson.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A lesson's name, `module/name`, each part of lower-case letters, digits and hyphens.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LessonId(String);
+
+/// A text that names no lesson.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' is not a lesson id: write module/name, in lower-case letters, digits and hyphens, such as systems/training-loop", .text.escape_debug())]
+pub struct LessonIdError {
+    text: String,
+}
+
+impl LessonId {
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The part before the slash.
+    pub fn module(&self) -> &str {
+        self.0.split_once('/').map_or("", |(module, _)| module)
+    }
+
+    /// The part after the slash.
+    pub fn name(&self) -> &str {
+        self.0.split_once('/').map_or("", |(_, name)| name)
+    }
+}
+
+impl fmt::Display for LessonId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for LessonId {
+    type Err = LessonIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let part = |part: &str| {
+            part.starts_with(|c: char| c.is_ascii_lowercase())
+                && part
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
+        match text.split_once('/') {
+            Some((module, name)) if part(module) && part(name) && text.len() <= 80 => {
+                Ok(Self(text.to_owned()))
+            }
+            Some(_) | None => Err(LessonIdError {
+                text: text.chars().take(80).collect(),
+            }),
+        }
+    }
+}
+
+impl TryFrom<String> for LessonId {
+    type Error = LessonIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<LessonId> for String {
+    fn from(id: LessonId) -> Self {
+        id.0
+    }
+}

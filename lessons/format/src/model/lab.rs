@@ -1,0 +1,144 @@
+//! An experiment in a lesson.
+
+use mlsys_lab::device::Backend;
+use mlsys_lab::params::{Given, Settings};
+use mlsys_lab::value::Value;
+
+use crate::source::{Located, Place};
+
+/// An experiment: a kind of lab, what is set, what may be turned and what is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabDirective {
+    /// Its name in this lesson, with which expressions begin.
+    pub id: String,
+    /// The kind of lab.
+    pub kind: Located<String>,
+    /// A title in place of the kind's own.
+    pub title: Option<String>,
+    /// Devices it may run on, in the order of preference.
+    pub devices: Vec<DeviceName>,
+    /// Parameters that differ from the kind's defaults.
+    pub set: Vec<Setting>,
+    /// Parameters the learner may turn, in file order.
+    pub knobs: Vec<Knob>,
+    /// Pictures that are shown, in file order; all the kind's own if none is named.
+    pub panels: Vec<PanelRef>,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+/// A parameter that a lesson sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The parameter.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// Where the name stands.
+    pub place: Place,
+    /// Where the value stands.
+    pub value_place: Place,
+}
+
+/// A parameter that the learner may turn; it may narrow the kind's own range, never widen it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// The parameter.
+    pub param: String,
+    /// The only values it takes here.
+    pub values: Option<Vec<Value>>,
+    /// Smallest value here.
+    pub min: Option<f64>,
+    /// Largest value here.
+    pub max: Option<f64>,
+    /// Where it stands at first, if not at what `set` or the kind says.
+    pub default: Option<Value>,
+    /// Where it stands in the file.
+    pub place: Place,
+}
+
+/// A picture of the lab.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PanelRef {
+    /// The kind's name for it.
+    pub name: String,
+    /// A title in place of that name.
+    pub title: Option<String>,
+    /// Where the name stands.
+    pub place: Place,
+}
+
+/// A device a lab may run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceName {
+    /// NVIDIA's CUDA.
+    Cuda,
+    /// Vulkan, Metal or Direct3D.
+    Wgpu,
+    /// The processor.
+    Cpu,
+    /// A recorded run: beside a live one, or alone where no other device is there. It earns no points.
+    Replay,
+}
+
+impl LabDirective {
+    /// What is set, with the knobs' own starting values over it.
+    pub fn settings(&self) -> Settings {
+        let mut settings = settings(&self.set);
+        let mut knobs = Settings::new();
+        for knob in &self.knobs {
+            if let Some(value) = &knob.default {
+                knobs.push(&knob.param, Given::Value(value.clone()));
+            }
+        }
+        settings = settings.overlaid(&knobs);
+        settings
+    }
+
+    /// The back ends it may run on, in the order of preference.
+    pub fn backends(&self) -> Vec<Backend> {
+        self.devices
+            .iter()
+            .filter_map(|device| device.backend())
+            .collect()
+    }
+
+    /// Whether a recorded run may stand beside or in for a live one.
+    pub fn may_replay(&self) -> bool {
+        self.devices.contains(&DeviceName::Replay)
+    }
+}
+
+/// What these settings set.
+pub(crate) fn settings(set: &[Setting]) -> Settings {
+    let mut settings = Settings::new();
+    for setting in set {
+        settings.push(&setting.name, Given::Value(setting.value.clone()));
+    }
+    settings
+}
+
+impl DeviceName {
+    /// All, in the usual order of preference.
+    pub const ALL: [Self; 4] = [Self::Cuda, Self::Wgpu, Self::Cpu, Self::Replay];
+
+    /// Its name in a lesson.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Wgpu => "wgpu",
+            Self::Cpu => "cpu",
+            Self::Replay => "replay",
+        }
+    }
+
+    /// The back end, if something runs at all.
+    pub const fn backend(self) -> Option<Backend> {
+        match self {
+            Self::Cuda => Some(Backend::Cuda),
+            Self::Wgpu => Some(Backend::Wgpu),
+            Self::Cpu => Some(Backend::Cpu),
+            Self::Replay => None,
+        }
+    }
+}

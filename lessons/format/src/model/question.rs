@@ -1,0 +1,162 @@
+//! A question and what counts as an answer to it.
+
+use super::Formula;
+use super::lab::Setting;
+use crate::source::{Located, Place};
+
+/// A question that is graded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Its name in this lesson.
+    pub id: String,
+    /// What is asked.
+    pub prompt: String,
+    /// How it is answered and graded.
+    pub kind: QuestionKind,
+    /// What a right answer earns.
+    pub points: u32,
+    /// Hints, shown one by one.
+    pub hints: Vec<String>,
+    /// What to say once it is answered.
+    pub explain: Option<String>,
+    /// Where it stands, fences included.
+    pub place: Place,
+}
+
+/// How a question is answered, what is right, and which wrong answers are recognised.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QuestionKind {
+    /// A number, or an expression that comes to one.
+    Numeric {
+        /// The right one.
+        answer: Formula,
+        /// How near counts as right.
+        tolerance: Tolerance,
+        /// Its unit, as shown.
+        unit: Option<String>,
+        /// Recognised mistakes.
+        wrong: Vec<Wrong<Formula>>,
+    },
+    /// One of several texts: the right one and the wrong ones, shuffled.
+    Choice {
+        /// The right one.
+        answer: String,
+        /// The others.
+        wrong: Vec<Wrong<String>>,
+    },
+    /// All that are right out of several texts, shuffled.
+    Multiple {
+        /// The right ones.
+        answer: Vec<String>,
+        /// The others.
+        wrong: Vec<Wrong<String>>,
+    },
+    /// Each left side with its right side.
+    Match {
+        /// What belongs together.
+        pairs: Vec<Match>,
+        /// Right sides that belong to nothing.
+        extra: Vec<String>,
+    },
+    /// Texts to be put in order.
+    Order {
+        /// The right order.
+        answer: Vec<String>,
+        /// Recognised mistakes.
+        wrong: Vec<Wrong<Vec<String>>>,
+    },
+    /// Several numbers, in order.
+    List {
+        /// The right ones.
+        answer: Vec<Formula>,
+        /// How near counts as right, for each.
+        tolerance: Tolerance,
+        /// Recognised mistakes.
+        wrong: Vec<Wrong<Vec<Formula>>>,
+    },
+    /// An expression that a lab evaluates: it goes into a parameter, and the metrics are called `answer.NAME`.
+    Expression {
+        /// The kind of lab; one that answers at once.
+        lab: Located<String>,
+        /// The parameter that takes the learner's text.
+        param: Located<String>,
+        /// The lab's other parameters.
+        set: Vec<Setting>,
+        /// The condition on the metrics.
+        accept: Formula,
+        /// An answer that is right.
+        answer: Located<String>,
+        /// Recognised mistakes, compared as text without spaces.
+        wrong: Vec<Wrong<String>>,
+    },
+    /// A word or a short text; capitals and spaces do not count.
+    Text {
+        /// The right one.
+        answer: String,
+        /// Others that are right too.
+        accept: Vec<String>,
+        /// Recognised mistakes.
+        wrong: Vec<Wrong<String>>,
+    },
+}
+
+/// A recognised wrong answer and what to say to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wrong<T> {
+    /// The answer.
+    pub value: T,
+    /// What to say.
+    pub say: String,
+    /// Where the answer stands.
+    pub place: Place,
+}
+
+/// Two texts that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// What is given.
+    pub left: String,
+    /// What is to be found.
+    pub right: String,
+}
+
+/// How near to the answer a number counts as the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// The same number, up to 1e-9 of it, which is what the arithmetic of two formulas may differ by.
+    Exact,
+    /// Up to this share of the answer.
+    Relative(f64),
+    /// Up to this much.
+    Absolute(f64),
+}
+
+impl QuestionKind {
+    /// The name of the type in a lesson file.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Numeric { .. } => "numeric",
+            Self::Choice { .. } => "choice",
+            Self::Multiple { .. } => "multiple",
+            Self::Match { .. } => "match",
+            Self::Order { .. } => "order",
+            Self::List { .. } => "list",
+            Self::Expression { .. } => "expression",
+            Self::Text { .. } => "text",
+        }
+    }
+}
+
+impl Tolerance {
+    /// Whether `given` counts as `wanted`.
+    pub fn accepts(self, given: f64, wanted: f64) -> bool {
+        const ARITHMETIC: f64 = 1e-9;
+        let distance = (given - wanted).abs();
+        match self {
+            Self::Exact => distance <= ARITHMETIC * wanted.abs(),
+            // A number exactly at the tolerance is within it, whatever the last bit of the subtraction says.
+            Self::Relative(share) => distance <= share * wanted.abs() * (1.0 + ARITHMETIC),
+            Self::Absolute(most) => distance <= most * (1.0 + ARITHMETIC),
+        }
+    }
+}
