@@ -10,6 +10,7 @@ pub mod control;
 pub mod device;
 pub mod expr;
 pub mod frame;
+pub mod lab;
 pub mod nearest;
 pub mod output;
 pub mod params;
@@ -19,7 +20,6 @@ pub mod schema;
 pub mod tables;
 pub mod value;
 
-mod lab;
 
 pub use control::{Command, Control, Limits, StopReason, Turn};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};

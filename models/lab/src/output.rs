@@ -10,6 +10,7 @@ use crate::value::Value;
 
 /// The object that `mlsys lab KIND --json` prints: lab, params, device, seed, metrics, series, provenance.
 ///
+/// `series` holds the values of each series and `series_steps` the steps they were taken at.
 /// Analytic labs have no device and a seed only if they have the parameter. Numbers that are not finite are left out.
 pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunData) -> Json {
     let set: Map<String, Json> = params.iter().map(|(n, v)| (n.to_owned(), value(v))).collect();
@@ -18,15 +19,12 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
         .into_iter()
         .map(|(n, v)| (n.to_owned(), value(&v)))
         .collect();
-    let series: Map<String, Json> = data
-        .series
-        .iter()
-        .map(|(name, series)| {
-            let steps: Vec<u64> = series.points().iter().map(|&(step, _)| step).collect();
-            let values: Vec<f64> = series.points().iter().map(|&(_, v)| v).collect();
-            (name.to_string(), json!({ "step": steps, "value": values }))
-        })
-        .collect();
+    let listed = |pick: fn(&(u64, f64)) -> Json| -> Map<String, Json> {
+        data.series
+            .iter()
+            .map(|(name, series)| (name.to_string(), series.points().iter().map(pick).collect()))
+            .collect()
+    };
     let mut object = json!({
         "lab": schema.kind,
         "params": set,
@@ -35,7 +33,8 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
     });
     if schema.is_live() {
         object["device"] = json!(device.to_string());
-        object["series"] = Json::Object(series);
+        object["series"] = Json::Object(listed(|&(_, value)| json!(value)));
+        object["series_steps"] = Json::Object(listed(|&(step, _)| json!(step)));
         if let Some((step, reason)) = &data.diverged {
             object["divergence"] = json!({ "step": step, "reason": reason });
         }

@@ -11,7 +11,7 @@ use crate::tables::Tables;
 use crate::value::Value;
 
 pub use error::{ParamError, Problem};
-pub use settings::{Given, Settings};
+pub use settings::{Given, Settings, allowed};
 
 /// Where a parameter's value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

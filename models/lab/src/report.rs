@@ -61,6 +61,9 @@ pub trait Sink {
 
     /// Whether a picture for this panel is worth making now. `last` is asked at the end of a run.
     fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool;
+
+    /// Told after the pictures of one step were offered, so that the next request is a new one.
+    fn frames_done(&mut self) {}
 }
 
 /// When a picture is offered.

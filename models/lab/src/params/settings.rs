@@ -184,7 +184,7 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
 }
 
 /// The names an enum parameter takes.
-pub(crate) fn allowed(param: &Param, tables: &Tables) -> Vec<String> {
+pub fn allowed(param: &Param, tables: &Tables) -> Vec<String> {
     match &param.values_from {
         Some(table) => tables.names(table).into_iter().map(str::to_owned).collect(),
         None => param.values.clone(),

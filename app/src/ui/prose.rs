@@ -1,0 +1,341 @@
+//! Markdown as styled lines of a width: headings, paragraphs, lists, quotes, code, tables and rules.
+
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
+
+use super::wrap::wrap;
+
+/// The styles of prose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Styles {
+    /// Running text.
+    pub text: Style,
+    /// Headings.
+    pub heading: Style,
+    /// Code, inline and in blocks.
+    pub code: Style,
+    /// Quotes, rules, bullets and link targets.
+    pub dim: Style,
+}
+
+/// Signs that depend on what the terminal can draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Signs {
+    /// Before an item of a list.
+    pub bullet: &'static str,
+    /// Beside a quote.
+    pub quote: &'static str,
+    /// A horizontal rule, repeated.
+    pub rule: &'static str,
+}
+
+/// Renders markdown; links are shown as text and address, never followed.
+pub fn render(markdown: &str, width: usize, styles: Styles, signs: Signs) -> Vec<Line<'static>> {
+    let mut writer = Writer {
+        width: width.max(8),
+        styles,
+        signs,
+        lines: Vec::new(),
+        spans: Vec::new(),
+        lists: Vec::new(),
+        quotes: 0,
+        modifier: Modifier::empty(),
+        heading: false,
+        code: None,
+        table: None,
+        links: Vec::new(),
+        item: false,
+    };
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    for event in Parser::new_ext(markdown, options) {
+        writer.event(event);
+    }
+    while writer.lines.last().is_some_and(|line| line.width() == 0) {
+        writer.lines.pop();
+    }
+    writer.lines
+}
+
+struct Writer {
+    width: usize,
+    styles: Styles,
+    signs: Signs,
+    lines: Vec<Line<'static>>,
+    spans: Vec<(String, Style)>,
+    /// Per open list, the next number, or nothing for bullets.
+    lists: Vec<Option<u64>>,
+    quotes: usize,
+    modifier: Modifier,
+    heading: bool,
+    code: Option<String>,
+    table: Option<Table>,
+    links: Vec<String>,
+    /// Whether the next paragraph starts an item of a list.
+    item: bool,
+}
+
+#[derive(Default)]
+struct Table {
+    alignments: Vec<Alignment>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Writer {
+    fn style(&self) -> Style {
+        let base = if self.heading { self.styles.heading } else { self.styles.text };
+        base.add_modifier(self.modifier)
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => self.text(&text),
+            Event::Code(code) => match &mut self.table {
+                Some(table) => table.cell(&code),
+                None => self.spans.push((code.into_string(), self.styles.code.add_modifier(self.modifier))),
+            },
+            Event::SoftBreak => self.text(" "),
+            Event::HardBreak => self.flush(),
+            Event::Rule => {
+                self.flush();
+                let rule = self.signs.rule.repeat(self.width);
+                self.lines.push(Line::styled(rule, self.styles.dim));
+                self.blank();
+            }
+            // Raw HTML has no meaning in a terminal: show it as what it is.
+            Event::Html(html) | Event::InlineHtml(html) => self.text(&html),
+            Event::InlineMath(math) | Event::DisplayMath(math) => self.text(&math),
+            Event::FootnoteReference(name) => self.text(&format!("[{name}]")),
+            Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if let Some(code) = &mut self.code {
+            code.push_str(text);
+        } else if let Some(table) = &mut self.table {
+            table.cell(text);
+        } else {
+            let style = self.style();
+            self.spans.push((text.to_owned(), style));
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.flush();
+                self.heading = true;
+                if level == HeadingLevel::H1 {
+                    self.modifier |= Modifier::UNDERLINED;
+                }
+            }
+            Tag::Strong => self.modifier |= Modifier::BOLD,
+            Tag::Emphasis => self.modifier |= Modifier::ITALIC,
+            Tag::Strikethrough => self.modifier |= Modifier::CROSSED_OUT,
+            Tag::BlockQuote(_) => {
+                self.flush();
+                self.quotes += 1;
+            }
+            Tag::List(start) => {
+                self.flush();
+                self.lists.push(start);
+            }
+            Tag::Item => {
+                self.flush();
+                self.item = true;
+            }
+            Tag::CodeBlock(kind) => {
+                self.flush();
+                self.code = Some(String::new());
+                if let CodeBlockKind::Fenced(_) = kind {
+                    self.item = false;
+                }
+            }
+            Tag::Table(alignments) => {
+                self.flush();
+                self.table = Some(Table { alignments, rows: Vec::new() });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+            }
+            Tag::TableCell => {
+                if let Some(row) = self.table.as_mut().and_then(|t| t.rows.last_mut()) {
+                    row.push(String::new());
+                }
+            }
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.links.push(dest_url.into_string()),
+            _ => {}
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => {
+                self.flush();
+                self.blank();
+            }
+            TagEnd::Heading(_) => {
+                self.flush();
+                self.heading = false;
+                self.modifier = Modifier::empty();
+                self.blank();
+            }
+            TagEnd::Strong => self.modifier -= Modifier::BOLD,
+            TagEnd::Emphasis => self.modifier -= Modifier::ITALIC,
+            TagEnd::Strikethrough => self.modifier -= Modifier::CROSSED_OUT,
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.quotes = self.quotes.saturating_sub(1);
+            }
+            TagEnd::Item => self.flush(),
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    self.blank();
+                }
+            }
+            TagEnd::CodeBlock => {
+                for line in self.code.take().unwrap_or_default().lines() {
+                    self.lines.push(Line::from(vec![Span::raw("  "), Span::styled(line.to_owned(), self.styles.code)]));
+                }
+                self.blank();
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    let rule = self.signs.rule;
+                    self.lines.extend(table.lines(self.styles, rule));
+                    self.blank();
+                }
+            }
+            TagEnd::Link | TagEnd::Image => {
+                let address = self.links.pop().unwrap_or_default();
+                let is_the_text = self.spans.last().is_some_and(|(text, _)| *text == address);
+                if !is_the_text && !address.is_empty() {
+                    self.spans.push((format!(" ({address})"), self.styles.dim));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the paragraph under construction.
+    fn flush(&mut self) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let indent = 2 * self.lists.len().saturating_sub(1);
+        let quote = format!("{} ", self.signs.quote).repeat(self.quotes);
+        let (first, rest) = match (self.item, self.lists.last_mut()) {
+            (true, Some(Some(number))) => {
+                let marker = format!("{number}. ");
+                *number += 1;
+                let rest = " ".repeat(marker.width());
+                (marker, rest)
+            }
+            (true, Some(None)) => {
+                let marker = format!("{} ", self.signs.bullet);
+                let rest = " ".repeat(marker.width());
+                (marker, rest)
+            }
+            (false, Some(_)) => ("  ".to_owned(), "  ".to_owned()),
+            (_, None) => (String::new(), String::new()),
+        };
+        self.item = false;
+        let prefix = |marker: &str| {
+            Span::styled(format!("{}{quote}{marker}", " ".repeat(indent)), self.styles.dim)
+        };
+        let lines = wrap(&self.spans, self.width, prefix(&first), prefix(&rest));
+        self.lines.extend(lines);
+        self.spans.clear();
+    }
+
+    fn blank(&mut self) {
+        if self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.lines.push(Line::default());
+        }
+    }
+}
+
+impl Table {
+    fn cell(&mut self, text: &str) {
+        if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) {
+            cell.push_str(text);
+        }
+    }
+
+    fn lines(&self, styles: Styles, rule: &str) -> Vec<Line<'static>> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.width()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut lines = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let style = if index == 0 { styles.heading } else { styles.text };
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                let pad = width.saturating_sub(cell.width());
+                match self.alignments.get(column) {
+                    Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
+                    Some(Alignment::Center) => {
+                        let left = pad / 2;
+                        format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
+                    }
+                    Some(Alignment::Left | Alignment::None) | None => {
+                        format!("{cell}{}", " ".repeat(pad))
+                    }
+                }
+            });
+            lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
+            if index == 0 {
+                let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
+                lines.push(Line::styled(rule.repeat(total), styles.dim));
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(markdown: &str, width: usize) -> Vec<String> {
+        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
+        render(markdown, width, Styles::default(), signs)
+            .iter()
+            .map(|line| line.to_string().trim_end().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn blocks_become_lines() {
+        assert_eq!(
+            plain("# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n", 40),
+            ["Title", "", "Some soft text over lines.", "", "- one", "- two", "  1. deep", "", "| said"]
+        );
+        assert_eq!(
+            plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40),
+            ["a  bb", "-----", "1   2"]
+        );
+        assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
+        assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
+    }
+
+    #[test]
+    fn any_text_renders_at_any_width() {
+        let nasty = "# a\n* b\n  * c\n```\nx\n| y | z |\n<b>\n[l](m)\n> - q\n***";
+        for width in 0..60 {
+            assert!(!plain(nasty, width).is_empty());
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! One lab of the open lesson: its knobs, its run, and what the run has shown.
+
+use std::time::Duration;
+
+use mlsys_lab::Schema;
+use mlsys_lab::params::{Given, ParamError, Params, Settings};
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::{Param, Type};
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
+
+/// A lab beside the text.
+pub struct Slot {
+    /// Its id in the lesson.
+    pub id: String,
+    /// What it is called above its panels.
+    pub title: String,
+    /// Its schema.
+    pub schema: &'static Schema,
+    /// What the lesson sets.
+    pub settings: Settings,
+    /// The panels the lesson names, or all of the schema's, by index into it.
+    pub panels: Vec<usize>,
+    /// Which of the panels is drawn large.
+    pub panel: usize,
+    /// The knobs, as the lesson declares them.
+    pub knobs: Vec<Knob>,
+    /// Which knob is marked.
+    pub knob: usize,
+    /// Where the run stands.
+    pub state: State,
+    /// What the newest run has reported.
+    pub data: RunData,
+    /// What the run before it had reported.
+    pub previous: Option<RunData>,
+    /// The last run that finished with the lesson's own values: what predictions and checks are held against.
+    pub reference: Option<RunData>,
+    /// Whether a knob has left the lesson's value in the newest run.
+    pub explored: bool,
+    /// The run's seed.
+    pub seed: u64,
+    /// How long the run has taken.
+    pub elapsed: Duration,
+    /// Steps a second over the last second or so.
+    pub rate: Rate,
+}
+
+/// A parameter the learner may turn.
+pub struct Knob {
+    /// The parameter.
+    pub param: &'static Param,
+    /// Its value now; absent if it is unset.
+    pub value: Option<Value>,
+    /// Its value in the lesson.
+    pub initial: Option<Value>,
+    /// The values it steps through, if they are a list.
+    pub values: Vec<Value>,
+    /// Smallest and largest value here.
+    pub range: (Option<f64>, Option<f64>),
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// Never started.
+    Ready,
+    /// Going on.
+    Running,
+    /// Waiting for the learner.
+    Paused,
+    /// It reached its end.
+    Finished,
+    /// It diverged: a result, explained.
+    Diverged(String),
+    /// It was ended before its last step.
+    Stopped,
+    /// It failed, and what to do.
+    Failed(String),
+}
+
+impl State {
+    /// Whether a run is there to be steered.
+    pub fn is_live(&self) -> bool {
+        match self {
+            Self::Running | Self::Paused => true,
+            Self::Ready | Self::Finished | Self::Diverged(_) | Self::Stopped | Self::Failed(_) => {
+                false
+            }
+        }
+    }
+
+    /// The word in the status line.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Diverged(_) => "diverged",
+            Self::Stopped => "stopped",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// Steps a second, smoothed over about a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rate {
+    window: Option<(Duration, u64)>,
+    /// Steps a second; absent until it has been measured.
+    pub per_second: Option<f64>,
+}
+
+impl Rate {
+    /// Takes in how far the run is.
+    pub fn update(&mut self, elapsed: Duration, steps: u64) {
+        const WINDOW: Duration = Duration::from_millis(500);
+        let (since, from) = *self.window.get_or_insert((elapsed, steps));
+        let span = elapsed.saturating_sub(since);
+        if span >= WINDOW {
+            self.per_second = Some(steps.saturating_sub(from) as f64 / span.as_secs_f64());
+            self.window = Some((elapsed, steps));
+        }
+    }
+}
+
+impl Slot {
+    /// The parameters of the next run, knobs included.
+    pub fn params(&self) -> Result<Params, Vec<ParamError>> {
+        let mut knobs = Settings::new();
+        for knob in &self.knobs {
+            if let Some(value) = &knob.value
+                && knob.value != knob.initial
+            {
+                knobs.push(&knob.param.name, Given::Value(value.clone()));
+            }
+        }
+        let settings = self.settings.clone().overlaid(&knobs);
+        Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+    }
+
+    /// Forgets the newest run, keeping it as the dim curve behind the next.
+    pub fn begin(&mut self) {
+        if !self.data.series.is_empty() {
+            self.previous = Some(std::mem::take(&mut self.data));
+        }
+        self.data = RunData::default();
+        self.state = State::Running;
+        self.explored = self.knobs.iter().any(|knob| knob.value != knob.initial);
+        self.elapsed = Duration::ZERO;
+        self.rate = Rate::default();
+    }
+
+    /// Takes reports in.
+    pub fn receive(&mut self, reports: Vec<Report>) {
+        for report in reports {
+            self.data.apply(report);
+        }
+        self.rate.update(self.elapsed, self.data.step);
+    }
+
+    /// Turns the marked knob by so many notches and returns its name and new value, if it moved.
+    pub fn turn(&mut self, notches: i32) -> Option<(String, Value)> {
+        let index = self.knob;
+        let knob = self.knobs.get_mut(index)?;
+        let next = knob.after(notches)?;
+        if knob.value.as_ref() == Some(&next) {
+            return None;
+        }
+        knob.value = Some(next.clone());
+        Some((knob.param.name.clone(), next))
+    }
+
+    /// Gives the marked knob a typed value.
+    pub fn type_value(&mut self, text: &str) -> Result<(String, Value), String> {
+        let index = self.knob;
+        let Some(knob) = self.knobs.get_mut(index) else {
+            return Err("this lab has no knobs".to_owned());
+        };
+        let given = Given::Text(text.trim().to_owned());
+        let value = Params::check(self.schema, &knob.param.name, given)
+            .map_err(|error| error.to_string())?;
+        if let Some(x) = value.as_f64()
+            && (knob.range.0.is_some_and(|low| x < low) || knob.range.1.is_some_and(|high| x > high))
+        {
+            return Err(format!("this lesson keeps {} within {}", knob.param.name, knob.range_text()));
+        }
+        if !knob.values.is_empty() && !knob.values.contains(&value) {
+            let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
+            return Err(format!("{} is one of: {}", knob.param.name, values.join(", ")));
+        }
+        knob.value = Some(value.clone());
+        Ok((knob.param.name.clone(), value))
+    }
+
+    /// Puts every knob back to the lesson's value.
+    pub fn reset_knobs(&mut self) {
+        for knob in &mut self.knobs {
+            knob.value = knob.initial.clone();
+        }
+    }
+}
+
+impl Knob {
+    /// The value so many notches further, kept inside the range.
+    ///
+    /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
+    fn after(&self, notches: i32) -> Option<Value> {
+        if !self.values.is_empty() {
+            let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
+            let at = at.map_or(0, |at| at as i64 + i64::from(notches));
+            let at = at.clamp(0, self.values.len() as i64 - 1);
+            return self.values.get(at as usize).cloned();
+        }
+        let current = self.value.as_ref().and_then(Value::as_f64);
+        match self.param.ty {
+            Type::Bool => Some(Value::Bool(notches > 0)),
+            Type::Int | Type::Float => {
+                let next = self.clamp(notch(current.unwrap_or(0.0), notches));
+                Some(match self.param.ty {
+                    Type::Int => Value::Int(next.round() as i64),
+                    Type::Float | Type::Bool | Type::String | Type::Enum | Type::Array | Type::Table => {
+                        Value::Float(next)
+                    }
+                })
+            }
+            Type::String | Type::Enum | Type::Array | Type::Table => None,
+        }
+    }
+
+    fn clamp(&self, x: f64) -> f64 {
+        let x = self.range.0.map_or(x, |low| x.max(low));
+        self.range.1.map_or(x, |high| x.min(high))
+    }
+
+    /// The range in words.
+    pub fn range_text(&self) -> String {
+        use mlsys_lab::value::number;
+        match self.range {
+            (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+            (Some(low), None) => format!("{} and above", number(low)),
+            (None, Some(high)) => format!("{} and below", number(high)),
+            (None, None) => "any value".to_owned(),
+        }
+    }
+}
+
+/// The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... in a direction; below a millionth it is zero.
+pub fn notch(x: f64, notches: i32) -> f64 {
+    const SMALLEST: f64 = 1e-6;
+    const MANTISSAS: [f64; 3] = [1.0, 2.0, 5.0];
+    if notches == 0 {
+        return x;
+    }
+    if x < 0.0 {
+        return -notch(-x, -notches);
+    }
+    let mut x = x;
+    for _ in 0..notches.unsigned_abs() {
+        let exponent = if x > 0.0 { x.log10().floor() } else { -6.0 };
+        let ladder = (-1..=1).flat_map(|shift| {
+            MANTISSAS
+                .iter()
+                .map(move |m| rounded(m * 10f64.powf(exponent + f64::from(shift))))
+        });
+        let near = x * 1e-9;
+        x = if notches > 0 {
+            ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
+        } else {
+            ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
+        };
+    }
+    x
+}
+
+/// Removes the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notches_walk_a_ladder_both_ways_and_end_at_zero() {
+        let mut x = 0.01;
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            x = notch(x, 1);
+            seen.push(x);
+        }
+        assert_eq!(seen, [0.02, 0.05, 0.1, 0.2, 0.5]);
+        for _ in 0..5 {
+            x = notch(x, -1);
+        }
+        assert_eq!(x, 0.01);
+        assert_eq!(notch(3.0, 1), 5.0);
+        assert_eq!(notch(3.0, -1), 2.0);
+        assert_eq!(notch(1e-6, -1), 0.0);
+        assert_eq!(notch(0.0, 1), 1e-6);
+    }
+
+    #[test]
+    fn the_rate_is_measured_over_half_a_second() {
+        let mut rate = Rate::default();
+        rate.update(Duration::ZERO, 0);
+        rate.update(Duration::from_millis(100), 50);
+        assert_eq!(rate.per_second, None);
+        rate.update(Duration::from_millis(500), 250);
+        assert_eq!(rate.per_second, Some(500.0));
+    }
+}

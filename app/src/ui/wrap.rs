@@ -1,0 +1,118 @@
+//! Breaks styled text into lines of a width, at spaces where it can.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Wraps spans to a width; the first line starts with `first`, the others with `rest`, both counted in the width.
+pub fn wrap(
+    spans: &[(String, Style)],
+    width: usize,
+    first: Span<'static>,
+    rest: Span<'static>,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut line = Builder::new(first);
+    for word in words(spans) {
+        let wide: usize = word.iter().map(|(part, _)| part.width()).sum();
+        if !line.is_empty && line.width + 1 + wide > width {
+            lines.push(std::mem::replace(&mut line, Builder::new(rest.clone())).line);
+        } else if let (false, Some((_, style))) = (line.is_empty, word.first()) {
+            line.push(" ", *style);
+        }
+        // Only a word wider than a whole line is cut.
+        for (part, style) in &word {
+            for c in part.chars() {
+                let wide = c.width().unwrap_or(0);
+                if line.width + wide > width && !line.is_empty {
+                    lines.push(std::mem::replace(&mut line, Builder::new(rest.clone())).line);
+                }
+                line.push(c.encode_utf8(&mut [0; 4]), *style);
+            }
+        }
+    }
+    lines.push(line.line);
+    lines
+}
+
+/// A line under construction.
+struct Builder {
+    line: Line<'static>,
+    width: usize,
+    is_empty: bool,
+}
+
+impl Builder {
+    fn new(prefix: Span<'static>) -> Self {
+        let width = prefix.width();
+        let spans = if width == 0 { Vec::new() } else { vec![prefix] };
+        Self {
+            line: Line::from(spans),
+            width,
+            is_empty: true,
+        }
+    }
+
+    fn push(&mut self, text: &str, style: Style) {
+        self.is_empty = false;
+        self.width += text.width();
+        match self.line.spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(text),
+            Some(_) | None => self.line.spans.push(Span::styled(text.to_owned(), style)),
+        }
+    }
+}
+
+/// Words; one that changes its style on the way has several parts.
+fn words(spans: &[(String, Style)]) -> Vec<Vec<(&str, Style)>> {
+    let mut words: Vec<Vec<(&str, Style)>> = Vec::new();
+    let mut after_space = true;
+    for (text, style) in spans {
+        for (index, part) in text.split([' ', '\n']).enumerate() {
+            after_space |= index > 0;
+            if part.is_empty() {
+                continue;
+            }
+            match words.last_mut() {
+                Some(word) if !after_space => word.push((part, *style)),
+                Some(_) | None => words.push(vec![(part, *style)]),
+            }
+            after_space = false;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(spans: &[&str], width: usize) -> Vec<String> {
+        let spans: Vec<_> = spans.iter().map(|s| ((*s).to_owned(), Style::new())).collect();
+        wrap(&spans, width, Span::raw(""), Span::raw(""))
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn breaks_at_spaces_and_cuts_only_what_cannot_fit() {
+        assert_eq!(text(&["one two three"], 7), ["one two", "three"]);
+        assert_eq!(text(&["abcdefghij"], 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(text(&["a ", "b", "c d"], 3), ["a", "bc", "d"]);
+        assert_eq!(text(&[""], 3), [""]);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_for_and_no_letter_is_lost() {
+        let source = "the quick brown fox jumps over extraordinarily-long-hyphenated lazy dogs";
+        for width in 1..40 {
+            let lines = text(&[source], width);
+            for line in &lines {
+                assert!(line.chars().count() <= width, "{width}: {line:?}");
+            }
+            let letters: String = lines.concat().split(' ').collect();
+            assert_eq!(letters, source.split(' ').collect::<String>());
+        }
+    }
+}
