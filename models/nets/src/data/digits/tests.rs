@@ -1,0 +1,118 @@
+use super::*;
+use crate::data::{Data, DataConfig, Dataset, load};
+
+fn digits(samples: usize, noise: f32, jitter: f32) -> Data {
+    let config = DataConfig {
+        samples,
+        noise,
+        jitter,
+        ..DataConfig::new(Dataset::Digits, 1)
+    };
+    load(&config).expect("generated data cannot fail")
+}
+
+/// The share of the held-out digits whose nearest class mean is that of their own class.
+fn nearest_mean_accuracy(data: &Data) -> f32 {
+    let mut means = vec![[0.0_f32; PIXELS]; CLASSES];
+    // Classes are balanced, so sums stand for means up to one factor.
+    for index in 0..data.train.len() {
+        let mean = &mut means[data.train.labels[index] as usize];
+        for (sum, pixel) in mean.iter_mut().zip(data.train.input(index)) {
+            *sum += pixel * CLASSES as f32 / data.train.len() as f32;
+        }
+    }
+    let distance = |mean: &[f32; PIXELS], image: &[f32]| -> f32 {
+        mean.iter().zip(image).map(|(a, b)| (a - b) * (a - b)).sum()
+    };
+    let right = (0..data.held_out.len()).filter(|&index| {
+        let image = data.held_out.input(index);
+        let nearest = (0..CLASSES)
+            .min_by(|&a, &b| distance(&means[a], image).total_cmp(&distance(&means[b], image)));
+        nearest == Some(data.held_out.labels[index] as usize)
+    });
+    right.count() as f32 / data.held_out.len() as f32
+}
+
+#[test]
+fn digits_can_be_told_apart_and_jitter_makes_it_harder() {
+    let [none, one, three] =
+        [0.0, 1.0, 3.0].map(|jitter| nearest_mean_accuracy(&digits(500, 0.1, jitter)));
+    assert!(
+        none > 0.999 && one > 0.6 && three < one - 0.2 && three > 0.15,
+        "{none} {one} {three}"
+    );
+}
+
+#[test]
+fn without_jitter_and_noise_every_digit_of_a_class_is_alike() {
+    let train = digits(50, 0.0, 0.0).train;
+    for index in 0..train.len() {
+        for other in 0..index {
+            let alike = train.input(index) == train.input(other);
+            assert_eq!(alike, train.labels[index] == train.labels[other]);
+        }
+    }
+}
+
+#[test]
+fn jitter_makes_every_digit_of_a_class_different() {
+    let train = digits(50, 0.0, 0.3).train;
+    for index in 0..train.len() {
+        assert!((0..index).all(|other| train.input(index) != train.input(other)));
+    }
+}
+
+#[test]
+fn a_little_more_jitter_moves_the_same_digits_a_little() {
+    let [one, more, three] = [1.0, 1.01, 3.0].map(|jitter| digits(100, 0.0, jitter).train);
+    assert_eq!(one.labels, more.labels);
+    let apart = |a: &Examples, b: &Examples| {
+        a.inputs
+            .iter()
+            .zip(&b.inputs)
+            .map(|(a, b)| (a - b).abs())
+            .sum::<f32>()
+            / a.inputs.len() as f32
+    };
+    assert!(
+        apart(&one, &more) * 20.0 < apart(&one, &three),
+        "{} {}",
+        apart(&one, &more),
+        apart(&one, &three)
+    );
+}
+
+#[test]
+fn pixels_stay_between_paper_and_ink_whatever_the_knobs() {
+    for (noise, jitter) in [(0.0, 0.0), (0.1, 1.0), (1.0, 3.0), (0.0, 3.0)] {
+        let train = digits(100, noise, jitter).train;
+        assert!(train.inputs.iter().all(|pixel| (0.0..=1.0).contains(pixel)));
+    }
+    let train = digits(100, 0.0, 3.0).train;
+    for index in 0..train.len() {
+        let ink: f32 = train.input(index).iter().sum();
+        assert!(
+            (8.0..350.0).contains(&ink),
+            "digit {} has {ink} pixels of ink",
+            train.labels[index]
+        );
+    }
+}
+
+#[test]
+fn unturned_glyphs_lie_inside_the_image_with_a_margin() {
+    let train = digits(10, 0.0, 0.0).train;
+    for index in 0..train.len() {
+        let image = train.input(index);
+        let ink = |row: usize, column: usize| image[row * SIDE + column] > 0.0;
+        for edge in 0..SIDE {
+            for near in [0, 1, SIDE - 2, SIDE - 1] {
+                assert!(
+                    !ink(edge, near) && !ink(near, edge),
+                    "digit {}",
+                    train.labels[index]
+                );
+            }
+        }
+    }
+}

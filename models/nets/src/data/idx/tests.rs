@@ -1,0 +1,355 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::data::Dataset;
+
+/// A folder of its own, removed when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn empty() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!(
+            "mlsys-idx-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("a fresh folder");
+        Self(path)
+    }
+
+    /// Thirty images to train on and twelve to test on. Image i of a file is grey i all over, label i % 10.
+    fn good() -> Self {
+        let folder = Self::empty();
+        for (stem, count) in [("train", 30), ("t10k", 12)] {
+            folder.write(&format!("{stem}-images-idx3-ubyte"), &images(count));
+            folder.write(&format!("{stem}-labels-idx1-ubyte"), &labels(count));
+        }
+        folder
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.0.join(name), bytes).expect("a file in the test's own folder");
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.0.join(from), self.0.join(to)).expect("a file in the test's own folder");
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.0.join(name)).expect("a file in the test's own folder");
+    }
+
+    fn load(&self) -> Result<Data, DataError> {
+        load(&config(Some(self.0.clone())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own cleaning of its temporary folder.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn config(folder: Option<PathBuf>) -> DataConfig {
+    DataConfig {
+        folder,
+        samples: 20,
+        ..DataConfig::new(Dataset::Idx, 1)
+    }
+}
+
+fn header(element: u8, sizes: &[u32]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, element, sizes.len() as u8];
+    bytes.extend(sizes.iter().flat_map(|size| size.to_be_bytes()));
+    bytes
+}
+
+fn images(count: u32) -> Vec<u8> {
+    let mut bytes = header(8, &[count, 28, 28]);
+    bytes.extend((0..count).flat_map(|index| [index as u8; PIXELS]));
+    bytes
+}
+
+fn labels(count: u32) -> Vec<u8> {
+    let mut bytes = header(8, &[count]);
+    bytes.extend((0..count).map(|index| (index % 10) as u8));
+    bytes
+}
+
+#[test]
+fn images_keep_their_labels_and_grey_becomes_a_share() {
+    let data = Folder::good().load().expect("good files");
+    assert_eq!((data.train.len(), data.held_out.len()), (20, 12));
+    for examples in [&data.train, &data.held_out] {
+        let mut seen = Vec::new();
+        for (index, label) in examples.labels.iter().enumerate() {
+            let image = examples.input(index);
+            let grey = (image[0] * 255.0).round();
+            assert!(image.iter().all(|&pixel| pixel == grey / 255.0));
+            assert_eq!(grey as i32 % 10, *label);
+            seen.push(grey as i32);
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), examples.len(), "an image was taken twice");
+    }
+}
+
+#[test]
+fn the_seed_chooses_the_images_and_a_dot_may_stand_in_the_names() {
+    let folder = Folder::good();
+    let first = folder.load().expect("good files");
+    for name in ["train-images", "t10k-images"] {
+        folder.rename(&format!("{name}-idx3-ubyte"), &format!("{name}.idx3-ubyte"));
+    }
+    assert_eq!(folder.load().expect("good files"), first);
+    let other = DataConfig {
+        seed: 2,
+        ..config(Some(folder.0.clone()))
+    };
+    assert_ne!(load(&other).expect("good files").train, first.train);
+}
+
+#[test]
+fn noise_is_added_to_pixels_read_from_files() {
+    let folder = Folder::good();
+    let noisy = DataConfig {
+        noise: 0.5,
+        ..config(Some(folder.0.clone()))
+    };
+    let noisy = load(&noisy).expect("good files").train;
+    assert_ne!(noisy, folder.load().expect("good files").train);
+    assert!(noisy.inputs.iter().all(|pixel| (0.0..=1.0).contains(pixel)));
+}
+
+const IMAGES: &str = "train-images-idx3-ubyte";
+const LABELS: &str = "train-labels-idx1-ubyte";
+
+/// The one fault of a folder in which the file `name` holds `bytes`.
+fn fault(name: &str, bytes: &[u8]) -> IdxFault {
+    let folder = Folder::good();
+    folder.write(name, bytes);
+    let error = folder.load().expect_err("a bad file");
+    let DataError::File { path, fault } = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(path, folder.0.join(name));
+    fault
+}
+
+#[test]
+fn each_bad_file_has_its_own_fault() {
+    let mut wrong_type = labels(30);
+    wrong_type[2] = 0x0d;
+    let mut wrong_label = labels(30);
+    wrong_label[8 + 17] = 10;
+    let mut long = images(30);
+    long.push(0);
+    let cases: [(&str, Vec<u8>, IdxFault, &str); 14] = [
+        (
+            IMAGES,
+            vec![0x1f, 0x8b, 8, 0, 0],
+            IdxFault::Gzip(IMAGES.into()),
+            "gunzip train-images-idx3-ubyte",
+        ),
+        (
+            LABELS,
+            b"P5 28 28 255".to_vec(),
+            IdxFault::WrongMagic(*b"P5 2"),
+            "found 50 35 20 32",
+        ),
+        (
+            LABELS,
+            vec![0; 40],
+            IdxFault::WrongMagic([0; 4]),
+            "not an IDX file",
+        ),
+        (
+            LABELS,
+            wrong_type,
+            IdxFault::WrongType(0x0d),
+            "type 0x0d, expected unsigned bytes",
+        ),
+        (
+            IMAGES,
+            labels(30),
+            IdxFault::WrongDimensions {
+                expected: 3,
+                found: 1,
+            },
+            "not swapped",
+        ),
+        (
+            LABELS,
+            images(30),
+            IdxFault::WrongDimensions {
+                expected: 1,
+                found: 3,
+            },
+            "3 dimensions, expected 1",
+        ),
+        (
+            IMAGES,
+            header(8, &[30, 32, 30]),
+            IdxFault::WrongSize {
+                rows: 32,
+                columns: 30,
+            },
+            "32x30 pixels, expected 28x28",
+        ),
+        (
+            LABELS,
+            vec![],
+            IdxFault::NoHeader {
+                expected: 8,
+                found: 0,
+            },
+            "at least 8 bytes, found 0",
+        ),
+        (
+            IMAGES,
+            images(1)[..15].to_vec(),
+            IdxFault::NoHeader {
+                expected: 16,
+                found: 15,
+            },
+            "at least 16 bytes, found 15",
+        ),
+        (LABELS, labels(0), IdxFault::Empty, "no items"),
+        (
+            IMAGES,
+            header(8, &[u32::MAX, 28, 28]),
+            IdxFault::TooMany(u32::MAX),
+            "4294967295 items, expected 1000000 at most",
+        ),
+        (
+            IMAGES,
+            header(8, &[1_000_000, 28, 28]),
+            IdxFault::Truncated {
+                expected: 784_000_016,
+                found: 16,
+            },
+            "cut off",
+        ),
+        (
+            IMAGES,
+            long,
+            IdxFault::TrailingBytes {
+                expected: 23_536,
+                found: 23_537,
+            },
+            "expected 23536 bytes",
+        ),
+        (
+            LABELS,
+            wrong_label,
+            IdxFault::LabelAboveNine {
+                label: 10,
+                index: 17,
+            },
+            "label 10 at item 17",
+        ),
+    ];
+    for (name, bytes, expected, says) in cases {
+        let found = fault(name, &bytes);
+        assert_eq!(found, expected);
+        assert!(found.to_string().contains(says), "{found}");
+    }
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_an_error_and_never_a_panic() {
+    let whole = images(30);
+    for length in (0..40).chain([5000, whole.len() - 1]) {
+        let found = fault(IMAGES, &whole[..length]);
+        let truncated = matches!(
+            found,
+            IdxFault::Truncated { .. } | IdxFault::NoHeader { .. }
+        );
+        assert!(truncated, "{length}: {found}");
+    }
+}
+
+#[test]
+fn without_a_folder_the_error_says_how_to_name_one() {
+    let error = load(&config(None)).expect_err("no folder");
+    assert_eq!(error, DataError::NoFolder);
+    assert!(error.to_string().contains("--data-dir"));
+    let folder = Folder::good();
+    for wrong in [folder.0.join("nowhere"), folder.0.join(LABELS)] {
+        let error = load(&config(Some(wrong.clone()))).expect_err("not a folder");
+        assert!(matches!(&error, DataError::FolderUnreadable { folder, .. } if *folder == wrong));
+        assert!(
+            error.to_string().contains(&*wrong.to_string_lossy()),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn missing_files_are_named_together_with_what_is_there() {
+    let folder = Folder::good();
+    folder.remove(IMAGES);
+    folder.remove("t10k-labels-idx1-ubyte");
+    folder.write("notes\u{1b}[31m.txt", b"");
+    let error = folder.load().expect_err("missing files").to_string();
+    assert!(
+        error.contains("lacks train-images-idx3-ubyte, t10k-labels-idx1-ubyte; it holds notes"),
+        "{error}"
+    );
+    assert!(
+        error.contains("t10k-images-idx3-ubyte, train-labels-idx1-ubyte;"),
+        "{error}"
+    );
+    assert!(!error.contains('\u{1b}'), "{error:?}");
+}
+
+#[test]
+fn a_packed_file_is_to_be_unpacked_rather_than_missing() {
+    let folder = Folder::good();
+    folder.rename(IMAGES, "train-images-idx3-ubyte.gz");
+    let error = folder.load().expect_err("a packed file");
+    assert!(
+        error
+            .to_string()
+            .contains("`gunzip train-images-idx3-ubyte.gz`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn images_and_labels_must_be_as_many() {
+    let folder = Folder::good();
+    folder.write(LABELS, &labels(29));
+    let error = folder.load().expect_err("counts differ").to_string();
+    assert!(
+        error.contains("holds 30 images") && error.contains("holds 29 labels"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_folder_in_place_of_a_file_is_refused() {
+    let folder = Folder::good();
+    folder.remove(LABELS);
+    fs::create_dir(folder.0.join(LABELS)).expect("a fresh folder");
+    let error = folder.load().expect_err("a folder").to_string();
+    assert!(error.contains("not a plain file"), "{error}");
+}
+
+#[test]
+fn all_bad_files_are_reported_at_once() {
+    let folder = Folder::good();
+    folder.write(IMAGES, b"");
+    folder.write(LABELS, b"nonsense");
+    folder.write("t10k-images-idx3-ubyte", &images(13));
+    let error = folder.load().expect_err("three bad files");
+    assert!(
+        matches!(&error, DataError::Several(errors) if errors.len() == 3),
+        "{error:?}"
+    );
+    assert_eq!(error.to_string().lines().count(), 3);
+}
