@@ -1,1 +1,53 @@
-fn main() {}
+//! mlsys: an interactive terminal workbench for learning machine-learning systems.
+
+#![expect(unreachable_pub, reason = "a program has no outside: `pub` marks what a module offers to the others")]
+
+mod cli;
+mod commands;
+mod console;
+mod devices;
+mod execute;
+mod exit;
+mod interrupt;
+mod paths;
+mod record;
+mod reports;
+mod session;
+mod settings;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::console::Console;
+use crate::exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let mut console = Console::standard();
+    let ended = run(&mut console).and_then(|exit| console.finish().map(|()| exit));
+    let exit = ended.unwrap_or_else(|failure| {
+        if !matches!(failure, Failure::Closed) {
+            console.note(format_args!("error: {failure}"));
+        }
+        failure.exit()
+    });
+    exit.into()
+}
+
+/// Reads the command line and does what it asks.
+fn run(console: &mut Console) -> Result<Exit, Failure> {
+    match Cli::try_parse() {
+        Ok(cli) => commands::dispatch(cli, console),
+        // Help and version are results; everything else is a mistake and goes to standard error.
+        Err(message) if message.use_stderr() => {
+            console.note(message.render().to_string().trim_end());
+            Ok(Exit::Usage)
+        }
+        Err(message) => {
+            console.raw(&message.render().to_string())?;
+            Ok(Exit::Passed)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The command line: what can be typed, and the texts that explain it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use mlsys_lab::device::DeviceChoice;
+
+/// An interactive workbench for learning machine-learning systems.
+#[derive(Debug, Parser)]
+#[command(name = "mlsys", version, infer_long_args = true, max_term_width = 100)]
+#[command(after_help = "\
+Without a command, mlsys opens the workbench.
+
+Environment:
+  MLSYS_DEVICE    the device where --device is not given
+  MLSYS_DATA_DIR  the folder that keeps runs and progress
+  NO_COLOR        no colours
+
+Exit codes, the first that applies of 130, 2, 3, 4, 1:
+  0    all passed
+  1    a check or an answer failed
+  2    something was typed wrong, or a lesson is not valid
+  3    a device that is needed is missing
+  4    a run failed: out of memory, device lost, too slow, not finite
+  130  interrupted; a second Ctrl-C ends at once")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Where and from which random numbers the workbench runs labs.
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Open the workbench at a lesson
+    Open(Open),
+    /// Show the course: its lessons, how long they take and what they need
+    List(Listing),
+    /// Run one lab and print what it finds, or list and describe labs
+    Lab(Lab),
+    /// Run lessons without a screen: labs, checks and answers, with reports for CI and graders
+    Run(RunLessons),
+    /// Write, check and preview lessons
+    #[command(subcommand)]
+    Lesson(Lesson),
+    /// Say what this machine has: devices, terminal, folders
+    Doctor(Listing),
+    /// Show past runs
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Show, export and import answers and progress
+    #[command(subcommand)]
+    Progress(Progress),
+}
+
+/// Where a run takes place and from which random numbers.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Machine {
+    /// Where to run: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
+    ///
+    /// auto takes CUDA if a driver and a device answer, else a GPU through wgpu, else the processor.
+    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    pub device: DeviceChoice,
+    /// The seed of everything drawn at random: data, first weights, shuffles
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// Opens a lesson.
+#[derive(Debug, Args)]
+pub struct Open {
+    /// A lesson's id, such as systems/training-loop, or the path of a lesson file
+    pub lesson: String,
+    /// Put a knob where it is wanted, such as run.learning_rate=0.1; may be given again
+    #[arg(long, value_name = "LAB.KNOB=VALUE")]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Prints something for people or for programs.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Listing {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs or explains labs.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Examples:
+  mlsys lab list
+  mlsys lab show train
+  mlsys lab train --set optimizer=sgd --set learning_rate=0.1 --seed 7
+  mlsys lab graph --set expression=@formula.txt --json
+
+A value is TOML; text and the names of an enum stand as typed. A value that begins with @ is the content of the
+file of that name; @@ stands for one @. With --json, one object is printed and nothing else.")]
+pub struct Lab {
+    #[command(subcommand)]
+    pub about: Option<AboutLabs>,
+    /// The lab's kind, as `mlsys lab list` shows it
+    #[arg(required = true)]
+    pub kind: Option<String>,
+    /// Give a parameter a value; may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Read data files, such as MNIST's, from this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// What can be asked about labs.
+#[derive(Debug, Subcommand)]
+pub enum AboutLabs {
+    /// List all labs
+    List(Listing),
+    /// Describe a lab: parameters, metrics, formula, source
+    Show {
+        /// The lab's kind
+        kind: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+}
+
+/// Runs lessons without a screen.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --answers, the answers that the lesson itself states are tried on its own questions. With --answers, a
+learner's answers are graded; a question without an answer earns 0 points. `mlsys progress export` writes that file.
+
+A check of class hardware that fails is tried twice more; what still fails is reported as unstable and fails the run
+only with --strict-hardware. Where its device is missing it is skipped and costs nothing.
+
+Examples:
+  mlsys run systems/training-loop --device cpu
+  mlsys run --all --report junit=junit.xml --report markdown=-
+  mlsys run my-lesson.md --answers answers.json --report gradescope=results.json")]
+pub struct RunLessons {
+    /// Lessons, by id or path
+    #[arg(value_name = "LESSON", required_unless_present = "all")]
+    pub lessons: Vec<String>,
+    /// Every built-in lesson
+    #[arg(long, conflicts_with = "lessons")]
+    pub all: bool,
+    /// Write a report: junit, json, gradescope or markdown; - is standard output; may be given again
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = crate::reports::Target::parse)]
+    pub report: Vec<crate::reports::Target>,
+    /// Grade the answers in this file
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
+    /// Fail where a hardware check fails three times
+    #[arg(long)]
+    pub strict_hardware: bool,
+    /// Give a lab's parameter a value, such as run.steps=50; may be given again
+    #[arg(long, value_name = "LAB.PARAM=VALUE")]
+    pub set: Vec<String>,
+    /// Read data files, such as MNIST's, from this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// What an author of lessons needs.
+#[derive(Debug, Subcommand)]
+pub enum Lesson {
+    /// Check lessons: all mistakes at once, and whether labs, checks and answers hold
+    Check(CheckLessons),
+    /// Write a commented lesson to start from; an existing file is left alone
+    New {
+        /// The file to write
+        path: PathBuf,
+    },
+    /// Print the JSON Schema of lesson files' front matter and directives
+    Schema,
+    /// Open the workbench at a lesson file
+    Preview {
+        /// The lesson file
+        path: String,
+        #[command(flatten)]
+        machine: Machine,
+    },
+}
+
+/// Checks lessons.
+#[derive(Debug, Args)]
+pub struct CheckLessons {
+    /// Lesson files, or folders with lesson files
+    #[arg(value_name = "PATH", required_unless_present = "library")]
+    pub paths: Vec<PathBuf>,
+    /// The built-in lessons
+    #[arg(long, conflicts_with = "paths")]
+    pub library: bool,
+    /// Read the lessons only: run no lab
+    #[arg(long)]
+    pub no_run: bool,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Past runs.
+#[derive(Debug, Subcommand)]
+pub enum Runs {
+    /// List recorded runs, oldest first
+    List(Listing),
+    /// Show what a run reported
+    Show {
+        /// The run's name, as `mlsys runs list` shows it; `last` is the newest
+        run: String,
+        #[command(flatten)]
+        listing: Listing,
+    },
+}
+
+/// Answers and progress.
+#[derive(Debug, Subcommand)]
+pub enum Progress {
+    /// Show points and answers by lesson
+    Show(Listing),
+    /// Write all answers to a file that `mlsys run --answers` grades; - is standard output
+    Export {
+        /// The file to write
+        file: PathBuf,
+    },
+    /// Take over the answers of such a file
+    Import {
+        /// The file to read
+        file: PathBuf,
+    },
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    text.parse().map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,65 @@
+//! The commands, one module each, and what they share.
+
+mod lab;
+
+use std::path::PathBuf;
+
+use crate::cli::{Cli, Command};
+use crate::console::Console;
+use crate::devices::Devices;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::paths::{NoDataFolder, Paths};
+
+/// What commands work with.
+pub struct World<'a> {
+    /// Where results and messages go.
+    pub console: &'a mut Console,
+    /// The devices of this machine.
+    pub devices: Devices,
+    /// Ctrl-C, once somebody listens for it.
+    pub interrupt: Interrupt,
+    /// Where runs and progress are kept, if there is a place.
+    pub paths: Result<Paths, NoDataFolder>,
+}
+
+/// Does what the command line asks for.
+pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
+    let mut world = World {
+        console,
+        devices: Devices::default(),
+        interrupt: Interrupt::default(),
+        paths: Paths::find(),
+    };
+    match cli.command {
+        Some(Command::Lab(options)) => lab::run(&options, &mut world),
+        _ => Ok(Exit::Passed),
+    }
+}
+
+impl World<'_> {
+    /// From now on Ctrl-C ends runs in order.
+    pub fn listen(&mut self) {
+        match Interrupt::listen() {
+            Ok(interrupt) => self.interrupt = interrupt,
+            Err(error) => self.console.warn(format_args!("Ctrl-C will end runs without a record: {error}")),
+        }
+    }
+
+    /// The folder for records of runs; without one, a warning.
+    pub fn runs(&mut self) -> Option<PathBuf> {
+        match &self.paths {
+            Ok(paths) => Some(paths.runs()),
+            Err(error) => {
+                self.console.warn(format_args!("runs are not recorded: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Tells why a command did not do what was asked.
+    pub fn failed(&mut self, exit: Exit, reason: &str) -> Exit {
+        self.console.note(format_args!("error: {reason}"));
+        exit
+    }
+}

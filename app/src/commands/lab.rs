@@ -1,0 +1,68 @@
+//! `mlsys lab`: one lab run and printed, or labs explained.
+
+mod about;
+mod print;
+
+use mlsys_lab::control::Limits;
+use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
+use mlsys_lab::lab::Lab;
+use mlsys_lab::output;
+use mlsys_lab::params::Params;
+use mlsys_lab::tables::Tables;
+
+use super::World;
+use crate::cli::{self, AboutLabs};
+use crate::execute::{Order, execute};
+use crate::exit::{Exit, Failure};
+use crate::settings;
+
+/// Does what `mlsys lab` asks for.
+pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
+    match (&options.about, &options.kind) {
+        (Some(AboutLabs::List(listing)), _) => about::list(*listing, world.console),
+        (Some(AboutLabs::Show { kind, listing }), _) => about::show(kind, *listing, world.console),
+        (None, Some(kind)) => run_one(kind, options, world),
+        (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
+    }
+}
+
+fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let lab = mlsys_registry::registry().find(kind)?;
+    let schema = lab.schema();
+    let mut given = settings::of_lab(&options.set)?;
+    settings::set_data_dir(&mut given, options.data_dir.as_deref());
+    let params = Params::resolve(schema, &given, Tables::builtin(), options.machine.seed)
+        .map_err(|errors| settings::failure(kind, &errors))?;
+    let device = device_for(lab, options.machine.device, world)?;
+
+    world.listen();
+    let runs = world.runs();
+    let order = Order {
+        label: kind,
+        lab,
+        params: params.clone(),
+        device: device.clone(),
+        limits: Limits::default(),
+        lesson: None,
+        runs: runs.as_deref(),
+    };
+    let finished = execute(order, &world.interrupt, world.console);
+    if let Some(trouble) = finished.trouble() {
+        return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}")));
+    }
+    if options.json {
+        world.console.line(output::to_json(schema, &params, device.id, &finished.data))?;
+    } else {
+        print::finished(schema, &finished.data, world.console)?;
+    }
+    Ok(Exit::Passed)
+}
+
+/// The device of a run; a lab that answers at once needs none, but a device that was asked for must be there.
+fn device_for(lab: &dyn Lab, choice: DeviceChoice, world: &World<'_>) -> Result<DeviceInfo, Failure> {
+    let choice = match choice {
+        DeviceChoice::Auto if !lab.schema().is_live() => DeviceChoice::Exactly(DeviceId::CPU),
+        choice => choice,
+    };
+    Ok(world.devices.choose(choice, &Backend::ALL)?)
+}

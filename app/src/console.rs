@@ -1,0 +1,119 @@
+//! The one way out for text: results to standard output, everything else to standard error.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::exit::Failure;
+
+/// Where results, warnings and progress go.
+pub struct Console {
+    out: Box<dyn Write>,
+    err: Box<dyn Write>,
+    progress: Progress,
+    warned: BTreeSet<String>,
+}
+
+/// Whether a line of progress is drawn, and when it was drawn last.
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    Silent,
+    Drawn(Option<Instant>),
+}
+
+/// Often enough to look alive, seldom enough to cost nothing.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
+
+impl Console {
+    /// The process's own streams; progress is drawn only where a person watches standard error.
+    pub fn standard() -> Self {
+        let progress = if io::stderr().is_terminal() {
+            Progress::Drawn(None)
+        } else {
+            Progress::Silent
+        };
+        Self {
+            out: Box::new(BufWriter::new(io::stdout())),
+            err: Box::new(io::stderr()),
+            progress,
+            warned: BTreeSet::new(),
+        }
+    }
+
+    /// One line of a result.
+    pub fn line(&mut self, text: impl Display) -> Result<(), Failure> {
+        Ok(writeln!(self.out, "{text}")?)
+    }
+
+    /// A result as it stands, without a line end of ours.
+    pub fn raw(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.out.write_all(text.as_bytes())?)
+    }
+
+    /// A line beside the result: a warning, a note, an error. That nobody can read it is no failure.
+    pub fn note(&mut self, text: impl Display) {
+        self.clear_progress();
+        let _ = writeln!(self.err, "{text}");
+    }
+
+    /// A warning, said once however often it comes.
+    pub fn warn(&mut self, text: impl Display) {
+        let text = text.to_string();
+        if !self.warned.contains(&text) {
+            self.note(format_args!("warning: {text}"));
+            self.warned.insert(text);
+        }
+    }
+
+    /// The line of progress; drawn at most ten times a second, and only for a person.
+    pub fn progress(&mut self, text: impl FnOnce() -> String) {
+        let Progress::Drawn(last) = self.progress else {
+            return;
+        };
+        if last.is_none_or(|last| last.elapsed() >= PROGRESS_PERIOD) {
+            // Return to the first column and clear to the end of the line.
+            let _ = write!(self.err, "\r{}\x1b[K", text());
+            let _ = self.err.flush();
+            self.progress = Progress::Drawn(Some(Instant::now()));
+        }
+    }
+
+    /// Takes the line of progress off the screen.
+    pub fn clear_progress(&mut self) {
+        if let Progress::Drawn(Some(_)) = self.progress {
+            let _ = write!(self.err, "\r\x1b[K");
+            let _ = self.err.flush();
+            self.progress = Progress::Drawn(None);
+        }
+    }
+
+    /// Writes out what is buffered.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        self.clear_progress();
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Text that others wrote, with every character that could steer a terminal made visible.
+pub fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' && c != '\t' {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_through() {
+        assert_eq!(harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"), "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t");
+    }
+}
