@@ -1,1 +1,90 @@
+//! The one registry of labs: what lessons are validated against, what the command line lists, what the screen runs.
 
+use std::sync::LazyLock;
+
+use mlsys_lab::Registry;
+use mlsys_lab::schema::SchemaError;
+
+static REGISTRY: LazyLock<Result<Registry, SchemaError>> = LazyLock::new(read);
+
+/// Every lab there is, in the order of the course.
+#[expect(
+    clippy::expect_used,
+    reason = "the schemas are compiled in and read by a test"
+)]
+pub fn registry() -> &'static Registry {
+    REGISTRY.as_ref().expect("the schema of every lab reads")
+}
+
+fn read() -> Result<Registry, SchemaError> {
+    let mut labs = mlsys_nets::labs()?;
+    labs.extend(mlsys_machines::labs()?);
+    Ok(Registry::new(labs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::Params;
+    use mlsys_lab::params::Given;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_schema_reads_and_every_kind_is_found_once() -> Result<(), SchemaError> {
+        let registry = read()?;
+        let kinds: Vec<&str> = registry
+            .iter()
+            .map(|lab| lab.schema().kind.as_str())
+            .collect();
+        for kind in [
+            "train",
+            "graph",
+            "thread-index",
+            "launch-geometry",
+            "occupancy",
+        ] {
+            assert!(kinds.contains(&kind), "{kind} is missing");
+        }
+        let distinct: BTreeSet<&str> = kinds.iter().copied().collect();
+        assert_eq!(distinct.len(), kinds.len(), "{kinds:?}");
+        for kind in kinds {
+            assert!(
+                registry
+                    .find(kind)
+                    .is_ok_and(|lab| lab.schema().kind == kind)
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_misspelt_kind_is_told_its_neighbour() {
+        let error = registry()
+            .find("ocupancy")
+            .err()
+            .map(|error| error.to_string());
+        assert_eq!(
+            error.as_deref(),
+            Some("there is no lab 'ocupancy'; did you mean 'occupancy'?")
+        );
+    }
+
+    #[test]
+    fn names_are_distinct_and_defaults_lie_in_their_ranges() {
+        for lab in registry().iter() {
+            let schema = lab.schema();
+            let kind = &schema.kind;
+            let params: BTreeSet<&str> = schema.params.iter().map(|p| p.name.as_str()).collect();
+            assert_eq!(params.len(), schema.params.len(), "parameters of {kind}");
+            let metrics: BTreeSet<&str> = schema.metrics.iter().map(|m| m.name.as_str()).collect();
+            assert_eq!(metrics.len(), schema.metrics.len(), "metrics of {kind}");
+            for param in &schema.params {
+                if let Some(default) = &param.default {
+                    let given = Given::Value(default.clone());
+                    let checked = Params::check(schema, &param.name, given);
+                    assert!(checked.is_ok(), "{kind}: {checked:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,1 +1,34 @@
+//! Analytic labs: computation graphs and models of machines that answer at once from formulas.
+//!
+//! Each lab is one schema (`KIND.toml`, with formula and source) and one file of code beside it. Labs report their
+//! metrics and pictures in one go and look at neither device nor control. Integers are exact: a count that does not
+//! fit in 64 bits is an error, never a wrapped number.
 
+mod expression;
+mod graph;
+mod integer;
+mod launch_geometry;
+mod occupancy;
+mod picture;
+mod thread_index;
+
+use mlsys_lab::Lab;
+use mlsys_lab::schema::SchemaError;
+
+pub use graph::Graph;
+pub use launch_geometry::LaunchGeometry;
+pub use occupancy::Occupancy;
+pub use thread_index::ThreadIndex;
+
+/// Every lab of this crate, in the order of the course.
+///
+/// # Errors
+/// A schema that does not read, which is a mistake in this crate and caught by its tests.
+pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+    Ok(vec![
+        Box::new(Graph::new()?),
+        Box::new(ThreadIndex::new()?),
+        Box::new(LaunchGeometry::new()?),
+        Box::new(Occupancy::new()?),
+    ])
+}

@@ -1,0 +1,43 @@
+//! Exact arithmetic on counts.
+
+use mlsys_lab::LabError;
+
+/// ceil(a / b) of a count and a positive divisor.
+pub(crate) const fn div_up(a: i64, b: i64) -> i64 {
+    a / b + (a % b != 0) as i64
+}
+
+/// The least multiple of `granularity` that is not below `x`, if it fits.
+pub(crate) fn up(x: i64, granularity: i64) -> Option<i64> {
+    div_up(x, granularity).checked_mul(granularity)
+}
+
+/// A count that parameters of this size push beyond 64 bits.
+pub(crate) fn too_large<'a>(params: impl IntoIterator<Item = &'a str>, count: &str) -> LabError {
+    LabError::contradiction(
+        params,
+        format!("{count} would be beyond 2^63 - 1; choose smaller values"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{div_up, up};
+
+    #[test]
+    fn rounding_up_is_exact_to_the_last_integer() {
+        for (a, b, quotient) in [
+            (0, 4, 0),
+            (1, 4, 1),
+            (4, 4, 1),
+            (5, 4, 2),
+            (i64::MAX, 1, i64::MAX),
+        ] {
+            assert_eq!(div_up(a, b), quotient, "{a} / {b}");
+        }
+        assert_eq!(div_up(i64::MAX, 2), 1 << 62);
+        assert_eq!(up(33, 32), Some(64));
+        assert_eq!(up(64, 32), Some(64));
+        assert_eq!(up(i64::MAX, 256), None);
+    }
+}

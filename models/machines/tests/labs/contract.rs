@@ -1,0 +1,212 @@
+//! What every lab's schema promises.
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::schema::{Draw, Type};
+use mlsys_lab::{Frame, RunData, Schema, Settings, Value};
+
+use crate::run::{lab, run};
+
+/// Settings that between them meet every `when` of every lab.
+const CASES: [(&str, &[&str]); 12] = [
+    ("graph", &[]),
+    ("graph", &["learning_rate=0.1"]),
+    (
+        "graph",
+        &[
+            "expression=y = max(x, 2); y",
+            "inputs.x=1",
+            "inputs.unused=5",
+        ],
+    ),
+    ("graph", &["expression=3", "inputs.x=1"]),
+    ("thread-index", &[]),
+    (
+        "thread-index",
+        &[
+            "width=100",
+            "block_index=[1000000000, 1000000000, 1000000000]",
+        ],
+    ),
+    (
+        "thread-index",
+        &["block_dim=[2.0, 2, 256]", "thread_index=[1, 1, 255]"],
+    ),
+    ("launch-geometry", &[]),
+    (
+        "launch-geometry",
+        &["elements=1e18", "threads_per_block=1000"],
+    ),
+    ("occupancy", &[]),
+    ("occupancy", &["gpu=v100-sxm2-16gb"]),
+    (
+        "occupancy",
+        &[
+            "compute_capability=9.0",
+            "dynamic_shared_bytes=1000000",
+            "threads_per_block=1",
+        ],
+    ),
+];
+
+fn case(kind: &str, set: &[&str]) -> RunData {
+    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+    run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"))
+}
+
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Bool(_) => Type::Bool,
+        Value::Int(_) => Type::Int,
+        Value::Float(_) => Type::Float,
+        Value::Text(_) => Type::String,
+        Value::Array(_) => Type::Array,
+        Value::Table(_) => Type::Table,
+    }
+}
+
+#[test]
+fn every_metric_reported_is_declared_with_its_type_and_finite() {
+    for (kind, set) in CASES {
+        let schema = lab(kind).schema().clone();
+        for (name, value) in case(kind, set).metrics() {
+            let declared = schema.metric(name);
+            let declared = declared.unwrap_or_else(|| panic!("{kind} reports {name} undeclared"));
+            assert_eq!(type_of(&value), declared.ty, "{kind} {name}: {value}");
+            assert!(value.is_finite(), "{kind} {name}: {value}");
+        }
+    }
+}
+
+#[test]
+fn every_metric_without_a_condition_is_reported_at_the_defaults() {
+    for lab in mlsys_machines::labs().expect("every schema reads") {
+        let schema = lab.schema();
+        let data = case(&schema.kind, &[]);
+        for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
+            assert!(
+                reported(&data, &metric.name),
+                "{} {}",
+                schema.kind,
+                metric.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
+    for (kind, name, met, unmet) in [
+        ("graph", "updated.*", "learning_rate=0", "expression=x"),
+        (
+            "thread-index",
+            "linear_index",
+            "width=1",
+            "thread_index=[0]",
+        ),
+        (
+            "occupancy",
+            "limit_shared",
+            "compute_capability=8.0",
+            "compute_capability=7.0",
+        ),
+    ] {
+        assert!(
+            reported(&case(kind, &[met]), name),
+            "{kind} {name} with {met}"
+        );
+        assert!(
+            !reported(&case(kind, &[unmet]), name),
+            "{kind} {name} with {unmet}"
+        );
+    }
+    let conditions = |schema: &Schema| schema.metrics.iter().filter(|m| m.when.is_some()).count();
+    let labs = mlsys_machines::labs().expect("every schema reads");
+    let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
+    assert_eq!(
+        all, 3,
+        "a metric with a condition is missing from the table above"
+    );
+}
+
+fn reported(data: &RunData, metric: &str) -> bool {
+    data.metrics()
+        .keys()
+        .any(|name| match metric.strip_suffix('*') {
+            Some(stem) => name.starts_with(stem),
+            None => *name == metric,
+        })
+}
+
+#[test]
+fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
+    for (kind, set) in CASES {
+        let schema = lab(kind).schema().clone();
+        let drawn: BTreeSet<&str> = schema
+            .panels
+            .iter()
+            .filter(|panel| panel.draw == Draw::Frame)
+            .map(|panel| panel.name.as_str())
+            .collect();
+        let data = case(kind, set);
+        let sent: BTreeSet<&str> = data.frames.keys().map(AsRef::as_ref).collect();
+        assert_eq!(sent, drawn, "{kind}");
+        assert!(!drawn.is_empty(), "{kind} shows nothing");
+        for (panel, (_, frame)) in &data.frames {
+            well_formed(frame, &format!("{kind} {panel} {set:?}"));
+        }
+    }
+}
+
+fn well_formed(frame: &Frame, place: &str) {
+    match frame {
+        Frame::HeatMap(map) => {
+            assert_eq!(map.cells.len(), map.columns * map.rows, "{place}");
+            assert!(!map.cells.is_empty(), "{place}");
+            assert!(
+                map.cells.iter().all(|c| (map.low..=map.high).contains(c)),
+                "{place}"
+            );
+            let inside = |(a, b): (f32, f32), at: f32| (a.min(b)..=a.max(b)).contains(&at);
+            assert!(
+                map.points
+                    .iter()
+                    .all(|p| inside(map.x, p.x) && inside(map.y, p.y)),
+                "{place}"
+            );
+        }
+        Frame::Bars(bars) => {
+            assert!(!bars.bars.is_empty(), "{place}");
+            assert!(
+                bars.bars
+                    .iter()
+                    .all(|bar| bar.value.is_some_and(f64::is_finite)),
+                "{place}"
+            );
+        }
+        Frame::Table(table) => {
+            assert!(!table.rows.is_empty(), "{place}");
+            assert!(
+                table
+                    .rows
+                    .iter()
+                    .all(|row| row.len() == table.columns.len()),
+                "{place}"
+            );
+        }
+        Frame::Images(_) | Frame::Text(_) => panic!("{place}: no analytic lab draws this"),
+    }
+}
+
+#[test]
+fn kinds_are_distinct_and_say_what_a_learner_must_know() {
+    let labs = mlsys_machines::labs().expect("every schema reads");
+    let kinds: BTreeSet<&str> = labs.iter().map(|lab| lab.schema().kind.as_str()).collect();
+    assert_eq!(kinds.len(), labs.len());
+    for lab in &labs {
+        let schema = lab.schema();
+        assert!(!schema.is_live(), "{} answers at once", schema.kind);
+        assert!(schema.formula.is_some(), "{} has no formula", schema.kind);
+        assert!(!schema.source.is_empty(), "{} has no source", schema.kind);
+    }
+}

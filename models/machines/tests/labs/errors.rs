@@ -1,0 +1,213 @@
+//! Bad input: every case an error that names the parameter and the way out, never a panic or a wrapped number.
+
+use mlsys_lab::{LabError, Settings};
+
+use crate::run::run;
+
+/// The error of a run that must not succeed.
+pub(crate) fn error(kind: &str, set: &[&str]) -> LabError {
+    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+    match run(kind, &settings) {
+        Ok(data) => panic!("{kind} {set:?} runs: {:?}", data.metrics()),
+        Err(error) => error,
+    }
+}
+
+/// Asserts that each case is an error of usage whose message holds every fragment.
+fn refused(kind: &str, cases: &[(&[&str], &[&str])]) {
+    for (set, fragments) in cases {
+        let error = error(kind, set);
+        let message = error.to_string();
+        assert!(error.is_usage(), "{kind} {set:?}: {message}");
+        for fragment in *fragments {
+            assert!(
+                message.contains(fragment),
+                "{kind} {set:?}: '{fragment}' is not in: {message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn thread_index_refuses_impossible_threads() {
+    refused(
+        "thread-index",
+        &[
+            (
+                &["block_dim=[4]"],
+                &[
+                    "thread_index",
+                    "block_dim",
+                    "5 in x is not below block_dim 4",
+                ],
+            ),
+            (
+                &["thread_index=[16, 0]"],
+                &["thread_index 16 in x", "0 to 15"],
+            ),
+            (&["thread_index=[0, 0, 1]"], &["thread_index 1 in z"]),
+            (
+                &["block_dim=[32, 33]"],
+                &["block_dim: 32 x 33 x 1 is more than the 1024"],
+            ),
+            (
+                &["block_dim=[9000000000000000000, 9000000000000000000]"],
+                &["block_dim", "1024"],
+            ),
+            (
+                &["block_dim=[0, 4]"],
+                &[
+                    "block_dim: expected 1 to 3 whole numbers of at least 1",
+                    "[0, 4]",
+                ],
+            ),
+            (&["block_dim=[]"], &["block_dim", "1 to 3"]),
+            (&["block_dim=[1, 1, 1, 1]"], &["block_dim", "1 to 3"]),
+            (&["block_dim=[[4]]"], &["block_dim", "[[4]]"]),
+            (&["block_index=[-1]"], &["block_index", "at least 0", "-1"]),
+            (&["block_index=[0.5]"], &["block_index", "0.5"]),
+            (&["thread_index=[\"a\"]"], &["thread_index", "[a]"]),
+            (&["block_index=[nan]"], &["block_index", "NaN"]),
+            (&["block_dim=16"], &["block_dim", "expected array"]),
+            (
+                &["block_index=[9223372036854775807]"],
+                &["block_index, block_dim", "beyond 2^63"],
+            ),
+            (
+                &["block_index=[0, 1000000000000]", "width=1000000000000"],
+                &["block_index, width", "linear_index would be beyond"],
+            ),
+            (&["width=0"], &["width", "outside 1 and above"]),
+            (&["widht=4"], &["widht", "did you mean 'width'?"]),
+        ],
+    );
+}
+
+#[test]
+fn launch_geometry_refuses_what_is_out_of_range() {
+    refused(
+        "launch-geometry",
+        &[
+            (&["elements=0"], &["elements", "1 and above"]),
+            (&["elements=-5"], &["elements"]),
+            (&["elements=1.5"], &["elements", "expected int"]),
+            (
+                &["threads_per_block=1025"],
+                &["threads_per_block", "1 to 1024"],
+            ),
+            (
+                &["elements=9223372036854775807", "threads_per_block=1024"],
+                &["elements, threads_per_block", "threads would be beyond"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn occupancy_refuses_what_no_multiprocessor_has() {
+    let huge = "static_shared_bytes=9223372036854775807";
+    refused(
+        "occupancy",
+        &[
+            (
+                &["threads_per_block=0"],
+                &["threads_per_block", "1 to 1024"],
+            ),
+            (
+                &["threads_per_block=1025"],
+                &["threads_per_block", "1 to 1024"],
+            ),
+            (
+                &["registers_per_thread=256"],
+                &["registers_per_thread", "1 to 255"],
+            ),
+            (&["static_shared_bytes=-1"], &["static_shared_bytes"]),
+            (
+                &[huge],
+                &["static_shared_bytes, dynamic_shared_bytes", "beyond 2^63"],
+            ),
+            (
+                &[huge, "compute_capability=7.0"],
+                &["static_shared_bytes", "beyond 2^63"],
+            ),
+            (
+                &[huge, "dynamic_shared_bytes=9223372036854775807"],
+                &["beyond 2^63"],
+            ),
+            (&["compute_capability=8.7"], &["compute_capability", "8.7"]),
+            (&["compute_capability=8"], &["compute_capability"]),
+            (&["gpu=v100"], &["gpu"]),
+            // A chip that has no compute capability does not fall back to another chip's.
+            (
+                &["gpu=mi300x"],
+                &[
+                    "compute_capability",
+                    "unset",
+                    "gpu.mi300x.compute_capability",
+                ],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn graph_shows_where_an_expression_is_wrong() {
+    refused(
+        "graph",
+        &[
+            (&["expression="], &["parameter 'expression'", "column 1"]),
+            (&["expression=x +"], &["column 4", "\n  x +\n     ^"]),
+            (
+                &["expression=a = sigmod(x)"],
+                &["did you mean `sigmoid`", "column 5", "\n      ^"],
+            ),
+            (&["expression=x % y"], &["`%`", "column 3", "\n    ^"]),
+            (
+                &["expression=a = x; a = y"],
+                &["`a` is assigned twice", "column 8", "\n         ^"],
+            ),
+            (
+                &["expression=a = b; b = x"],
+                &["`b` is used before it is assigned", "column 5"],
+            ),
+            (
+                &["expression=x = 2; x"],
+                &[
+                    "`x` is an input and cannot be assigned",
+                    "column 1",
+                    "\n  ^",
+                ],
+            ),
+            (
+                &["expression=alpha*x", "inputs.alhpa=1", "inputs.x=1"],
+                &[
+                    "`alpha` is neither assigned nor an input",
+                    "did you mean `alhpa`",
+                    "column 1",
+                    "\n  ^^^^^",
+                ],
+            ),
+            // All unknown names at once.
+            (
+                &["expression=u + 2*v"],
+                &[
+                    "`u` is", "inputs.u", "column 1", "`v` is", "inputs.v", "column 7",
+                ],
+            ),
+            (
+                &["inputs.x=1"],
+                &["`y` is neither assigned nor an input", "column 25"],
+            ),
+            (&["inputs.x=nan"], &["inputs.x", "NaN"]),
+            (&["inputs={ x = inf, y = 1 }"], &["inputs.x", "inf"]),
+            (&["inputs={ x = \"two\", y = 1 }"], &["inputs", "'two'"]),
+            (&["inputs.2x=1"], &["inputs.2x", "starts with no digit"]),
+            (&["inputs.x.y=1"], &["inputs.x.y"]),
+            (&["learning_rate=-1"], &["learning_rate", "0 and above"]),
+        ],
+    );
+    let deep = format!("expression={}x{}", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(error("graph", &[deep.as_str()]).is_usage());
+    let escape = error("graph", &["expression=x + \u{1b}[31m"]).to_string();
+    assert!(!escape.contains('\u{1b}'), "{escape:?}");
+}

@@ -1,0 +1,211 @@
+//! Kind `graph`: reverse mode against central finite differences, and the rules a graph keeps.
+
+use mlsys_lab::params::Given;
+use mlsys_lab::{Frame, RunData, Settings, Value};
+
+use crate::run::run;
+
+/// SplitMix64 (Steele, Lea and Flood 2014): a few lines, so that the tests need no library.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// An expression that is smooth almost everywhere and stays of moderate size.
+    fn expression(&mut self, depth: u32) -> String {
+        if depth == 0 {
+            return ["x", "y", "z", "1.5", "0.25"][self.below(5) as usize].to_owned();
+        }
+        let a = self.expression(depth - 1);
+        let b = if self.below(2) == 0 {
+            self.expression(depth - 1)
+        } else {
+            self.expression(0)
+        };
+        match self.below(16) {
+            0 => format!("({a} + {b})"),
+            1 => format!("({a} - {b})"),
+            2 => format!("{a}*tanh({b})"),
+            3 => format!("{a}/(2 + sin({b}))"),
+            4 => format!("-({a})"),
+            5 => format!("tanh({a})"),
+            6 => format!("sigmoid({a})"),
+            7 => format!("sin({a})"),
+            8 => format!("cos({a})"),
+            9 => format!("exp(tanh({a}))"),
+            10 => format!("log(1 + ({a})^2)"),
+            11 => format!("sqrt(0.5 + ({a})^2)"),
+            12 => format!("(1.5 + sin({a}))^cos({b})"),
+            13 => format!("relu({a})"),
+            14 => format!("max({a}, {b})"),
+            _ => format!("tanh({a})^3*{b}"),
+        }
+    }
+}
+
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+fn graph(expression: &str, inputs: [f64; 3]) -> RunData {
+    let table = NAMES
+        .iter()
+        .zip(inputs)
+        .map(|(name, x)| ((*name).to_owned(), Value::Float(x)));
+    let mut settings = Settings::new();
+    settings.push("expression", Given::Value(expression.into()));
+    settings.push("inputs", Given::Value(Value::Table(table.collect())));
+    run("graph", &settings).unwrap_or_else(|error| panic!("{expression} at {inputs:?}: {error}"))
+}
+
+fn metric(data: &RunData, name: &str) -> f64 {
+    let value = data.metric(name).and_then(|value| value.as_f64());
+    value.unwrap_or_else(|| panic!("{name} is not reported"))
+}
+
+/// (f(x + h) - f(x - h)) / 2h along one input.
+fn central(expression: &str, at: [f64; 3], along: usize, h: f64) -> f64 {
+    let shifted = |by: f64| {
+        let mut inputs = at;
+        inputs[along] += by;
+        metric(&graph(expression, inputs), "value")
+    };
+    (shifted(h) - shifted(-h)) / (2.0 * h)
+}
+
+#[test]
+fn reverse_mode_agrees_with_central_differences_on_random_expressions() {
+    let mut random = Random(7);
+    let (mut compared, mut at_kinks) = (0, 0);
+    for _ in 0..300 {
+        // Two statements, so that an assigned name is used more than once.
+        let inner = random.expression(2);
+        let outer = random.expression(2);
+        let expression = format!("t = {inner}; t*{outer} + sin(t)");
+        let at = [(); 3].map(|()| random.between(-1.5, 1.5));
+        let data = graph(&expression, at);
+        for (along, name) in NAMES.iter().enumerate() {
+            let (wide, narrow) = (
+                central(&expression, at, along, 2e-4),
+                central(&expression, at, along, 1e-4),
+            );
+            let scale = 1.0 + narrow.abs();
+            // Near a kink of relu or max the two steps disagree and neither is a derivative.
+            if (wide - narrow).abs() > 1e-5 * scale {
+                at_kinks += 1;
+                continue;
+            }
+            compared += 1;
+            let grad = metric(&data, &format!("grad.{name}"));
+            assert!(
+                (grad - narrow).abs() < 1e-5 * scale,
+                "{expression} at {at:?}: grad.{name} {grad}, {narrow}"
+            );
+        }
+    }
+    assert!(
+        compared > 850 && at_kinks < 50,
+        "{compared} compared, {at_kinks} at kinks"
+    );
+}
+
+#[test]
+fn an_adjoint_is_the_gradient_with_the_name_as_an_input() {
+    let at = [0.7, -1.2, 0.4];
+    let whole = graph("a = x*y; b = tanh(a) + a*z; b^2", at);
+    let a = metric(&whole, "node.a");
+    let cut = graph("b = tanh(x) + x*z; b^2", [a, 0.0, at[2]]);
+    assert!((metric(&whole, "adjoint.a") - metric(&cut, "grad.x")).abs() < 1e-12);
+    // Chain rule through a alone: x has no other way to the output.
+    assert!((metric(&whole, "grad.x") - metric(&whole, "adjoint.a") * at[1]).abs() < 1e-12);
+}
+
+#[test]
+fn names_inputs_and_outputs_keep_their_own_adjoints() {
+    for (expression, name, expected) in [
+        // A second name for an input has an adjoint apart from the input's gradient.
+        ("a = x; a*x", "adjoint.a", 2.0),
+        ("a = x; a*x", "grad.x", 4.0),
+        ("x", "grad.x", 1.0),
+        ("x", "grad.y", 0.0),
+        ("q = x*y; q", "adjoint.q", 1.0),
+        ("q = x*y; z", "adjoint.q", 0.0),
+        ("a = 3; x*a", "adjoint.a", 2.0),
+        // An exponent that no input moves has no derivative of its own.
+        ("a = 3; x^a", "adjoint.a", 0.0),
+        ("a = 3; x^a", "grad.x", 12.0),
+        // At a tie max sends everything to its first argument; relu is flat at 0.
+        ("max(x, 2)", "grad.x", 1.0),
+        ("max(2, x)", "grad.x", 0.0),
+        ("relu(x - 2)", "grad.x", 0.0),
+        ("x + x + x", "grad.x", 3.0),
+        ("-x^2", "grad.x", -4.0),
+        ("x^-1", "grad.x", -0.25),
+    ] {
+        assert_eq!(
+            metric(&graph(expression, [2.0, 3.0, 5.0]), name),
+            expected,
+            "{expression} {name}"
+        );
+    }
+}
+
+#[test]
+fn one_step_down_the_gradient_lowers_the_output() {
+    let set = [
+        "expression=(x - 3)^2 + (y + 1)^2",
+        "inputs.x=0",
+        "inputs.y=0",
+        "learning_rate=0.25",
+    ];
+    let data = run("graph", &Settings::from_pairs(set).expect("name=value")).expect("it runs");
+    assert_eq!(
+        (metric(&data, "grad.x"), metric(&data, "grad.y")),
+        (-6.0, 2.0)
+    );
+    assert_eq!(
+        (metric(&data, "updated.x"), metric(&data, "updated.y")),
+        (1.5, -0.5)
+    );
+}
+
+#[test]
+fn the_picture_lists_every_step_in_the_order_of_evaluation() {
+    let data = graph("a = x*y + 2; relu(a)", [2.0, 3.0, 0.0]);
+    let Some((_, Frame::Table(table))) = data.frames.get("graph") else {
+        panic!("the graph is drawn as a table");
+    };
+    let rows: Vec<String> = table
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(Value::to_string)
+                .collect::<Vec<_>>()
+                .join(" | ")
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "x | input | 2 | 3",
+            "y | input | 3 | 2",
+            "z | input | 0 | 0",
+            "#1 | x * y | 6 | 1",
+            "a | #1 + 2 | 8 | 1",
+            "#2 | relu(a) | 8 | 1",
+        ]
+    );
+}

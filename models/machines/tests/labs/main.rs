@@ -1,0 +1,13 @@
+//! The analytic labs from outside: what they promise in their schemas, and what they say to bad input.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod contract;
+mod errors;
+mod gradients;
+mod not_finite;
+mod run;
