@@ -159,7 +159,11 @@ impl Control {
             Some(StopReason::Asked)
         } else if self.limits.steps.is_some_and(|most| steps_done >= most) {
             Some(StopReason::StepLimit)
-        } else if self.limits.time.is_some_and(|most| self.started.elapsed() >= most) {
+        } else if self
+            .limits
+            .time
+            .is_some_and(|most| self.started.elapsed() >= most)
+        {
             Some(StopReason::TimeLimit)
         } else {
             None
@@ -196,7 +200,8 @@ mod tests {
             name: "learning_rate".into(),
             value: Value::Float(value),
         };
-        let (_sender, mut control) = steered(vec![set(0.1), Command::Pause, set(0.2), Command::Resume]);
+        let (_sender, mut control) =
+            steered(vec![set(0.1), Command::Pause, set(0.2), Command::Resume]);
         let changes = vec![
             ("learning_rate".to_owned(), Value::Float(0.1)),
             ("learning_rate".to_owned(), Value::Float(0.2)),
@@ -206,7 +211,10 @@ mod tests {
 
     #[test]
     fn limits_and_a_lost_sender_end_the_run() {
-        let limits = Limits { steps: Some(3), time: None };
+        let limits = Limits {
+            steps: Some(3),
+            time: None,
+        };
         let mut control = Control::free(limits, Arc::default());
         assert_eq!(control.turn(2), Turn::Go(vec![]));
         assert_eq!(control.turn(3), Turn::Stop(StopReason::StepLimit));
@@ -214,7 +222,10 @@ mod tests {
         let (sender, mut control) = steered(vec![]);
         drop(sender);
         assert_eq!(control.turn(0), Turn::Stop(StopReason::Asked));
-        let limits = Limits { steps: None, time: Some(Duration::ZERO) };
+        let limits = Limits {
+            steps: None,
+            time: Some(Duration::ZERO),
+        };
         let mut control = Control::free(limits, Arc::default());
         assert_eq!(control.turn(0), Turn::Stop(StopReason::TimeLimit));
     }

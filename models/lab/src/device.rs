@@ -195,7 +195,11 @@ pub fn choose(
             })
         }
         DeviceChoice::Exactly(id) => match found.iter().find(|info| info.id == id) {
-            None => Err(no_device(&id.to_string(), "no such device was found", found)),
+            None => Err(no_device(
+                &id.to_string(),
+                "no such device was found",
+                found,
+            )),
             Some(info) => match &info.state {
                 DeviceState::Usable | DeviceState::Software => Ok(id),
                 DeviceState::Unusable(reason) => Err(no_device(&id.to_string(), reason, found)),
@@ -244,7 +248,9 @@ mod tests {
         for name in ["auto", "cpu", "wgpu", "wgpu:0", "cuda", "cuda:3"] {
             assert_eq!(name.parse::<DeviceChoice>().unwrap().to_string(), name);
         }
-        for name in ["", "gpu", "cpu:1", "cuda:", "cuda:-1", "wgpu:x", "auto:0", "cuda:0:0"] {
+        for name in [
+            "", "gpu", "cpu:1", "cuda:", "cuda:-1", "wgpu:x", "auto:0", "cuda:0:0",
+        ] {
             assert!(name.parse::<DeviceChoice>().is_err(), "{name}");
         }
         let message = "wpgu".parse::<DeviceChoice>().unwrap_err().to_string();
@@ -263,10 +269,16 @@ mod tests {
         let all = [cpu.clone(), software.clone(), gpu, broken];
         assert_eq!(pick(&all, "auto"), Ok("wgpu:1".into()));
         assert_eq!(pick(&all, "wgpu"), Ok("wgpu:1".into()));
-        assert_eq!(pick(&[cpu.clone(), software.clone()], "auto"), Ok("cpu".into()));
+        assert_eq!(
+            pick(&[cpu.clone(), software.clone()], "auto"),
+            Ok("cpu".into())
+        );
         assert_eq!(pick(&[cpu, software], "wgpu"), Ok("wgpu:0".into()));
         let error = pick(&all, "cuda").unwrap_err().to_string();
-        assert!(error.contains("no NVRTC") && error.contains("cpu (cpu device)"), "{error}");
+        assert!(
+            error.contains("no NVRTC") && error.contains("cpu (cpu device)"),
+            "{error}"
+        );
     }
 
     #[test]

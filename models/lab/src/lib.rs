@@ -20,7 +20,6 @@ pub mod schema;
 pub mod tables;
 pub mod value;
 
-
 pub use control::{Command, Control, Limits, StopReason, Turn};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 pub use frame::Frame;

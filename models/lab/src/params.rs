@@ -121,7 +121,9 @@ impl Params {
 
     /// All set values by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.values.iter().map(|(name, (value, _))| (name.as_str(), value))
+        self.values
+            .iter()
+            .map(|(name, (value, _))| (name.as_str(), value))
     }
 
     /// Replaces a live parameter's value, which [`Params::check_live`] has passed.
@@ -140,7 +142,9 @@ impl Params {
             Value::Int(i) => Ok(*i),
             // Resolution has made sure that a float here is integral.
             Value::Float(x) => Ok(*x as i64),
-            other => Err(wrong(name, Type::Int, other)),
+            other @ (Value::Bool(_) | Value::Text(_) | Value::Array(_) | Value::Table(_)) => {
+                Err(wrong(name, Type::Int, other))
+            }
         }
     }
 
@@ -148,28 +152,39 @@ impl Params {
     pub fn size(&self, name: &str) -> Result<usize, LabError> {
         let value = self.int(name)?;
         usize::try_from(value).map_err(|_| {
-            LabError::contradiction([name], format!("{name} is {value}, and a size is not negative"))
+            LabError::contradiction(
+                [name],
+                format!("{name} is {value}, and a size is not negative"),
+            )
         })
     }
 
     /// A number, or the error that it is unset.
     pub fn float(&self, name: &str) -> Result<f64, LabError> {
         let value = self.need(name)?;
-        value.as_f64().ok_or_else(|| wrong(name, Type::Float, value))
+        value
+            .as_f64()
+            .ok_or_else(|| wrong(name, Type::Float, value))
     }
 
     /// A boolean, or the error that it is unset.
     pub fn bool(&self, name: &str) -> Result<bool, LabError> {
         match self.need(name)? {
             Value::Bool(b) => Ok(*b),
-            other => Err(wrong(name, Type::Bool, other)),
+            other @ (Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Array(_)
+            | Value::Table(_)) => Err(wrong(name, Type::Bool, other)),
         }
     }
 
     /// A text or the name of an enum's case, or the error that it is unset.
     pub fn text(&self, name: &str) -> Result<&str, LabError> {
         let value = self.need(name)?;
-        value.as_str().ok_or_else(|| wrong(name, Type::String, value))
+        value
+            .as_str()
+            .ok_or_else(|| wrong(name, Type::String, value))
     }
 
     /// A number, if it is set.

@@ -225,8 +225,7 @@ impl Schema {
             kind: kind.to_owned(),
             message,
         };
-        let mut schema: Self =
-            toml::from_str(text).map_err(|e| error("unknown", e.to_string()))?;
+        let mut schema: Self = toml::from_str(text).map_err(|e| error("unknown", e.to_string()))?;
         if schema.is_live() {
             let common: Common =
                 toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
@@ -253,11 +252,12 @@ impl Schema {
     /// The metric of this name, or the family it is a member of.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.iter().find(|m| m.name == name).or_else(|| {
-            self.metrics
-                .iter()
-                .find(|m| m.name.strip_suffix('*').is_some_and(|stem| {
-                    name.strip_prefix(stem).is_some_and(|member| !member.is_empty())
-                }))
+            self.metrics.iter().find(|m| {
+                m.name.strip_suffix('*').is_some_and(|stem| {
+                    name.strip_prefix(stem)
+                        .is_some_and(|member| !member.is_empty())
+                })
+            })
         })
     }
 

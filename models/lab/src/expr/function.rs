@@ -157,7 +157,7 @@ impl Function {
     }
 
     /// Whether the first of `arguments` arguments must name a series.
-    pub(super) const fn takes_series(self, arguments: usize) -> bool {
+    pub const fn takes_series(self, arguments: usize) -> bool {
         let over_series = matches!(
             self,
             Function::First

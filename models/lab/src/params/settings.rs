@@ -30,9 +30,7 @@ impl Settings {
     }
 
     /// Reads `name=value` texts, as `--set` takes them; the error is a text without `=`.
-    pub fn from_pairs<'a>(
-        pairs: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, String> {
+    pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut settings = Self::new();
         for pair in pairs {
             match pair.split_once('=') {
@@ -62,7 +60,9 @@ impl Settings {
 
     /// The settings in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Given)> {
-        self.entries.iter().map(|(name, given)| (name.as_str(), given))
+        self.entries
+            .iter()
+            .map(|(name, given)| (name.as_str(), given))
     }
 
     /// Whether nothing is set.
@@ -143,7 +143,11 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
         problem,
     };
     let entry_of_table = param.ty == Type::Table && name.contains('.');
-    let ty = if entry_of_table { Type::Float } else { param.ty };
+    let ty = if entry_of_table {
+        Type::Float
+    } else {
+        param.ty
+    };
     let value = match given {
         Given::Value(value) => value,
         Given::Text(text) => read(ty, &text).ok_or_else(|| {

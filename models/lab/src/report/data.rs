@@ -111,7 +111,12 @@ mod tests {
     #[test]
     fn a_series_ends_at_its_last_finite_value_and_marks_the_rest() {
         let mut data = RunData::default();
-        for report in [point(1, 0.7), point(2, 0.5), point(3, f64::NAN), point(4, f64::INFINITY)] {
+        for report in [
+            point(1, 0.7),
+            point(2, 0.5),
+            point(3, f64::NAN),
+            point(4, f64::INFINITY),
+        ] {
             data.apply(report);
         }
         assert_eq!(data.metric("loss"), Some(Value::Float(0.5)));
