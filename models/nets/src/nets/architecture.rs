@@ -1,0 +1,151 @@
+//! What a network will cost, from its sizes alone.
+
+use burn::tensor::Device;
+
+use super::cnn::KERNEL;
+use super::{Activation, CnnConfig, Initial, Initialization, MlpConfig, Network};
+
+/// A network's sizes, before it exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// A multi-layer perceptron.
+    Mlp(MlpConfig),
+    /// A convolutional network.
+    Cnn(CnnConfig),
+}
+
+/// The sizes of one layer for one example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layer {
+    /// Numbers that come in.
+    inputs: u64,
+    /// Numbers that go out.
+    outputs: u64,
+    /// Weights and biases.
+    parameters: u64,
+    /// Multiply-adds of its matrix product or convolution.
+    products: u64,
+    /// Whether an activation follows.
+    activated: bool,
+}
+
+impl Architecture {
+    /// The network with the weights that `rule` and `seed` give.
+    pub fn init(&self, rule: Initialization, seed: u64, device: &Device) -> Network {
+        let mut initial = Initial::new(rule, seed, device);
+        match self {
+            Self::Mlp(config) => Network::Mlp(config.init(&mut initial)),
+            Self::Cnn(config) => Network::Cnn(config.init(&mut initial)),
+        }
+    }
+
+    /// Trainable weights and biases.
+    pub fn parameters(&self) -> u64 {
+        self.layers().iter().map(|layer| layer.parameters).sum()
+    }
+
+    /// Operations of the matrix products and convolutions of one forward pass, 2 for a multiply-add.
+    pub fn forward_flops(&self, batch: u64) -> u64 {
+        self.layers().iter().map(|layer| 2 * batch * layer.products).sum()
+    }
+
+    /// The same of one backward pass: as many again for each operand that needs a gradient. The network's own
+    /// input needs none.
+    pub fn backward_flops(&self, batch: u64) -> u64 {
+        let of = |(index, layer): (usize, &Layer)| {
+            let operands = if index == 0 { 1 } else { 2 };
+            operands * 2 * batch * layer.products
+        };
+        self.layers().iter().enumerate().map(of).sum()
+    }
+
+    /// Numbers kept from the forward pass, loss included, until the backward pass has used them.
+    ///
+    /// A layer keeps its input, because the gradient of its weights is input times error; an activation keeps
+    /// its own input only where its derivative cannot be had from its output; softmax keeps its output.
+    pub fn kept_numbers(&self, activation: Activation, batch: u64) -> u64 {
+        let layers = self.layers();
+        let inputs: u64 = layers.iter().map(|layer| layer.inputs).sum();
+        let before_activations: u64 = layers
+            .iter()
+            .filter(|layer| layer.activated && activation.keeps_its_input())
+            .map(|layer| layer.outputs)
+            .sum();
+        let probabilities = layers.last().map_or(0, |layer| layer.outputs);
+        batch * (inputs + before_activations + probabilities)
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        match self {
+            Self::Mlp(config) => {
+                let mut layers: Vec<Layer> = config.layers().into_iter().map(dense).collect();
+                if let Some((_, hidden)) = layers.split_last_mut() {
+                    hidden.iter_mut().for_each(|layer| layer.activated = true);
+                }
+                layers
+            }
+            Self::Cnn(config) => {
+                let convolutions = config.convolutions().into_iter().map(|shape| {
+                    let (pixels_in, pixels_out) = (shape.edge_in.pow(2), shape.edge_out.pow(2));
+                    let weights = shape.channels_out * shape.channels_in * KERNEL * KERNEL;
+                    Layer {
+                        inputs: (shape.channels_in * pixels_in) as u64,
+                        outputs: (shape.channels_out * pixels_out) as u64,
+                        parameters: (weights + shape.channels_out) as u64,
+                        products: (weights * pixels_out) as u64,
+                        activated: true,
+                    }
+                });
+                convolutions.chain([dense([config.flat(), config.outputs])]).collect()
+            }
+        }
+    }
+}
+
+fn dense([inputs, outputs]: [usize; 2]) -> Layer {
+    Layer {
+        inputs: inputs as u64,
+        outputs: outputs as u64,
+        parameters: ((inputs + 1) * outputs) as u64,
+        products: (inputs * outputs) as u64,
+        activated: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mlp(sizes: &[usize]) -> Architecture {
+        let [inputs, hidden @ .., outputs] = sizes else { panic!("at least two sizes") };
+        Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
+    }
+
+    #[test]
+    fn the_784_512_512_10_network_costs_what_its_formulas_say() {
+        let network = mlp(&[784, 512, 512, 10]);
+        assert_eq!(network.parameters(), 669_706);
+        assert_eq!(network.forward_flops(64), 85_590_016);
+        assert_eq!(network.backward_flops(64), 119_799_808);
+        assert_eq!(4 * network.kept_numbers(Activation::Relu, 64), 465_408);
+        // The inputs of both gelus are kept besides their outputs.
+        let gelu = network.kept_numbers(Activation::Gelu, 64) - network.kept_numbers(Activation::Relu, 64);
+        assert_eq!(gelu, 64 * 2 * 512);
+    }
+
+    #[test]
+    fn a_convolution_counts_every_window() {
+        let cnn = Architecture::Cnn(CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 });
+        let (first, second, head) = (8 * 9 * 14 * 14, 16 * 8 * 9 * 7 * 7, 16 * 7 * 7 * 10);
+        assert_eq!(cnn.parameters(), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
+        assert_eq!(cnn.forward_flops(3), 2 * 3 * (first + second + head));
+        assert_eq!(cnn.backward_flops(3), 2 * 3 * (first + 2 * second + 2 * head));
+        assert_eq!(cnn.kept_numbers(Activation::Relu, 1), 784 + 8 * 14 * 14 + 16 * 49 + 10);
+    }
+
+    #[test]
+    fn a_network_without_hidden_layers_is_one_layer() {
+        assert_eq!(mlp(&[2, 2]).parameters(), 6);
+        assert_eq!(mlp(&[2, 2]).kept_numbers(Activation::Gelu, 1), 4);
+    }
+}

@@ -1,0 +1,164 @@
+//! How long steps and their phases take.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use burn::tensor::Device;
+
+use super::setup::Timing;
+
+/// A part of a training step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Assembling the batch and copying it to the device.
+    Data,
+    /// Model and loss.
+    Forward,
+    /// Gradients.
+    Backward,
+    /// The optimizer.
+    Update,
+}
+
+impl Phase {
+    pub(super) const ALL: [Self; 4] = [Self::Data, Self::Forward, Self::Backward, Self::Update];
+
+    /// The metric that reports it.
+    pub(super) fn metric(self) -> &'static str {
+        match self {
+            Self::Data => "data_seconds",
+            Self::Forward => "forward_seconds",
+            Self::Backward => "backward_seconds",
+            Self::Update => "update_seconds",
+        }
+    }
+}
+
+/// Stops the time of one step, phase by phase. What runs between [`Stopwatch::resume`] and the phase before it
+/// (measuring norms) belongs to no phase.
+pub(super) struct Stopwatch<'a> {
+    device: &'a Device,
+    timing: Timing,
+    lap: Instant,
+    phases: [f64; 4],
+}
+
+impl<'a> Stopwatch<'a> {
+    pub(super) fn start(device: &'a Device, timing: Timing) -> Self {
+        Self { device, timing, lap: Instant::now(), phases: [0.0; 4] }
+    }
+
+    /// Ends a phase; the next one starts.
+    pub(super) fn end(&mut self, phase: Phase) {
+        self.wait();
+        let now = Instant::now();
+        self.phases[phase as usize] = (now - self.lap).as_secs_f64();
+        self.lap = now;
+    }
+
+    /// Leaves out what ran since the last phase ended.
+    pub(super) fn resume(&mut self) {
+        self.wait();
+        self.lap = Instant::now();
+    }
+
+    /// Seconds of every phase.
+    pub(super) fn phases(self) -> [f64; 4] {
+        self.phases
+    }
+
+    fn wait(&self) {
+        match self.timing {
+            Timing::Steps => {}
+            // An error of the device shows when the next result is read, with more to say.
+            Timing::Phases => drop(self.device.sync()),
+        }
+    }
+}
+
+/// The times of the last steps.
+#[derive(Default)]
+pub(super) struct StepTimes {
+    recent: VecDeque<StepTime>,
+}
+
+#[derive(Clone, Copy)]
+enum StepTime {
+    Whole(f64),
+    Phases([f64; 4]),
+}
+
+impl StepTimes {
+    /// Steps that count.
+    const RECENT: usize = 20;
+
+    /// Takes in a step timed phase by phase.
+    pub(super) fn push_phases(&mut self, phases: [f64; 4]) {
+        self.push(StepTime::Phases(phases));
+    }
+
+    /// Takes in `steps` steps that took `seconds` together.
+    pub(super) fn push_together(&mut self, seconds: f64, steps: usize) {
+        for _ in 0..steps.min(Self::RECENT) {
+            self.push(StepTime::Whole(seconds / steps as f64));
+        }
+    }
+
+    fn push(&mut self, time: StepTime) {
+        if self.recent.len() == Self::RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(time);
+    }
+
+    /// Forgets all, as after a knob that changes what a step does.
+    pub(super) fn clear(&mut self) {
+        self.recent.clear();
+    }
+
+    /// Median seconds of a step.
+    pub(super) fn seconds_per_step(&self) -> Option<f64> {
+        median(self.recent.iter().map(|time| match time {
+            StepTime::Whole(seconds) => *seconds,
+            StepTime::Phases(phases) => phases.iter().sum(),
+        }))
+    }
+
+    /// Median seconds of a phase.
+    pub(super) fn seconds_of(&self, phase: Phase) -> Option<f64> {
+        median(self.recent.iter().filter_map(|time| match time {
+            StepTime::Whole(_) => None,
+            StepTime::Phases(phases) => Some(phases[phase as usize]),
+        }))
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_the_last_twenty_steps_counts() {
+        let mut times = StepTimes::default();
+        assert_eq!(times.seconds_per_step(), None);
+        times.push_together(9.0, 3);
+        assert_eq!(times.seconds_per_step(), Some(3.0));
+        assert_eq!(times.seconds_of(Phase::Forward), None);
+        for step in 0..20 {
+            times.push_phases([0.0, 1.0, f64::from(step), 0.0]);
+        }
+        assert_eq!(times.seconds_per_step(), Some(10.5));
+        assert_eq!(times.seconds_of(Phase::Forward), Some(1.0));
+    }
+}

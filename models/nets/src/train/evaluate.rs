@@ -1,0 +1,69 @@
+//! Judging a network, on the device without autodiff.
+
+use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
+
+use crate::data::Examples;
+use crate::nets::{Activation, Network, cross_entropy};
+
+/// Examples judged at once, which bounds the memory it takes.
+const CHUNK: usize = 1000;
+
+/// Examples on the device, in chunks.
+pub(super) struct EvaluationSet {
+    /// Inputs `[chunk, features]` and labels `[chunk]`.
+    chunks: Vec<(Tensor<2>, Tensor<1, Int>)>,
+    len: usize,
+}
+
+/// How well a network does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Verdict {
+    /// Mean cross-entropy in nats.
+    pub(super) loss: f64,
+    /// Share right.
+    pub(super) accuracy: f64,
+}
+
+impl EvaluationSet {
+    /// Copies the examples to the device, which must not be an autodiff one.
+    pub(super) fn new(examples: &Examples, device: &Device) -> Self {
+        let indices: Vec<usize> = (0..examples.len()).collect();
+        let chunks = indices.chunks(CHUNK).map(|chunk| batch(examples, chunk, device));
+        Self { chunks: chunks.collect(), len: examples.len() }
+    }
+
+    /// Judges a network without autodiff.
+    pub(super) fn judge(&self, network: &Network, activation: Activation) -> Verdict {
+        let (mut loss, mut right) = (0.0, 0.0);
+        for (inputs, labels) in &self.chunks {
+            let logits = network.forward(inputs.clone(), activation);
+            let predicted: Tensor<1, Int> = logits.clone().argmax(1).squeeze_dim(1);
+            let hits = predicted.equal(labels.clone()).int().float().sum();
+            let mean_loss = cross_entropy(logits, labels.clone());
+            // Both in one transfer.
+            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits], 0).into_data().iter::<f64>().collect();
+            loss += found[0] * labels.dims()[0] as f64;
+            right += found[1];
+        }
+        let len = self.len as f64;
+        Verdict { loss: loss / len, accuracy: right / len }
+    }
+
+    /// The probability of every class for each example, row-major `[len, classes]`.
+    pub(super) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
+        self.chunks.iter().flat_map(|(inputs, _)| probabilities(network, inputs.clone(), activation)).collect()
+    }
+}
+
+/// The probability of every class, row-major `[batch, classes]`.
+pub(super) fn probabilities(network: &Network, inputs: Tensor<2>, activation: Activation) -> Vec<f32> {
+    softmax(network.forward(inputs, activation), 1).into_data().iter::<f32>().collect()
+}
+
+/// Inputs `[indices, features]` and labels `[indices]` on the device.
+pub(super) fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
+    let (inputs, labels) = examples.gather(indices);
+    let inputs = Tensor::from_data(TensorData::new(inputs, [indices.len(), examples.features]), device);
+    let labels = Tensor::from_data(TensorData::new(labels, [indices.len()]), device);
+    (inputs, labels)
+}

@@ -1,0 +1,194 @@
+//! What the network makes of its data, as pictures.
+
+mod weights;
+
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_lab::Sink;
+use mlsys_lab::frame::{Frame, HeatMap, Image, Images, Point, Verdict};
+use mlsys_lab::report::{Moment, Report};
+
+use super::evaluate::{EvaluationSet, batch, probabilities};
+use crate::data::{Data, DataConfig, Examples};
+use crate::nets::{Activation, Network};
+
+/// Everything pictures need besides the network.
+pub(super) struct Pictures {
+    held_out: EvaluationSet,
+    labels: Vec<i32>,
+    classes: usize,
+    view: View,
+}
+
+enum View {
+    Plane(Plane),
+    Samples(Samples),
+}
+
+/// A grid over the plane that shows all points.
+struct Plane {
+    /// `[ROWS * COLUMNS, 2]`, row by row from the top left.
+    grid: Tensor<2>,
+    /// Half the edge of the square shown.
+    reach: f32,
+    points: Vec<Point>,
+}
+
+/// A few held-out images.
+struct Samples {
+    /// `[count, pixels]`.
+    inputs: Tensor<2>,
+    examples: Examples,
+}
+
+const COLUMNS: usize = 72;
+const ROWS: usize = 36;
+/// Points drawn; more would hide the field.
+const MOST_POINTS: usize = 400;
+/// Images shown.
+const MOST_SAMPLES: usize = 20;
+
+impl Pictures {
+    pub(super) fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
+        let view = if config.dataset.is_points() {
+            View::Plane(Plane::new(&data.train, device))
+        } else {
+            View::Samples(Samples::new(&data.held_out, device))
+        };
+        Self {
+            held_out: EvaluationSet::new(&data.held_out, device),
+            labels: data.held_out.labels.clone(),
+            classes: config.dataset.classes(),
+            view,
+        }
+    }
+
+    /// Sends the pictures that somebody wants now; `network` is asked for only then.
+    pub(super) fn offer(
+        &self,
+        sink: &mut dyn Sink,
+        moment: Moment,
+        step: u64,
+        activation: Activation,
+        network: impl Fn() -> Network,
+    ) {
+        let mut send = |panel: &str, make: &dyn Fn() -> Option<Frame>| {
+            if sink.wants_frame(panel, moment)
+                && let Some(frame) = make()
+            {
+                sink.report(Report::Frame { panel: panel.into(), step, frame });
+            }
+        };
+        match &self.view {
+            View::Plane(plane) => send("decision-boundary", &|| plane.draw(&network(), activation)),
+            View::Samples(samples) => send("samples", &|| Some(samples.draw(&network(), activation, self.classes))),
+        }
+        send("confusion", &|| Some(self.confusion(&network(), activation)));
+        send("weights", &|| weights::draw(&network()));
+    }
+
+    /// True class by row, predicted class by column, as shares of the row.
+    fn confusion(&self, network: &Network, activation: Activation) -> Frame {
+        let classes = self.classes;
+        let predicted = self.held_out.probabilities(network, activation);
+        let mut counts = vec![0.0_f32; classes * classes];
+        for (probabilities, &label) in predicted.chunks(classes).zip(&self.labels) {
+            if let Ok(row) = usize::try_from(label) {
+                counts[row * classes + most_likely(probabilities)] += 1.0;
+            }
+        }
+        for row in counts.chunks_mut(classes) {
+            let total: f32 = row.iter().sum::<f32>().max(1.0);
+            row.iter_mut().for_each(|count| *count /= total);
+        }
+        let labels: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+        Frame::HeatMap(HeatMap {
+            columns: classes,
+            rows: classes,
+            cells: counts,
+            low: 0.0,
+            high: 1.0,
+            x: (0.0, classes as f32),
+            y: (0.0, classes as f32),
+            column_labels: labels.clone(),
+            row_labels: labels,
+            points: Vec::new(),
+            legend: "share of a true class (row) read as a class (column)".to_owned(),
+        })
+    }
+}
+
+impl Plane {
+    fn new(examples: &Examples, device: &Device) -> Self {
+        let farthest = examples.inputs.iter().fold(1.0_f32, |far, x| far.max(x.abs()));
+        let reach = 1.1 * farthest;
+        let mut grid = Vec::with_capacity(2 * ROWS * COLUMNS);
+        for row in 0..ROWS {
+            for column in 0..COLUMNS {
+                // The middle of each cell.
+                let at = |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
+                grid.extend([reach * at(column, COLUMNS), -reach * at(row, ROWS)]);
+            }
+        }
+        let count = examples.len().min(MOST_POINTS);
+        let points = (0..count).map(|index| {
+            let input = examples.input(index);
+            Point { x: input[0], y: input[1], class: u8::try_from(examples.labels[index]).unwrap_or(u8::MAX) }
+        });
+        Self {
+            grid: Tensor::from_data(TensorData::new(grid, [ROWS * COLUMNS, 2]), device),
+            reach,
+            points: points.collect(),
+        }
+    }
+
+    /// The probability of class 1 over the plane; nothing once it is not a number any more.
+    fn draw(&self, network: &Network, activation: Activation) -> Option<Frame> {
+        let both = probabilities(network, self.grid.clone(), activation);
+        let cells: Vec<f32> = both.chunks(2).map(|of| of[1]).collect();
+        cells.iter().all(|cell| cell.is_finite()).then(|| {
+            Frame::HeatMap(HeatMap {
+                columns: COLUMNS,
+                rows: ROWS,
+                cells,
+                low: 0.0,
+                high: 1.0,
+                x: (-self.reach, self.reach),
+                y: (-self.reach, self.reach),
+                column_labels: Vec::new(),
+                row_labels: Vec::new(),
+                points: self.points.clone(),
+                legend: "probability of class 1".to_owned(),
+            })
+        })
+    }
+}
+
+impl Samples {
+    fn new(held_out: &Examples, device: &Device) -> Self {
+        let indices: Vec<usize> = (0..held_out.len().min(MOST_SAMPLES)).collect();
+        let (inputs, labels) = held_out.gather(&indices);
+        let (on_device, _) = batch(held_out, &indices, device);
+        Self { inputs: on_device, examples: Examples { inputs, labels, features: held_out.features } }
+    }
+
+    fn draw(&self, network: &Network, activation: Activation, classes: usize) -> Frame {
+        let predicted = probabilities(network, self.inputs.clone(), activation);
+        let images = predicted.chunks(classes).enumerate().map(|(index, probabilities)| {
+            let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
+            let right = usize::try_from(truth) == Ok(read);
+            Image {
+                pixels: self.examples.input(index).iter().map(|&pixel| (255.0 * pixel).round() as u8).collect(),
+                label: if right { read.to_string() } else { format!("{read} ({truth})") },
+                verdict: if right { Verdict::Right } else { Verdict::Wrong },
+            }
+        });
+        let edge = self.examples.features.isqrt();
+        Frame::Images(Images { width: edge, height: edge, images: images.collect() })
+    }
+}
+
+/// The index of the largest probability, the first of equals.
+fn most_likely(probabilities: &[f32]) -> usize {
+    let better = |best: usize, index: usize| if probabilities[index] > probabilities[best] { index } else { best };
+    (1..probabilities.len()).fold(0, better)
+}

@@ -1,0 +1,100 @@
+//! One training step, in five lines.
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Tensor};
+
+use super::clock::{Phase, Stopwatch};
+use super::evaluate::batch;
+use super::measure::{self, StepNorms};
+use super::optimizer::Optimizer;
+use super::setup::Knobs;
+use crate::data::{Batches, Examples};
+use crate::nets::{Network, cross_entropy};
+
+/// A network on its way.
+pub(super) struct Trainer {
+    network: Network,
+    optimizer: Optimizer,
+    batches: Batches,
+    /// The weights at the start, to measure how far they have come.
+    start: Vec<Tensor<1>>,
+    /// With autodiff.
+    device: Device,
+}
+
+/// Whether a step measures its gradients and its update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measuring {
+    Norms,
+    Nothing,
+}
+
+/// What one step found; still on the device.
+pub(super) struct Step {
+    /// The loss of the batch, `[1]`.
+    pub(super) loss: Tensor<1>,
+    pub(super) norms: Option<StepNorms>,
+    /// Seconds of every phase.
+    pub(super) phases: [f64; 4],
+}
+
+impl Trainer {
+    /// A network on an autodiff device with a fresh optimizer.
+    pub(super) fn new(network: Network, knobs: &Knobs, batches: Batches, device: Device) -> Self {
+        Self {
+            start: measure::weights(&network),
+            optimizer: Optimizer::new(knobs.rule),
+            network,
+            batches,
+            device,
+        }
+    }
+
+    /// One step on the next examples.
+    pub(super) fn step(&mut self, examples: &Examples, knobs: &Knobs, measuring: Measuring) -> Step {
+        let mut watch = Stopwatch::start(&self.device, knobs.timing);
+
+        let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
+        watch.end(Phase::Data);
+
+        let logits = self.network.forward(inputs, knobs.activation);
+        let loss = cross_entropy(logits, labels);
+        watch.end(Phase::Forward);
+
+        let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
+        watch.end(Phase::Backward);
+
+        let norms = match measuring {
+            Measuring::Norms => Some(StepNorms::before(&self.network, &gradients)),
+            Measuring::Nothing => None,
+        };
+        watch.resume();
+
+        self.network = self.optimizer.update(self.network.clone(), gradients, knobs.update);
+        watch.end(Phase::Update);
+
+        let norms = norms.map(|norms| norms.after(&self.network, &self.start));
+        Step { loss: loss.without_autodiff(), norms, phases: watch.phases() }
+    }
+
+    /// Starts the optimizer's state afresh.
+    pub(super) fn reset_optimizer(&mut self, knobs: &Knobs) {
+        self.optimizer = Optimizer::new(knobs.rule);
+    }
+
+    /// The network as it is, without autodiff.
+    pub(super) fn network(&self) -> Network {
+        self.network.valid()
+    }
+
+    /// How far the weights are from their start.
+    pub(super) fn weight_change(&self) -> f64 {
+        measure::distance(&self.network, &self.start)
+    }
+
+    /// The layer of every parameter.
+    pub(super) fn layers(&self) -> Vec<usize> {
+        measure::layers(&self.network)
+    }
+}
