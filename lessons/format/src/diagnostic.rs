@@ -63,6 +63,8 @@ codes! {
     ControlCharacter = "control-character",
     /// A character that reorders the text around it.
     BidiOverride = "bidi-override",
+    /// More mistakes than are shown.
+    TooManyProblems = "too-many-problems",
     /// The front matter is missing or is not closed.
     FrontMatter = "front-matter",
     /// The lesson is written in a format this version does not know.

@@ -4,14 +4,26 @@
 //! there are. A lesson is untrusted text: it declares and is never executed. This crate does no I/O and knows no
 //! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
 
+mod check;
 mod diagnostic;
+mod env;
+mod grade;
 mod model;
+mod parse;
 mod source;
+mod validate;
 
+pub use check::CheckOutcome;
 pub use diagnostic::{Code, Diagnostic, Severity};
+pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
+pub use grade::{
+    Answer, Comparison, Grade, PredictionError, ReadNumberError, Verdict, read_number,
+};
 pub use model::{
     Block, Check, DeviceName, Formula, FrontMatter, Knob, LabDirective, Lesson, LessonId,
     LessonIdError, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
     Setting, Target, Tolerance, Wrong,
 };
+pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use source::{Located, Place, Source};
+pub use validate::validate;

@@ -10,6 +10,7 @@ use mlsys_lab::schema::Class;
 use crate::source::{Located, Place, Source};
 
 pub use id::{LessonId, LessonIdError};
+pub(crate) use lab::settings;
 pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
 pub use question::{Match, Question, QuestionKind, Tolerance, Wrong};
 
@@ -22,6 +23,8 @@ pub struct Lesson {
     pub front: FrontMatter,
     /// What it says and asks.
     pub blocks: Vec<Block>,
+    /// Ids of directives that could not be read: names that begin with them are not unknown.
+    pub(crate) unread: Vec<String>,
 }
 
 /// What a lesson is, between `+++` lines at the top of its file.

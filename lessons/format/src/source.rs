@@ -1,5 +1,7 @@
 //! The text of a lesson file and places in it.
 
+use mlsys_lab::expr::Span;
+
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
 /// A range of bytes in a lesson file.
@@ -33,6 +35,16 @@ impl Place {
     /// The bytes from `start` up to `end`.
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end }
+    }
+
+    /// The part of this place that a span of an expression covers. If the text does not stand in the file letter by
+    /// letter, as with escapes in it, that is the whole place.
+    pub(crate) fn within(self, text: &str, span: Span) -> Self {
+        if self.end - self.start == text.len() {
+            Self::new(self.start + span.start, self.start + span.end)
+        } else {
+            self
+        }
     }
 }
 
@@ -88,7 +100,7 @@ impl Source {
         Diagnostic {
             severity,
             code,
-            message,
+            message: one_line(&message),
             file: self.file.clone(),
             line,
             column,
@@ -111,4 +123,26 @@ impl Source {
 /// Whether a character reorders the text around it, so that a line reads otherwise than it is.
 pub(crate) fn reorders(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The beginning of a text that somebody wrote, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 48;
+    if text.chars().count() <= MOST {
+        one_line(text)
+    } else {
+        let start: String = text.chars().take(MOST).collect();
+        format!("{}…", one_line(&start))
+    }
+}
+
+/// A text on one line and harmless to print.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => ' ',
+            c if c.is_control() || reorders(c) => '\u{fffd}',
+            c => c,
+        })
+        .collect()
 }

@@ -18,6 +18,11 @@ pub struct LessonIdError {
 }
 
 impl LessonId {
+    /// Stands for the id of a lesson whose own cannot be read; such a lesson never leaves the parser.
+    pub(crate) fn unread() -> Self {
+        Self("unread/unread".to_owned())
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

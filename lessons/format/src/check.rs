@@ -1,0 +1,214 @@
+//! Checks: whether what a lesson asserts holds, and what stood where it does not.
+
+use mlsys_lab::expr::{
+    BinaryOp, Env, EvalError, EvalErrorKind, Expr, Function, Node, Span, UnaryOp, Value, evaluate,
+};
+use mlsys_lab::schema::Class;
+use mlsys_lab::value::number;
+
+use crate::model::{Check, Formula};
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It holds.
+    Passed,
+    /// It does not hold; the sentence names the values, such as `run.accuracy = 0.61, wanted >= 0.95`.
+    Failed(String),
+    /// It could not be decided here, and that is nobody's fault.
+    Skipped(String),
+    /// It has no value where it should have one.
+    Error(String),
+}
+
+impl Check {
+    /// Decides the check with the values of an environment.
+    ///
+    /// A value that is missing skips a check of class hardware and is an error of any other: those must hold on
+    /// every machine.
+    pub fn evaluate(&self, env: &dyn Env) -> CheckOutcome {
+        match evaluate(&self.assert.expr, env) {
+            Ok(Value::Bool(true)) => CheckOutcome::Passed,
+            Ok(Value::Bool(false)) => CheckOutcome::Failed(explain(&self.assert, env)),
+            Ok(Value::Number(x)) if x != 0.0 => CheckOutcome::Passed,
+            Ok(Value::Number(_)) => CheckOutcome::Failed(format!("{} is 0", self.assert.source)),
+            Ok(Value::Text(_) | Value::Series(_)) => {
+                CheckOutcome::Error("the check is no condition; compare it with something".into())
+            }
+            Err(error) => match (self.class, error.missing()) {
+                (Class::Hardware, Some(reason)) => CheckOutcome::Skipped(reason.to_owned()),
+                (Class::Exact | Class::Seeded | Class::Hardware, _) => {
+                    CheckOutcome::Error(error_text(&self.assert, &error))
+                }
+            },
+        }
+    }
+}
+
+/// An evaluation error with the part of the expression it is about.
+pub(crate) fn error_text(formula: &Formula, error: &EvalError) -> String {
+    match &error.kind {
+        // These name the part themselves.
+        EvalErrorKind::UnknownName { .. }
+        | EvalErrorKind::Missing { .. }
+        | EvalErrorKind::EmptySeries { .. }
+        | EvalErrorKind::NoSuchStep { .. } => error.to_string(),
+        EvalErrorKind::Type { .. }
+        | EvalErrorKind::NegativeTolerance
+        | EvalErrorKind::NotFinite
+        | EvalErrorKind::DivisionByZero
+        | EvalErrorKind::NotAnInteger
+        | EvalErrorKind::TooLarge
+        | EvalErrorKind::NegativeExponent
+        | EvalErrorKind::Foreign { .. } => format!("{error}, in `{}`", part(formula, error.span)),
+    }
+}
+
+/// Why a false condition is false: the first of its parts that is, with the values on both sides.
+fn explain(formula: &Formula, env: &dyn Env) -> String {
+    let expr = first_false(&formula.expr, env);
+    match &expr.node {
+        Node::Binary(op, left, right) => {
+            if let Some(sentence) = comparison(formula, *op, left, right, env) {
+                return sentence;
+            }
+        }
+        Node::Call(Function::Close, arguments) => {
+            if let [left, right, tolerance] = arguments.as_slice()
+                && let Some(sentence) = closeness(formula, left, right, tolerance, env)
+            {
+                return sentence;
+            }
+        }
+        Node::Number(_)
+        | Node::Text(_)
+        | Node::Bool(_)
+        | Node::Name(_)
+        | Node::Unary(UnaryOp::Not | UnaryOp::Negate, _)
+        | Node::Call(..) => {}
+    }
+    let mut values: Vec<String> = Vec::new();
+    for (name, span) in expr.names() {
+        let name = Expr {
+            node: Node::Name(name.clone()),
+            span,
+        };
+        let value = side(formula, &name, env);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    format!(
+        "`{}` is false: {}",
+        part(formula, expr.span),
+        values.join(", ")
+    )
+}
+
+/// The first conjunct that does not hold.
+fn first_false<'e>(expr: &'e Expr, env: &dyn Env) -> &'e Expr {
+    if let Node::Binary(BinaryOp::And, left, right) = &expr.node {
+        let holds = match evaluate(left, env) {
+            Ok(Value::Bool(truth)) => truth,
+            Ok(Value::Number(x)) => x != 0.0,
+            Ok(Value::Text(_) | Value::Series(_)) | Err(_) => false,
+        };
+        first_false(if holds { right } else { left }, env)
+    } else {
+        expr
+    }
+}
+
+fn comparison(
+    formula: &Formula,
+    op: BinaryOp,
+    left: &Expr,
+    right: &Expr,
+    env: &dyn Env,
+) -> Option<String> {
+    let mirrored = match op {
+        BinaryOp::Equal => BinaryOp::Equal,
+        BinaryOp::NotEqual => BinaryOp::NotEqual,
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessOrEqual => BinaryOp::GreaterOrEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterOrEqual => BinaryOp::LessOrEqual,
+        BinaryOp::Or
+        | BinaryOp::And
+        | BinaryOp::Add
+        | BinaryOp::Subtract
+        | BinaryOp::Multiply
+        | BinaryOp::Divide
+        | BinaryOp::Remainder
+        | BinaryOp::Power => return None,
+    };
+    // What was measured comes first, also in `0.95 <= run.accuracy`.
+    let (op, left, right) = if is_constant(left) && !is_constant(right) {
+        (mirrored, right, left)
+    } else {
+        (op, left, right)
+    };
+    Some(format!(
+        "{}, wanted {} {}",
+        side(formula, left, env),
+        op.symbol(),
+        side(formula, right, env)
+    ))
+}
+
+fn closeness(
+    formula: &Formula,
+    left: &Expr,
+    right: &Expr,
+    tolerance: &Expr,
+    env: &dyn Env,
+) -> Option<String> {
+    let Ok(Value::Number(relative)) = evaluate(tolerance, env) else {
+        return None;
+    };
+    let (left, right) = if is_constant(left) {
+        (right, left)
+    } else {
+        (left, right)
+    };
+    Some(format!(
+        "{}, wanted {} within {} %",
+        side(formula, left, env),
+        side(formula, right, env),
+        number(100.0 * relative)
+    ))
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    expr.names().is_empty()
+}
+
+/// `text = value`, or the value alone for a constant.
+fn side(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
+    let value = match evaluate(expr, env) {
+        Ok(value) => shown(&value),
+        Err(error) => format!("nothing ({error})"),
+    };
+    if is_constant(expr) {
+        value
+    } else {
+        format!("{} = {value}", part(formula, expr.span))
+    }
+}
+
+/// A value in words.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(x) => number(*x),
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Series(points) => format!("a series of {}", points.len()),
+    }
+}
+
+fn part(formula: &Formula, span: Span) -> &str {
+    formula
+        .source
+        .get(span.start..span.end)
+        .unwrap_or(&formula.source)
+}

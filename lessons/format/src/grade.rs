@@ -1,0 +1,282 @@
+//! Grading: what a learner answered against what a question says is right.
+
+mod answer;
+mod lab;
+mod number;
+mod predict;
+mod shuffle;
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::Registry;
+use mlsys_lab::expr::Env;
+
+use crate::model::{Match, Question, QuestionKind, Wrong};
+
+pub use answer::Answer;
+pub use number::{ReadNumberError, read_number};
+pub use predict::{Comparison, PredictionError};
+
+/// What came of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grade {
+    /// Whether it is right.
+    pub verdict: Verdict,
+    /// What to say to it, where there is something to say.
+    pub feedback: Option<String>,
+    /// What it earns.
+    pub points: u32,
+}
+
+/// Whether an answer is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is.
+    Right,
+    /// It is not.
+    Wrong,
+    /// It is no answer to such a question; the feedback says what one looks like, and nothing is lost by it.
+    Malformed,
+}
+
+/// What a verdict on one kind of question is before it has points.
+enum Judgement {
+    Right,
+    Wrong(Option<String>),
+    Malformed(String),
+}
+
+impl Question {
+    /// Grades an answer. `env` has the values of the lesson's labs, which answers may refer to; `registry` the labs
+    /// that questions of type expression are graded by.
+    pub fn grade(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Grade {
+        let (verdict, feedback) = match self.judge(given, env, registry) {
+            Judgement::Right => (Verdict::Right, None),
+            Judgement::Wrong(say) => (Verdict::Wrong, say),
+            Judgement::Malformed(why) => (Verdict::Malformed, Some(why)),
+        };
+        let points = match verdict {
+            Verdict::Right => self.points,
+            Verdict::Wrong | Verdict::Malformed => 0,
+        };
+        Grade {
+            verdict,
+            feedback,
+            points,
+        }
+    }
+
+    fn judge(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Judgement {
+        match &self.kind {
+            QuestionKind::Numeric {
+                answer,
+                tolerance,
+                wrong,
+                ..
+            } => match given.one() {
+                Some(text) => number::judge(text, answer, *tolerance, wrong, env),
+                None => malformed("a number"),
+            },
+            QuestionKind::List {
+                answer,
+                tolerance,
+                wrong,
+            } => match given.many() {
+                Some(texts) => number::judge_list(&texts, answer, *tolerance, wrong, env),
+                None => malformed("numbers with commas between them"),
+            },
+            QuestionKind::Choice { answer, wrong } => {
+                let others = wrong.iter().map(|wrong| wrong.value.as_str());
+                match given
+                    .one()
+                    .and_then(|text| chosen(text, [answer.as_str()].into_iter().chain(others)))
+                {
+                    Some(choice) => verdict(choice == answer, choice, wrong),
+                    None => malformed("one of the choices"),
+                }
+            }
+            QuestionKind::Multiple { answer, wrong } => judge_multiple(given, answer, wrong),
+            QuestionKind::Match { pairs, extra } => judge_match(given, pairs, extra),
+            QuestionKind::Order { answer, wrong } => judge_order(given, answer, wrong),
+            QuestionKind::Text {
+                answer,
+                accept,
+                wrong,
+            } => match given.one() {
+                Some(text) => {
+                    let right = [answer]
+                        .into_iter()
+                        .chain(accept)
+                        .any(|known| same(known, text));
+                    verdict(right, text, wrong)
+                }
+                None => malformed("a word or a short text"),
+            },
+            QuestionKind::Expression {
+                lab,
+                param,
+                set,
+                accept,
+                wrong,
+                ..
+            } => match given.one() {
+                Some(text) => {
+                    let task = lab::Task {
+                        kind: &lab.value,
+                        param: &param.value,
+                        set,
+                        accept,
+                    };
+                    lab::judge(text, &task, wrong, env, registry)
+                }
+                None => malformed("an expression"),
+            },
+        }
+    }
+
+    /// The stated answer, in the shape in which a learner gives one.
+    pub fn stated_answer(&self) -> Answer {
+        match &self.kind {
+            QuestionKind::Numeric { answer, .. } => Answer::One(answer.source.clone()),
+            QuestionKind::List { answer, .. } => Answer::Many(
+                answer
+                    .iter()
+                    .map(|formula| formula.source.clone())
+                    .collect(),
+            ),
+            QuestionKind::Choice { answer, .. } | QuestionKind::Text { answer, .. } => {
+                Answer::One(answer.clone())
+            }
+            QuestionKind::Multiple { answer, .. } | QuestionKind::Order { answer, .. } => {
+                Answer::Many(answer.clone())
+            }
+            QuestionKind::Match { pairs, .. } => Answer::Pairs(pair_map(pairs)),
+            QuestionKind::Expression { answer, .. } => Answer::One(answer.value.clone()),
+        }
+    }
+}
+
+fn malformed(wanted: &str) -> Judgement {
+    Judgement::Malformed(format!("the answer to this question is {wanted}"))
+}
+
+/// Right, or wrong with what to say to this text if that is stated.
+fn verdict(right: bool, given: &str, wrong: &[Wrong<String>]) -> Judgement {
+    if right {
+        Judgement::Right
+    } else {
+        Judgement::Wrong(say(given, wrong))
+    }
+}
+
+fn say(given: &str, wrong: &[Wrong<String>]) -> Option<String> {
+    let stated = wrong.iter().find(|wrong| same(&wrong.value, given));
+    stated.map(|wrong| wrong.say.clone())
+}
+
+/// The choice that a text names.
+fn chosen<'c>(text: &str, mut choices: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    choices.find(|choice| same(choice, text))
+}
+
+/// Whether two texts are the same but for capitals and white space.
+fn same(a: &str, b: &str) -> bool {
+    let plain = |text: &str| {
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase()
+    };
+    plain(a) == plain(b)
+}
+
+fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) -> Judgement {
+    let Some(texts) = given.many() else {
+        return malformed("all choices that are right");
+    };
+    let all = || {
+        answer
+            .iter()
+            .chain(wrong.iter().map(|wrong| &wrong.value))
+            .map(String::as_str)
+    };
+    let mut taken: Vec<&str> = Vec::new();
+    for text in &texts {
+        match chosen(text, all()) {
+            Some(choice) if !taken.contains(&choice) => taken.push(choice),
+            Some(_) => {}
+            None => return malformed("all choices that are right"),
+        }
+    }
+    if let Some(mistake) = taken
+        .iter()
+        .find(|taken| !answer.iter().any(|right| right == *taken))
+    {
+        return Judgement::Wrong(say(mistake, wrong));
+    }
+    match answer.len() - taken.len() {
+        0 => Judgement::Right,
+        _ if taken.is_empty() => malformed("all choices that are right"),
+        1 => Judgement::Wrong(Some("these are right, but one more is".to_owned())),
+        missing => Judgement::Wrong(Some(format!("these are right, but {missing} more are"))),
+    }
+}
+
+fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
+    let Answer::Pairs(given) = given else {
+        return malformed("a right side for each left side");
+    };
+    let known = |text: &str| {
+        let rights = pairs.iter().map(|pair| &pair.right).chain(extra);
+        rights.into_iter().any(|right| same(right, text))
+    };
+    let mut wrong = Vec::new();
+    for pair in pairs {
+        match given.iter().find(|(left, _)| same(left, &pair.left)) {
+            Some((_, right)) if same(right, &pair.right) => {}
+            Some((_, right)) if known(right) => wrong.push(pair.left.as_str()),
+            Some(_) | None => return malformed("a right side for each left side"),
+        }
+    }
+    match wrong.len() {
+        0 => Judgement::Right,
+        count => Judgement::Wrong(Some(format!(
+            "{count} of {} do not belong together",
+            pairs.len()
+        ))),
+    }
+}
+
+fn judge_order(given: &Answer, answer: &[String], wrong: &[Wrong<Vec<String>>]) -> Judgement {
+    const WANTED: &str = "all the texts, each once, in order";
+    let Some(texts) = given.many() else {
+        return malformed(WANTED);
+    };
+    let mut order: Vec<&str> = Vec::new();
+    for text in &texts {
+        match chosen(text, answer.iter().map(String::as_str)) {
+            Some(known) if !order.contains(&known) => order.push(known),
+            Some(_) | None => return malformed(WANTED),
+        }
+    }
+    if order.len() != answer.len() {
+        return malformed(WANTED);
+    }
+    if order == *answer {
+        return Judgement::Right;
+    }
+    let stated = wrong.iter().find(|wrong| order == wrong.value);
+    let in_place = order.iter().zip(answer).take_while(|(a, b)| a == b).count();
+    Judgement::Wrong(match stated {
+        Some(stated) => Some(stated.say.clone()),
+        None if in_place == 0 => None,
+        None => Some(format!("the first {in_place} are in place")),
+    })
+}
+
+fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
+    pairs
+        .iter()
+        .map(|pair| (pair.left.clone(), pair.right.clone()))
+        .collect()
+}

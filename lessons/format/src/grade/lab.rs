@@ -1,0 +1,101 @@
+//! Answers that a lab evaluates.
+
+use std::sync::Arc;
+
+use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::device::DeviceId;
+use mlsys_lab::expr::{Env, LookupError, Value, evaluate};
+use mlsys_lab::lab::Run;
+use mlsys_lab::params::{Given, Params, Settings};
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Schema;
+use mlsys_lab::{Registry, Tables};
+
+use super::Judgement;
+use crate::env::LessonEnv;
+use crate::model::{Formula, Setting, Wrong, settings};
+
+/// What the lab is asked to do with a learner's text.
+pub(super) struct Task<'q> {
+    pub(super) kind: &'q str,
+    pub(super) param: &'q str,
+    pub(super) set: &'q [Setting],
+    pub(super) accept: &'q Formula,
+}
+
+/// `answer.NAME` is a metric of the answer's own run, everything else a name of the lesson.
+struct AnswerEnv<'a> {
+    answer: LessonEnv<'a>,
+    lesson: &'a dyn Env,
+}
+
+impl Env for AnswerEnv<'_> {
+    fn lookup(&self, name: &str) -> Result<Value, LookupError> {
+        if name.starts_with("answer.") {
+            self.answer.lookup(name)
+        } else {
+            self.lesson.lookup(name)
+        }
+    }
+}
+
+pub(super) fn judge(
+    text: &str,
+    task: &Task<'_>,
+    wrong: &[Wrong<String>],
+    env: &dyn Env,
+    registry: &Registry,
+) -> Judgement {
+    let (schema, data) = match run(text, task, registry) {
+        Ok(run) => run,
+        Err(message) => return Judgement::Malformed(message),
+    };
+    let env = AnswerEnv {
+        answer: LessonEnv::new().with_run("answer", schema, &data),
+        lesson: env,
+    };
+    match evaluate(&task.accept.expr, &env) {
+        Ok(Value::Bool(true)) => Judgement::Right,
+        Ok(Value::Number(x)) if x != 0.0 => Judgement::Right,
+        Ok(Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Series(_)) => {
+            let stated = wrong
+                .iter()
+                .find(|wrong| squeezed(&wrong.value) == squeezed(text));
+            Judgement::Wrong(stated.map(|wrong| wrong.say.clone()))
+        }
+        // The learner's text reads but lacks what the condition is about, such as an input.
+        Err(error) => Judgement::Wrong(Some(error.to_string())),
+    }
+}
+
+/// Runs the lab once with the learner's text; a mistake in the text is the message.
+fn run<'r>(
+    text: &str,
+    task: &Task<'_>,
+    registry: &'r Registry,
+) -> Result<(&'r Schema, RunData), String> {
+    let lab = registry
+        .find(task.kind)
+        .map_err(|error| error.to_string())?;
+    let schema = lab.schema();
+    let mut answer = Settings::new();
+    answer.push(task.param, Given::Value(text.into()));
+    let settings = settings(task.set).overlaid(&answer);
+    let params = Params::resolve(schema, &settings, Tables::builtin(), None).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        errors.join("; ")
+    })?;
+    let mut data = RunData::default();
+    let mut run = Run {
+        params,
+        device: DeviceId::CPU,
+        sink: &mut data,
+        control: Control::free(Limits::default(), Arc::default()),
+    };
+    lab.run(&mut run).map_err(|error| error.to_string())?;
+    Ok((schema, data))
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}

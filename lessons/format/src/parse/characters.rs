@@ -1,0 +1,143 @@
+//! Characters that would do something to a terminal instead of being shown on it.
+
+use super::problems::Problems;
+use crate::diagnostic::Code;
+use crate::source::{Place, reorders};
+
+/// Whether a character has no place in a lesson: controls but line ends and tabs, and what reorders text.
+pub(super) fn harmful(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || reorders(c)
+}
+
+/// The text without escape sequences and control characters, its line ends plain newlines.
+pub(super) fn harmless(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_control_sequence(&mut rest),
+            '\n' | '\t' => clean.push(c),
+            c if c.is_control() || reorders(c) => {}
+            c => clean.push(c),
+        }
+    }
+    clean
+}
+
+/// Leaves out the rest of an escape sequence, but never beyond its line.
+fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    let mut ahead = rest.clone();
+    match ahead.next() {
+        Some('[') => {
+            *rest = ahead;
+            skip_control_sequence(rest);
+        }
+        // A string (title, link, picture) up to BEL or ESC \.
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            *rest = ahead;
+            let mut ahead = rest.clone();
+            while let Some(c) = ahead.next() {
+                match c {
+                    '\n' => return,
+                    '\u{7}' | '\u{9c}' => break,
+                    '\u{1b}' => {
+                        ahead.next();
+                        break;
+                    }
+                    _ => {}
+                }
+                *rest = ahead.clone();
+            }
+            *rest = ahead;
+        }
+        Some('\n') | None => {}
+        Some(_) => *rest = ahead,
+    }
+}
+
+fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
+    let mut ahead = rest.clone();
+    while let Some(c) = ahead.next() {
+        match c {
+            ' '..='?' => *rest = ahead.clone(),
+            '@'..='~' => {
+                *rest = ahead;
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The text with every harmful character replaced by as many spaces as it has bytes, so that places stay right.
+pub(super) fn blanked(text: &str) -> String {
+    let mut blank = String::with_capacity(text.len());
+    for c in text.chars() {
+        if harmful(c) {
+            blank.extend(std::iter::repeat_n(' ', c.len_utf8()));
+        } else {
+            blank.push(c);
+        }
+    }
+    blank
+}
+
+/// Tells of harmful characters in prose, where they are left out; what reorders text is an error even there.
+pub(super) fn warn(place: Place, problems: &mut Problems<'_>) {
+    report(place, problems, Where::Prose);
+}
+
+/// Tells of harmful characters in a directive or the front matter, where they are errors.
+pub(super) fn refuse(place: Place, problems: &mut Problems<'_>) {
+    report(place, problems, Where::Directive);
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Where {
+    Prose,
+    Directive,
+}
+
+fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
+    let text = problems.source().slice(place);
+    let at = |byte: usize, c: char| {
+        let start = place.start + byte;
+        Place::new(start, start + c.len_utf8())
+    };
+    // One message for each kind says it: a pasted terminal session has hundreds of escapes.
+    if let Some((byte, c)) = text.char_indices().find(|&(_, c)| reorders(c)) {
+        problems.error(
+            Code::BidiOverride,
+            at(byte, c),
+            format!(
+                "U+{:04X} makes the text read in another order than it is written",
+                c as u32
+            ),
+            "remove it; right-to-left text needs no such character",
+        );
+    }
+    let control = text
+        .char_indices()
+        .find(|&(_, c)| harmful(c) && !reorders(c));
+    if let Some((byte, c)) = control {
+        let name = match c {
+            '\u{1b}' => "an escape sequence".to_owned(),
+            c => format!("the control character U+{:04X}", c as u32),
+        };
+        match context {
+            Where::Prose => problems.warning(
+                Code::ControlCharacter,
+                at(byte, c),
+                format!("{name} is left out of the text"),
+                "remove it; Markdown has emphasis for what should stand out",
+            ),
+            Where::Directive => problems.error(
+                Code::ControlCharacter,
+                at(byte, c),
+                format!("{name} is not allowed here"),
+                "remove it",
+            ),
+        }
+    }
+}

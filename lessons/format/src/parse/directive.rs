@@ -1,0 +1,231 @@
+//! Directives: from fences to blocks.
+
+use mlsys_lab::nearest::nearest;
+use mlsys_lab::schema::Class;
+
+use super::fields::Fields;
+use super::problems::Problems;
+use super::split::Directive;
+use super::{MAX_DIRECTIVES, characters, lab, question};
+use crate::diagnostic::Code;
+use crate::model::{Block, Check, Notes, Predict, PredictKind, Target};
+use crate::source::{Located, Place, shortened};
+
+/// The kinds of directives.
+pub(crate) const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
+
+/// Reads the directives of one file, watching over their ids and their number.
+#[derive(Default)]
+pub(super) struct Directives {
+    ids: Vec<Located<String>>,
+    unread: Vec<String>,
+    count: usize,
+}
+
+impl Directives {
+    /// The block a directive stands for, unless it has an error.
+    pub(super) fn read(&mut self, fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
+        self.count += 1;
+        if self.count > MAX_DIRECTIVES {
+            if self.count == MAX_DIRECTIVES + 1 {
+                problems.error(
+                    Code::TooManyDirectives,
+                    fence.opening,
+                    format!("the lesson has more than {MAX_DIRECTIVES} directives"),
+                    "split it into several lessons",
+                );
+            }
+            return None;
+        }
+        let name = &fence.name;
+        let block = match name.value.as_str() {
+            "notes" => return Some(notes(fence, problems)),
+            "lab" | "predict" | "question" | "check" => {
+                let id = self.id(fence, problems);
+                block(&name.value, id.clone().unwrap_or_default(), fence, problems)
+                    // A directive without a usable id is read for its errors alone.
+                    .filter(|_| id.is_some())
+            }
+            unknown => {
+                let help = match nearest(unknown, DIRECTIVES) {
+                    Some(known) => format!("did you mean {{{known}}}?"),
+                    None => format!("there are {{{}}}", DIRECTIVES.join("}, {")),
+                };
+                let message = format!("there is no directive {{{}}}", shortened(unknown));
+                problems.error(Code::UnknownDirective, name.place, message, help);
+                None
+            }
+        };
+        if block.is_none() {
+            self.unread.push(fence.id.value.clone());
+        }
+        block
+    }
+
+    /// Ids of the directives that could not be read.
+    pub(super) fn into_unread(self) -> Vec<String> {
+        self.unread
+    }
+
+    /// The id of a directive, if it has one that is well-formed and its own.
+    fn id(&mut self, fence: &Directive, problems: &mut Problems<'_>) -> Option<String> {
+        let (id, kind) = (&fence.id, &fence.name.value);
+        if id.value.is_empty() {
+            let message = format!("this {{{kind}}} has no id");
+            let help = format!("write {{{kind}}} and a name, such as {{{kind}}} first");
+            problems.error(Code::BadId, fence.opening, message, help);
+            return None;
+        }
+        let well_formed = id.value.starts_with(|c: char| c.is_ascii_lowercase())
+            && id.value.len() <= 40
+            && id
+                .value
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        let reserved = matches!(id.value.as_str(), "device" | "answer");
+        if !well_formed || reserved {
+            let message = if reserved {
+                format!("`{}` already has a meaning in expressions", id.value)
+            } else {
+                format!("`{}` is not an id", shortened(&id.value))
+            };
+            let help = "an id begins with a lower-case letter and has only those, digits and _, at most 40";
+            problems.error(Code::BadId, id.place, message, help);
+            return None;
+        }
+        if let Some(first) = self.ids.iter().find(|other| other.value == id.value) {
+            let line = problems.source().line(first.place.start);
+            let message = format!("the id `{}` is already that of line {line}", id.value);
+            problems.error(Code::DuplicateId, id.place, message, "give it another one");
+            return None;
+        }
+        self.ids.push(id.clone());
+        Some(id.value.clone())
+    }
+}
+
+fn block(name: &str, id: String, fence: &Directive, problems: &mut Problems<'_>) -> Option<Block> {
+    let what = format!("this {{{name}}}");
+    let mut fields = Fields::read(fence.body, fence.opening, &what, problems)?;
+    let place = fence.place;
+    let block = match name {
+        "lab" => lab::read(id, place, &mut fields).map(Block::Lab),
+        "predict" => predict(id, place, &mut fields).map(Block::Predict),
+        "question" => question::read(id, place, &mut fields).map(Block::Question),
+        _ => check(id, place, &mut fields).map(Block::Check),
+    };
+    fields.finish();
+    block
+}
+
+fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
+    characters::warn(fence.body, problems);
+    let text = characters::harmless(problems.source().slice(fence.body));
+    Block::Notes(Notes {
+        markdown: text.trim().to_owned(),
+        place: fence.place,
+    })
+}
+
+fn check(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Check> {
+    fields.require(&[("assert", "assert = \"run.accuracy >= 0.9\"")]);
+    let assert = fields.formula("assert");
+    let class = fields.line("class").and_then(|class| {
+        let classes = [Class::Exact, Class::Seeded, Class::Hardware];
+        one_of(&class, classes, |class| class.to_string(), fields)
+    });
+    let why = fields.text("why");
+    Some(Check {
+        id,
+        assert: assert?,
+        class: class.unwrap_or_default(),
+        why: why.map(|why| why.value),
+        place,
+    })
+}
+
+fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Predict> {
+    fields.require(&[
+        ("type", "type = \"numeric\""),
+        ("prompt", "prompt = \"...\""),
+    ]);
+    let ty = fields.line("type");
+    let prompt = fields.text("prompt");
+    match (fields.has("metric"), fields.place_of("answer")) {
+        (false, None) => fields.error(
+            Code::MissingKey,
+            fields.owner(),
+            "this {predict} has nothing to be held against",
+            "add metric = \"run.accuracy\" for what a run shows, or answer = \"...\" for what is known",
+        ),
+        (true, Some(answer)) => fields.error(
+            Code::Contradiction,
+            answer,
+            "this {predict} has both `metric` and `answer`",
+            "keep the one that the guess is to be held against",
+        ),
+        (true, None) | (false, Some(_)) => {}
+    }
+    let metric = fields.formula("metric").map(Target::Metric);
+    let (kind, answer) = match ty.as_ref().map(|ty| ty.value.as_str()) {
+        Some("choice") => {
+            fields.require(&[("choices", "choices = [\"...\", \"...\"]")]);
+            let choices = question::distinct(fields.texts("choices"), 2, fields);
+            let answer = fields.text("answer");
+            if let (Some(choices), Some(answer)) = (&choices, &answer)
+                && !choices.contains(&answer.value)
+            {
+                let help = "repeat one of the choices letter by letter";
+                let message = "`answer` is none of the choices";
+                fields.error(Code::BadValue, answer.place, message, help);
+            }
+            let kind = choices.map(|choices| PredictKind::Choice { choices });
+            (kind, answer.map(|answer| Target::Choice(answer.value)))
+        }
+        Some("numeric") => {
+            let unit = fields.line("unit").map(|unit| unit.value);
+            let answer = fields.formula("answer").map(Target::Answer);
+            (Some(PredictKind::Numeric { unit }), answer)
+        }
+        Some(_) | None => {
+            if let Some(ty) = &ty {
+                one_of(ty, ["numeric", "choice"], str::to_owned, fields);
+            }
+            for key in ["choices", "unit", "answer"] {
+                fields.ignore(key);
+            }
+            (None, None)
+        }
+    };
+    let theory = fields.formula("theory");
+    let explain = fields.text("explain");
+    Some(Predict {
+        id,
+        prompt: prompt?.value,
+        kind: kind?,
+        target: metric.or(answer)?,
+        theory,
+        explain: explain.map(|text| text.value),
+        place,
+    })
+}
+
+/// The one of several things that a text names; else an error with the nearest.
+pub(super) fn one_of<T: Copy, const N: usize>(
+    text: &Located<String>,
+    known: [T; N],
+    name: impl Fn(T) -> String,
+    fields: &mut Fields<'_, '_>,
+) -> Option<T> {
+    let names: Vec<String> = known.iter().map(|&known| name(known)).collect();
+    let at = names.iter().position(|name| *name == text.value);
+    if at.is_none() {
+        let help = match nearest(&text.value, names.iter().map(String::as_str)) {
+            Some(name) => format!("did you mean \"{name}\"?"),
+            None => format!("write one of \"{}\"", names.join("\", \"")),
+        };
+        let message = format!("\"{}\" is not known here", shortened(&text.value));
+        fields.error(Code::BadValue, text.place, message, help);
+    }
+    at.and_then(|at| known.get(at).copied())
+}

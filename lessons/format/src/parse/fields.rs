@@ -1,0 +1,328 @@
+//! The keys of one TOML table, taken one by one.
+
+mod convert;
+
+use std::ops::RangeInclusive;
+
+use mlsys_lab::nearest::nearest;
+use mlsys_lab::value::Value;
+use toml::de::DeTable;
+
+use super::characters;
+use super::problems::Problems;
+use super::tree::{self, Entry, Item, Node};
+use crate::diagnostic::Code;
+use crate::model::Formula;
+use crate::source::{Located, Place, shortened};
+
+/// The entries of a table; whoever reads it takes them by key and then calls [`Fields::finish`].
+pub(super) struct Fields<'p, 's> {
+    problems: &'p mut Problems<'s>,
+    /// Where to point for what is missing.
+    owner: Place,
+    /// What the table is, for messages.
+    what: String,
+    entries: Vec<Entry>,
+    known: Vec<&'static str>,
+}
+
+impl<'p, 's> Fields<'p, 's> {
+    /// Reads a part of the file as TOML; `None`, with an error for each mistake, if it is none.
+    pub(super) fn read(
+        body: Place,
+        owner: Place,
+        what: &str,
+        problems: &'p mut Problems<'s>,
+    ) -> Option<Self> {
+        characters::refuse(body, problems);
+        let text = characters::blanked(problems.source().slice(body));
+        let (table, errors) = DeTable::parse_recoverable(&text);
+        let mut lines_told = Vec::new();
+        for error in &errors {
+            let span = error.span().unwrap_or_default();
+            let place = Place::new(body.start + span.start, body.start + span.end);
+            // The parser's second complaint about a line is mostly an echo of its first.
+            let line = problems.source().line(place.start);
+            if !lines_told.contains(&line) {
+                lines_told.push(line);
+                let help = "TOML has lines of key = value, with texts in double quotes";
+                problems.error(Code::Toml, place, error.message().to_owned(), help);
+            }
+        }
+        errors.is_empty().then(|| Self {
+            entries: tree::entries(table.get_ref(), body.start),
+            problems,
+            owner,
+            what: what.to_owned(),
+            known: Vec::new(),
+        })
+    }
+
+    /// Says that these keys, each with an example, must be there.
+    pub(super) fn require(&mut self, keys: &[(&'static str, &str)]) {
+        for (key, example) in keys {
+            if !self.has(key) {
+                let message = format!("{} has no `{key}`", self.what);
+                self.error(
+                    Code::MissingKey,
+                    self.owner,
+                    message,
+                    format!("add {example}"),
+                );
+            }
+        }
+    }
+
+    /// Whether a key is there and was not taken yet.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.place_of(key).is_some()
+    }
+
+    /// Where a key stands, if it is there and was not taken yet.
+    pub(super) fn place_of(&self, key: &str) -> Option<Place> {
+        let entry = self.entries.iter().find(|entry| entry.key.value == key)?;
+        Some(entry.key.place)
+    }
+
+    /// Names this table otherwise in messages from here on.
+    pub(super) fn rename(&mut self, what: &str) {
+        what.clone_into(&mut self.what);
+    }
+
+    /// Where to point for what is missing.
+    pub(super) fn owner(&self) -> Place {
+        self.owner
+    }
+
+    /// An error with a way out.
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.problems.error(code, place, message, help);
+    }
+
+    /// Takes a text.
+    pub(super) fn text(&mut self, key: &'static str) -> Option<Located<String>> {
+        let entry = self.take(key)?;
+        self.as_text(key, &entry.node)
+    }
+
+    /// Takes a text of one line.
+    pub(super) fn line(&mut self, key: &'static str) -> Option<Located<String>> {
+        let text = self.text(key)?;
+        if text.value.contains('\n') {
+            let message = format!("`{key}` has several lines");
+            self.error(Code::BadValue, text.place, message, "write it on one line");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Takes a list of texts.
+    pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<Located<String>>> {
+        let items = self.items(key, "texts, such as [\"a\", \"b\"]")?;
+        // Every item is looked at before any is missed, so that every mistake is told.
+        let texts: Vec<_> = items.iter().map(|item| self.as_text(key, item)).collect();
+        texts.into_iter().collect()
+    }
+
+    /// Takes an expression, or a number that stands for itself.
+    pub(super) fn formula(&mut self, key: &'static str) -> Option<Formula> {
+        let entry = self.take(key)?;
+        self.as_formula(key, &entry.node)
+    }
+
+    /// Takes a list of expressions and numbers.
+    pub(super) fn formulas(&mut self, key: &'static str) -> Option<Vec<Formula>> {
+        let items = self.items(key, "numbers or expressions, such as [1, \"2^3\"]")?;
+        let formulas: Vec<_> = items
+            .iter()
+            .map(|item| self.as_formula(key, item))
+            .collect();
+        formulas.into_iter().collect()
+    }
+
+    /// Takes a whole number within a range.
+    pub(super) fn integer(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Option<Located<u64>> {
+        let node = self.take(key)?.node;
+        let Item::Int(_) = node.item else {
+            return self.wrong_type(key, &node, "a whole number");
+        };
+        let Value::Int(i) = self.as_value(key, &node)? else {
+            return None;
+        };
+        match u64::try_from(i) {
+            Ok(value) if range.contains(&value) => Some(Located {
+                value,
+                place: node.place,
+            }),
+            Ok(_) | Err(_) => {
+                let help = format!("write a number from {} to {}", range.start(), range.end());
+                self.error(Code::BadValue, node.place, format!("`{key}` is {i}"), help);
+                None
+            }
+        }
+    }
+
+    /// Takes a number.
+    pub(super) fn number(&mut self, key: &'static str) -> Option<Located<f64>> {
+        let node = self.take(key)?.node;
+        match self.as_value(key, &node)?.as_f64() {
+            Some(value) => Some(Located {
+                value,
+                place: node.place,
+            }),
+            None => self.wrong_type(key, &node, "a number"),
+        }
+    }
+
+    /// Takes a value of any type.
+    pub(super) fn value(&mut self, key: &'static str) -> Option<Located<Value>> {
+        let node = self.take(key)?.node;
+        Some(Located {
+            value: self.as_value(key, &node)?,
+            place: node.place,
+        })
+    }
+
+    /// Takes a list of values of any type.
+    pub(super) fn values(&mut self, key: &'static str) -> Option<Vec<Value>> {
+        let items = self.items(key, "values, such as [16, 64]")?;
+        let values: Vec<_> = items.iter().map(|item| self.as_value(key, item)).collect();
+        values.into_iter().collect()
+    }
+
+    /// Takes a table whose keys are free: each key with its value, in file order.
+    pub(super) fn map(&mut self, key: &'static str) -> Vec<(Located<String>, Located<Value>)> {
+        let mut map = Vec::new();
+        for Entry { key, node } in self.free(key, "a table, such as { width = 16 }") {
+            if let Some(value) = self.as_value(&key.value, &node) {
+                let place = node.place;
+                map.push((key, Located { value, place }));
+            }
+        }
+        map
+    }
+
+    /// Takes a table of tables, such as `[knob.width]`, and reads each with its key, in file order.
+    pub(super) fn named<T>(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&Located<String>, &mut Fields<'_, 's>) -> Option<T>,
+    ) -> Vec<T> {
+        let mut found = Vec::new();
+        for entry in self.free(key, &format!("tables, such as [{key}.width]")) {
+            let name = entry.key;
+            let what = format!("`{key}.{}`", shortened(&name.value));
+            if let Some(mut fields) = self.inner(&name.value, entry.node, what) {
+                fields.owner = name.place;
+                found.extend(read(&name, &mut fields));
+                fields.finish();
+            }
+        }
+        found
+    }
+
+    /// Takes a list of tables, such as `[[wrong]]`, and reads each.
+    pub(super) fn tables<T>(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&mut Fields<'_, 's>) -> Option<T>,
+    ) -> Vec<T> {
+        let example = format!("tables, each beginning with [[{key}]]");
+        let mut found = Vec::new();
+        for item in self.items(key, &example).unwrap_or_default() {
+            if let Some(mut fields) = self.inner(key, item, format!("this `{key}`")) {
+                found.extend(read(&mut fields));
+                fields.finish();
+            }
+        }
+        found
+    }
+
+    /// Takes one table and reads it.
+    pub(super) fn table<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Fields<'_, 's>) -> Option<T>,
+    ) -> Option<T> {
+        let node = self.take(key)?.node;
+        let mut fields = self.inner(key, node, format!("`{key}`"))?;
+        let found = read(&mut fields);
+        fields.finish();
+        found
+    }
+
+    /// Passes over a key that cannot be judged because of another mistake.
+    pub(super) fn ignore(&mut self, key: &'static str) {
+        self.entries.retain(|entry| entry.key.value != key);
+    }
+
+    /// Says of every key that was not taken that it means nothing here.
+    pub(super) fn finish(&mut self) {
+        for entry in std::mem::take(&mut self.entries) {
+            let key = entry.key.value;
+            let message = format!("`{}` means nothing in {}", shortened(&key), self.what);
+            let help = match nearest(&key, self.known.iter().copied()) {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => format!("its keys are: {}", self.known.join(", ")),
+            };
+            self.error(Code::UnknownKey, entry.key.place, message, help);
+        }
+    }
+
+    fn inner(&mut self, key: &str, node: Node, what: String) -> Option<Fields<'_, 's>> {
+        let Item::Table(entries) = node.item else {
+            return self.wrong_type(key, &node, "a table");
+        };
+        Some(Fields {
+            problems: self.problems,
+            owner: node.place,
+            what,
+            entries,
+            known: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Entry> {
+        self.known.push(key);
+        let at = self
+            .entries
+            .iter()
+            .position(|entry| entry.key.value == key)?;
+        Some(self.entries.remove(at))
+    }
+
+    fn items(&mut self, key: &'static str, example: &str) -> Option<Vec<Node>> {
+        let node = self.take(key)?.node;
+        match node.item {
+            Item::List(items) => Some(items),
+            Item::Text(_)
+            | Item::Int(_)
+            | Item::Float(_)
+            | Item::Bool(_)
+            | Item::Date
+            | Item::Table(_) => self.wrong_type(key, &node, &format!("a list of {example}")),
+        }
+    }
+
+    fn free(&mut self, key: &'static str, example: &str) -> Vec<Entry> {
+        let Some(Entry { node, .. }) = self.take(key) else {
+            return Vec::new();
+        };
+        if let Item::Table(entries) = node.item {
+            entries
+        } else {
+            self.wrong_type::<()>(key, &node, example);
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The front matter: TOML between two lines of `+++`.
+
+use super::FORMAT;
+use super::fields::Fields;
+use super::problems::Problems;
+use super::split::Lines;
+use crate::diagnostic::Code;
+use crate::model::{FrontMatter, LessonId};
+use crate::source::{Located, Place, Source};
+
+/// The front matter and where the body begins.
+pub(super) struct Front {
+    pub(super) matter: FrontMatter,
+    pub(super) end: usize,
+}
+
+const EXAMPLE: &str = "begin the file with\n+++\nformat = 1\nid = \"module/name\"\ntitle = \"...\"\nminutes = 20\n+++";
+
+/// Reads it; what is missing or wrong is reported and stands in as a blank, so that the rest can be read too.
+pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
+    let mut lines = Lines { source, at: 0 };
+    let first = lines.find(|line| !source.slice(*line).trim().is_empty());
+    let Some(opening) = first.filter(|line| source.slice(*line).trim_end() == "+++") else {
+        let place = first.unwrap_or_default();
+        problems.error(
+            Code::FrontMatter,
+            place,
+            "the lesson has no front matter",
+            EXAMPLE,
+        );
+        return Front {
+            matter: blank(Place::default()),
+            end: 0,
+        };
+    };
+    let closing = lines.find(|line| source.slice(*line).trim_end() == "+++");
+    let Some(closing) = closing else {
+        problems.error(
+            Code::FrontMatter,
+            Place::new(opening.start, opening.start + 3),
+            "the front matter is never closed",
+            "close it with a line of +++",
+        );
+        // Where it was meant to end is anybody's guess; at the first empty line it reads best.
+        let mut lines = Lines {
+            source,
+            at: opening.end,
+        };
+        let end = lines.find(|line| source.slice(*line).trim().is_empty());
+        return Front {
+            matter: blank(opening),
+            end: end.map_or(source.text.len(), |line| line.end),
+        };
+    };
+    let body = Place::new(opening.end, closing.start);
+    let place = Place::new(opening.start, closing.end);
+    let opening = Place::new(opening.start, opening.start + 3);
+    Front {
+        matter: matter(body, opening, problems)
+            .map_or_else(|| blank(place), |matter| FrontMatter { place, ..matter }),
+        end: closing.end,
+    }
+}
+
+fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<FrontMatter> {
+    let mut fields = Fields::read(body, opening, "the front matter", problems)?;
+    fields.require(&[
+        ("format", "format = 1"),
+        ("id", "id = \"module/name\""),
+        ("title", "title = \"...\""),
+        ("minutes", "minutes = 20"),
+    ]);
+    let format = fields.integer("format", 0..=u32::MAX.into());
+    if let Some(format) = &format
+        && format.value != u64::from(FORMAT)
+    {
+        fields.error(
+            Code::UnknownFormat,
+            format.place,
+            format!("the lesson is written in format {}", format.value),
+            format!("this version of mlsys reads format {FORMAT}"),
+        );
+    }
+    let id = fields
+        .text("id")
+        .and_then(|text| lesson_id(&text, &mut fields));
+    let title = fields.line("title");
+    let minutes = fields.integer("minutes", 1..=600);
+    let requires = fields.texts("requires").unwrap_or_default();
+    let requires = requires
+        .iter()
+        .filter_map(|text| {
+            Some(Located {
+                value: lesson_id(text, &mut fields)?,
+                place: text.place,
+            })
+        })
+        .collect();
+    let teaches = fields.texts("teaches").unwrap_or_default();
+    // TOML integers are signed, and so is the parameter that the seed becomes.
+    let seed = fields.integer("seed", 0..=i64::MAX as u64);
+    fields.finish();
+    Some(FrontMatter {
+        format: FORMAT,
+        id: id.unwrap_or_else(LessonId::unread),
+        title: title.map_or_else(String::new, |title| title.value),
+        minutes: minutes.map_or(0, |minutes| minutes.value as u32),
+        requires,
+        teaches: teaches.into_iter().map(|idea| idea.value).collect(),
+        seed: seed.map_or(1, |seed| seed.value),
+        place: body,
+    })
+}
+
+fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
+    match text.value.parse() {
+        Ok(id) => Some(id),
+        Err(_) => {
+            fields.error(
+                Code::BadId,
+                text.place,
+                "this is not a lesson id",
+                "write module/name in lower-case letters, digits and hyphens, such as \"systems/training-loop\"",
+            );
+            None
+        }
+    }
+}
+
+fn blank(place: Place) -> FrontMatter {
+    FrontMatter {
+        format: FORMAT,
+        id: LessonId::unread(),
+        title: String::new(),
+        minutes: 0,
+        requires: Vec::new(),
+        teaches: Vec::new(),
+        seed: 1,
+        place,
+    }
+}

@@ -1,0 +1,351 @@
+//! The directive `{question}`.
+
+use super::directive::one_of;
+use super::fields::Fields;
+use super::lab::settings;
+use crate::diagnostic::Code;
+use crate::model::{Formula, Match, Question, QuestionKind, Tolerance, Wrong};
+use crate::source::{Located, Place};
+
+/// The types of questions in lesson files.
+pub(crate) const TYPES: [&str; 9] = [
+    "numeric",
+    "choice",
+    "multiple",
+    "match",
+    "order",
+    "list",
+    "expression",
+    "text",
+    "kernel",
+];
+
+/// Keys that only some types have.
+const TYPED: [&str; 11] = [
+    "answer",
+    "tolerance",
+    "unit",
+    "wrong",
+    "pair",
+    "extra",
+    "lab",
+    "param",
+    "set",
+    "accept",
+    "starter",
+];
+
+pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
+    fields.require(&[
+        ("type", "type = \"numeric\""),
+        ("prompt", "prompt = \"...\""),
+    ]);
+    let ty = fields.line("type");
+    let prompt = fields.text("prompt");
+    let points = fields.integer("points", 0..=1000);
+    let hints = fields.texts("hints").unwrap_or_default();
+    let explain = fields.text("explain");
+    let kind = ty.and_then(|ty| kind(&ty, fields));
+    Some(Question {
+        id,
+        prompt: prompt?.value,
+        kind: kind?,
+        points: points.map_or(1, |points| points.value as u32),
+        hints: hints.into_iter().map(|hint| hint.value).collect(),
+        explain: explain.map(|text| text.value),
+        place,
+    })
+}
+
+fn kind(ty: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    let name = one_of(ty, TYPES, str::to_owned, fields);
+    if let Some(name) = name {
+        fields.rename(&format!("a question of type {name}"));
+    }
+    match name {
+        Some("numeric") => numeric(fields),
+        Some("choice") => choice(fields),
+        Some("multiple") => multiple(fields),
+        Some("match") => matching(fields),
+        Some("order") => order(fields),
+        Some("list") => list(fields),
+        Some("expression") => expression(fields),
+        Some("text") => text(fields),
+        other => {
+            if other.is_some() {
+                fields.error(
+                    Code::Unsupported,
+                    ty.place,
+                    "questions of type kernel are not graded yet",
+                    "ask for a number that the kernel's author must know, with type = \"numeric\"",
+                );
+            }
+            // Which keys it may have is not known, so none of them is blamed.
+            for key in TYPED {
+                fields.ignore(key);
+            }
+            None
+        }
+    }
+}
+
+fn numeric(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[("answer", "answer = \"2*512^3\"")]);
+    let answer = fields.formula("answer");
+    let tolerance = tolerance(fields);
+    let unit = fields.line("unit");
+    let wrong = fields.tables("wrong", |fields| {
+        wrong(fields, |fields| {
+            let formula = fields.formula("value")?;
+            let place = formula.place;
+            Some((formula, place))
+        })
+    });
+    Some(QuestionKind::Numeric {
+        answer: answer?,
+        tolerance,
+        unit: unit.map(|unit| unit.value),
+        wrong,
+    })
+}
+
+fn choice(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[
+        ("answer", "answer = \"...\""),
+        ("wrong", "[[wrong]] with value = \"...\" and say = \"...\""),
+    ]);
+    let answer = fields.text("answer");
+    let wrong = wrong_texts(fields);
+    let answer = answer?;
+    let choices = [answer.clone()]
+        .into_iter()
+        .chain(located(&wrong))
+        .collect();
+    distinct(Some(choices), 2, fields);
+    Some(QuestionKind::Choice {
+        answer: answer.value,
+        wrong,
+    })
+}
+
+fn multiple(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[("answer", "answer = [\"...\", \"...\"]")]);
+    let answer = fields.texts("answer");
+    let wrong = wrong_texts(fields);
+    let answer = answer?;
+    let choices = answer.iter().cloned().chain(located(&wrong)).collect();
+    distinct(Some(choices), 2, fields);
+    Some(QuestionKind::Multiple {
+        answer: distinct(Some(answer), 1, fields)?,
+        wrong,
+    })
+}
+
+fn matching(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    const EXAMPLE: &str = "[[pair]] with left = \"...\" and right = \"...\"";
+    fields.require(&[("pair", EXAMPLE)]);
+    let place = fields.place_of("pair");
+    let pairs = fields.tables("pair", |fields| {
+        fields.require(&[("left", "left = \"...\""), ("right", "right = \"...\"")]);
+        let (left, right) = (fields.line("left"), fields.line("right"));
+        Some((left?, right?.value))
+    });
+    let extra = fields.texts("extra").unwrap_or_default();
+    if let (Some(place), 0 | 1) = (place, pairs.len()) {
+        let message = "a question of type match needs two pairs at least";
+        fields.error(Code::BadValue, place, message, format!("add {EXAMPLE}"));
+    }
+    distinct(
+        Some(pairs.iter().map(|(left, _)| left.clone()).collect()),
+        0,
+        fields,
+    );
+    Some(QuestionKind::Match {
+        pairs: pairs
+            .into_iter()
+            .map(|(left, right)| Match {
+                left: left.value,
+                right,
+            })
+            .collect(),
+        extra: extra.into_iter().map(|text| text.value).collect(),
+    })
+}
+
+fn order(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[("answer", "answer = [\"first\", \"second\"]")]);
+    let answer = fields.texts("answer");
+    let answer = distinct(answer, 2, fields);
+    let wrong = fields.tables("wrong", |fields| {
+        wrong(fields, |fields| {
+            let place = fields.place_of("value")?;
+            let texts = fields.texts("value")?;
+            let texts: Vec<String> = texts.into_iter().map(|text| text.value).collect();
+            Some((texts, place))
+        })
+    });
+    let answer = answer?;
+    for wrong in &wrong {
+        let mut sorted: [Vec<String>; 2] = [answer.clone(), wrong.value.clone()];
+        sorted.iter_mut().for_each(|texts| texts.sort());
+        if sorted[0] != sorted[1] {
+            let message = "this is not the answer's texts in another order";
+            fields.error(
+                Code::BadValue,
+                wrong.place,
+                message,
+                "name each of them once",
+            );
+        }
+    }
+    Some(QuestionKind::Order { answer, wrong })
+}
+
+fn list(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[("answer", "answer = [1, \"2^3\"]")]);
+    let place = fields.place_of("answer");
+    let answer = fields.formulas("answer");
+    let tolerance = tolerance(fields);
+    let wrong = fields.tables("wrong", |fields| {
+        wrong(fields, |fields| {
+            let place = fields.place_of("value")?;
+            Some((fields.formulas("value")?, place))
+        })
+    });
+    let answer: Vec<Formula> = answer?;
+    if let (Some(place), true) = (place, answer.is_empty()) {
+        let message = "`answer` is an empty list";
+        fields.error(Code::BadValue, place, message, "name one number at least");
+    }
+    Some(QuestionKind::List {
+        answer,
+        tolerance,
+        wrong,
+    })
+}
+
+fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[
+        ("lab", "lab = \"graph\""),
+        ("accept", "accept = \"close(answer.grad.x, 7, 1e-9)\""),
+        ("answer", "answer = \"x*y + x^2\""),
+    ]);
+    let lab = fields.line("lab");
+    let param = fields.line("param");
+    let set = settings(fields);
+    let accept = fields.formula("accept");
+    let answer = fields.text("answer");
+    let wrong = wrong_texts(fields);
+    let lab = lab?;
+    Some(QuestionKind::Expression {
+        param: param.unwrap_or_else(|| Located {
+            value: "expression".to_owned(),
+            place: lab.place,
+        }),
+        lab,
+        set,
+        accept: accept?,
+        answer: answer?,
+        wrong,
+    })
+}
+
+fn text(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
+    fields.require(&[("answer", "answer = \"...\"")]);
+    let answer = fields.line("answer");
+    let accept = fields.texts("accept").unwrap_or_default();
+    let wrong = wrong_texts(fields);
+    Some(QuestionKind::Text {
+        answer: answer?.value,
+        accept: accept.into_iter().map(|text| text.value).collect(),
+        wrong,
+    })
+}
+
+fn wrong_texts(fields: &mut Fields<'_, '_>) -> Vec<Wrong<String>> {
+    fields.tables("wrong", |fields| {
+        wrong(fields, |fields| {
+            let text = fields.text("value")?;
+            Some((text.value, text.place))
+        })
+    })
+}
+
+/// One `[[wrong]]`: a value, read by the caller, and what to say to it.
+fn wrong<T>(
+    fields: &mut Fields<'_, '_>,
+    value: impl FnOnce(&mut Fields<'_, '_>) -> Option<(T, Place)>,
+) -> Option<Wrong<T>> {
+    fields.require(&[("value", "value = \"...\""), ("say", "say = \"...\"")]);
+    let value = value(fields);
+    let say = fields.text("say");
+    if value.is_none() {
+        fields.ignore("value");
+    }
+    let (value, place) = value?;
+    Some(Wrong {
+        value,
+        say: say?.value,
+        place,
+    })
+}
+
+fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
+    let tolerance = fields.table("tolerance", |fields| {
+        let owner = fields.owner();
+        let (relative, absolute) = (fields.number("rel"), fields.number("abs"));
+        let tolerance = match (&relative, &absolute) {
+            (Some(share), None) => Tolerance::Relative(share.value),
+            (None, Some(most)) => Tolerance::Absolute(most.value),
+            (Some(_), Some(most)) => {
+                let message = "a tolerance is relative or absolute, not both";
+                fields.error(Code::Contradiction, most.place, message, "keep one of them");
+                Tolerance::Exact
+            }
+            (None, None) => {
+                let help =
+                    "write { rel = 0.01 } or { abs = 0.5 }, or leave the key out for exact answers";
+                fields.error(Code::BadValue, owner, "the tolerance says nothing", help);
+                Tolerance::Exact
+            }
+        };
+        let number = relative.or(absolute)?;
+        if number.value < 0.0 {
+            let message = "a tolerance is not negative";
+            fields.error(Code::BadValue, number.place, message, "drop the minus sign");
+        }
+        Some(tolerance)
+    });
+    tolerance.unwrap_or(Tolerance::Exact)
+}
+
+/// The texts without their places, if there are enough of them and no two are the same.
+pub(super) fn distinct(
+    texts: Option<Vec<Located<String>>>,
+    least: usize,
+    fields: &mut Fields<'_, '_>,
+) -> Option<Vec<String>> {
+    let texts = texts?;
+    let mut seen: Vec<String> = Vec::new();
+    for text in &texts {
+        if seen.contains(&text.value) {
+            let help = "change one of the two, or remove it";
+            fields.error(Code::BadValue, text.place, "this text is there twice", help);
+        } else {
+            seen.push(text.value.clone());
+        }
+    }
+    if seen.len() < least {
+        let place = texts.first().map_or(fields.owner(), |text| text.place);
+        let message = format!("there is nothing to choose: {least} texts are needed at least");
+        fields.error(Code::BadValue, place, message, "add one");
+    }
+    Some(seen)
+}
+
+fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
+    wrong.iter().map(|wrong| Located {
+        value: wrong.value.clone(),
+        place: wrong.place,
+    })
+}

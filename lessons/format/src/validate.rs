@@ -1,0 +1,245 @@
+//! A lesson against the labs there are: kinds, parameters, knobs, panels and every name in every expression.
+
+mod knobs;
+mod names;
+
+use mlsys_lab::Registry;
+use mlsys_lab::nearest::nearest;
+use mlsys_lab::params::{Given, Params, Problem};
+use mlsys_lab::schema::{Schema, Type};
+use mlsys_lab::value::Value;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::{Block, LabDirective, Lesson, Question, QuestionKind, Setting, Target};
+use crate::source::{Located, Place, Source, shortened};
+
+/// Everything in a lesson that does not fit the labs of a registry, in file order.
+pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
+    let mut check = Validation {
+        lesson,
+        source: &lesson.source,
+        registry,
+        found: Vec::new(),
+    };
+    for block in &lesson.blocks {
+        match block {
+            Block::Prose(_) | Block::Notes(_) => {}
+            Block::Lab(lab) => check.lab(lab),
+            Block::Predict(predict) => {
+                match &predict.target {
+                    Target::Metric(formula) | Target::Answer(formula) => check.names(formula, None),
+                    Target::Choice(_) => {}
+                }
+                predict
+                    .theory
+                    .iter()
+                    .for_each(|theory| check.names(theory, None));
+            }
+            Block::Question(question) => check.question(question),
+            Block::Check(assertion) => {
+                check.names(&assertion.assert, None);
+                check.class(assertion);
+            }
+        }
+    }
+    check.found
+}
+
+/// One pass over a lesson.
+struct Validation<'a> {
+    lesson: &'a Lesson,
+    source: &'a Source,
+    registry: &'a Registry,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Validation<'a> {
+    fn lab(&mut self, lab: &LabDirective) {
+        let Some(schema) = self.schema(&lab.kind) else {
+            return;
+        };
+        self.settings(schema, &lab.set);
+        for knob in &lab.knobs {
+            self.knob(schema, lab, knob);
+        }
+        for panel in &lab.panels {
+            if schema.panel(&panel.name).is_none() {
+                let known = schema.panels.iter().map(|panel| panel.name.as_str());
+                let message = format!(
+                    "lab {} has no panel `{}`",
+                    schema.kind,
+                    shortened(&panel.name)
+                );
+                let help = suggestion(&panel.name, known, "its panels are");
+                self.error(Code::UnknownPanel, panel.place, message, help);
+            }
+        }
+    }
+
+    fn question(&mut self, question: &Question) {
+        match &question.kind {
+            QuestionKind::Numeric { answer, wrong, .. } => {
+                self.names(answer, None);
+                wrong
+                    .iter()
+                    .for_each(|wrong| self.names(&wrong.value, None));
+            }
+            QuestionKind::List { answer, wrong, .. } => {
+                let wrong = wrong.iter().flat_map(|wrong| &wrong.value);
+                answer
+                    .iter()
+                    .chain(wrong)
+                    .for_each(|formula| self.names(formula, None));
+            }
+            QuestionKind::Expression {
+                lab,
+                param,
+                set,
+                accept,
+                ..
+            } => {
+                let Some(schema) = self.schema(lab) else {
+                    return;
+                };
+                if schema.is_live() {
+                    let message = format!(
+                        "lab {} runs for a while, and an answer is graded at once",
+                        schema.kind
+                    );
+                    let help = Some("name a lab that answers at once, such as graph".to_owned());
+                    self.error(Code::BadValue, lab.place, message, help);
+                }
+                self.settings(schema, set);
+                self.answer_param(schema, param);
+                self.names(accept, Some(schema));
+            }
+            QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Text { .. } => {}
+        }
+    }
+
+    fn answer_param(&mut self, schema: &Schema, param: &Located<String>) {
+        let takes_text = |name: &str| schema.param(name).is_some_and(|p| p.ty == Type::String);
+        if !takes_text(&param.value) {
+            let names = schema.params.iter().map(|p| p.name.as_str());
+            let texts: Vec<_> = names.filter(|name| takes_text(name)).collect();
+            let message = format!(
+                "lab {} has no parameter `{}` that takes a text",
+                schema.kind,
+                shortened(&param.value)
+            );
+            let help = if texts.is_empty() {
+                "the answer to such a question goes into a text parameter of its lab; name another lab".to_owned()
+            } else {
+                format!("write param = \"{}\"", texts.join("\" or \""))
+            };
+            self.error(Code::UnknownParam, param.place, message, Some(help));
+        }
+    }
+
+    /// The schema of a kind, or an error and `None`.
+    fn schema(&mut self, kind: &Located<String>) -> Option<&'a Schema> {
+        match self.registry.find(&kind.value) {
+            Ok(lab) => Some(lab.schema()),
+            Err(unknown) => {
+                let message = format!("there is no lab `{}`", shortened(&kind.value));
+                let help = match unknown.nearest {
+                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                    None => "`mlsys lab list` shows them all".to_owned(),
+                };
+                self.error(Code::UnknownKind, kind.place, message, Some(help));
+                None
+            }
+        }
+    }
+
+    fn settings(&mut self, schema: &Schema, set: &[Setting]) {
+        for setting in set {
+            if let Some(param) = schema.param(&setting.name)
+                && param.command_line_only
+            {
+                let message = format!(
+                    "`{}` names something on the learner's machine",
+                    setting.name
+                );
+                let help = "only the command line may set it; leave it out here".to_owned();
+                self.error(Code::BadParam, setting.place, message, Some(help));
+                continue;
+            }
+            let places = (setting.place, setting.value_place);
+            self.value(
+                schema,
+                &setting.name,
+                &setting.value,
+                places,
+                Code::BadParam,
+            );
+        }
+    }
+
+    /// Whether a parameter takes a value; else an error at the first place for its name, at the second for the value.
+    fn value(
+        &mut self,
+        schema: &Schema,
+        name: &str,
+        value: &Value,
+        places: (Place, Place),
+        code: Code,
+    ) -> Option<Value> {
+        let error = match Params::check(schema, name, Given::Value(value.clone())) {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        let name = shortened(name);
+        match error.problem {
+            Problem::Unknown { nearest, known } => {
+                let message = format!("lab {} has no parameter `{name}`", schema.kind);
+                let help = match nearest {
+                    Some(nearest) => format!("did you mean `{nearest}`?"),
+                    None => format!("its parameters are: {}", known.join(", ")),
+                };
+                self.error(Code::UnknownParam, places.0, message, Some(help));
+            }
+            Problem::NotOneOf {
+                value,
+                nearest,
+                known,
+            } => {
+                let message = format!("`{name}` cannot be \"{}\"", shortened(&value));
+                let help = match nearest {
+                    Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                    None => format!("it takes one of: {}", known.join(", ")),
+                };
+                self.error(code, places.1, message, Some(help));
+            }
+            problem @ (Problem::WrongType { .. }
+            | Problem::OutOfRange { .. }
+            | Problem::Unset { .. }
+            | Problem::Repeated
+            | Problem::CommandLineOnly
+            | Problem::NotLive) => {
+                let message = format!("`{name}`: {problem}");
+                let help = format!("`mlsys lab show {}` tells what it takes", schema.kind);
+                self.error(code, places.1, message, Some(help));
+            }
+        }
+        None
+    }
+
+    fn error(&mut self, code: Code, place: Place, message: String, help: Option<String>) {
+        let error = self.source.error(code, place, message);
+        self.found.push(error.maybe_help(help));
+    }
+}
+
+/// The nearest of the known names, or all of them.
+fn suggestion<'n>(name: &str, known: impl Iterator<Item = &'n str>, all: &str) -> Option<String> {
+    let known: Vec<_> = known.collect();
+    match nearest(name, known.iter().copied()) {
+        Some(known) => Some(format!("did you mean `{known}`?")),
+        None => (!known.is_empty()).then(|| format!("{all}: {}", known.join(", "))),
+    }
+}

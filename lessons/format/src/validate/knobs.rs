@@ -1,0 +1,108 @@
+//! Knobs against the parameters they turn.
+
+use mlsys_lab::schema::{Param, Schema, Type};
+use mlsys_lab::value::{Value, number};
+
+use super::Validation;
+use crate::diagnostic::Code;
+use crate::model::{Knob, LabDirective};
+
+impl Validation<'_> {
+    pub(super) fn knob(&mut self, schema: &Schema, lab: &LabDirective, knob: &Knob) {
+        let places = (knob.place, knob.place);
+        let Some(param) = schema.params.iter().find(|param| param.name == knob.param) else {
+            // Any value of an unknown parameter gives the error that names it.
+            self.value(
+                schema,
+                &knob.param,
+                &Value::Bool(true),
+                places,
+                Code::BadKnob,
+            );
+            return;
+        };
+        match param.ty {
+            Type::Int | Type::Float | Type::Bool | Type::Enum if !param.command_line_only => {}
+            Type::Int
+            | Type::Float
+            | Type::Bool
+            | Type::Enum
+            | Type::String
+            | Type::Array
+            | Type::Table => {
+                let message = format!("`{}` cannot be a knob", knob.param);
+                let help = "knobs turn numbers, enums and booleans; set it with `set` instead";
+                self.error(Code::BadKnob, knob.place, message, Some(help.to_owned()));
+                return;
+            }
+        }
+        self.range(param, knob);
+        let values: Option<Vec<Value>> = knob.values.as_ref().map(|values| {
+            let checked = values
+                .iter()
+                .filter_map(|value| self.value(schema, &knob.param, value, places, Code::BadKnob));
+            checked.collect()
+        });
+        if knob.values.as_ref().is_some_and(Vec::is_empty) {
+            let message = format!("the knob `{}` has no values", knob.param);
+            let help = "name one at least, or leave `values` out".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+            return;
+        }
+        if values.as_ref().map(Vec::len) != knob.values.as_ref().map(Vec::len) {
+            return;
+        }
+        let Some((start, origin)) = start(param, lab, knob) else {
+            return;
+        };
+        let Some(start) = self.value(schema, &knob.param, &start, places, Code::BadKnob) else {
+            return;
+        };
+        let outside = start.as_f64().is_some_and(|x| {
+            knob.min.is_some_and(|min| x < min) || knob.max.is_some_and(|max| x > max)
+        });
+        if outside || values.is_some_and(|values| !values.contains(&start)) {
+            let message = format!(
+                "the knob `{}` cannot stand at {start}, {origin}",
+                knob.param
+            );
+            let help = "include it, or give the knob a `default` that it can stand at".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+        }
+    }
+
+    /// A knob's range narrows its parameter's.
+    fn range(&mut self, param: &Param, knob: &Knob) {
+        let wider_below = matches!((knob.min, param.min), (Some(min), Some(least)) if min < least);
+        let wider_above = matches!((knob.max, param.max), (Some(max), Some(most)) if max > most);
+        let numeric = matches!(param.ty, Type::Int | Type::Float);
+        let problem = if !numeric && (knob.min.is_some() || knob.max.is_some()) {
+            Some(format!("`{}` is no number and has no range", param.name))
+        } else if wider_below || wider_above {
+            let end = |end: Option<f64>| end.map_or_else(|| "anything".to_owned(), number);
+            Some(format!(
+                "the knob `{}` goes beyond what the lab allows: {} to {}",
+                param.name,
+                end(param.min),
+                end(param.max)
+            ))
+        } else {
+            None
+        };
+        if let Some(message) = problem {
+            let help = "a lesson may narrow a parameter's range, not widen it".to_owned();
+            self.error(Code::BadKnob, knob.place, message, Some(help));
+        }
+    }
+}
+
+/// The value a knob starts at, if something gives one, and what that is.
+fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'static str)> {
+    let set = lab.set.iter().find(|setting| setting.name == knob.param);
+    let own = knob.default.clone().map(|value| (value, "its default"));
+    let set = set.map(|setting| (setting.value.clone(), "the value that `set` gives"));
+    // What a table entry supplies is known when the run starts.
+    let lab = param.default.clone().filter(|_| param.from.is_none());
+    own.or(set)
+        .or_else(|| lab.map(|value| (value, "the lab's default")))
+}

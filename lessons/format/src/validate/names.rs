@@ -1,0 +1,145 @@
+//! Names in expressions: labs of the lesson, their metrics, and facts about the device.
+
+use mlsys_lab::expr::{Expr, Node, Span};
+use mlsys_lab::schema::{Class, Metric, Schema, Type};
+
+use super::{Validation, suggestion};
+use crate::diagnostic::Code;
+use crate::env::DEVICE_FACTS;
+use crate::model::{Check, Formula};
+
+impl Validation<'_> {
+    /// Checks every name of an expression; `answer` is the lab whose metrics are called `answer.NAME` in it.
+    pub(super) fn names(&mut self, formula: &Formula, answer: Option<&Schema>) {
+        for (name, span) in formula.expr.names() {
+            self.name(formula, name.as_str(), span, answer);
+        }
+        self.series(formula, &formula.expr);
+    }
+
+    fn name(&mut self, formula: &Formula, name: &str, span: Span, answer: Option<&Schema>) {
+        let place = formula.place.within(&formula.source, span);
+        let (stem, metric) = name.split_once('.').unwrap_or((name, ""));
+        if stem == "device" {
+            if !DEVICE_FACTS.contains(&metric) {
+                let message = format!("nothing is known of a device under `{name}`");
+                let facts = DEVICE_FACTS.into_iter();
+                let help = suggestion(metric, facts, "after `device.` stands one of");
+                self.error(Code::UnknownName, place, message, help);
+            }
+            return;
+        }
+        let schema = match answer {
+            Some(schema) if stem == "answer" => schema,
+            Some(_) | None => match self.lesson.lab(stem) {
+                Some(lab) => match self.registry.find(&lab.kind.value) {
+                    Ok(lab) => lab.schema(),
+                    // Said where the kind stands.
+                    Err(_) => return,
+                },
+                None if self.lesson.unread.iter().any(|id| id == stem) => return,
+                None => {
+                    let message = format!("no lab of this lesson is called `{stem}`");
+                    let ids = self.lesson.labs().map(|lab| lab.id.as_str());
+                    let known = ids.chain(["device"]);
+                    let help = suggestion(
+                        stem,
+                        known,
+                        "names begin with the id of a lab or with device",
+                    );
+                    self.error(Code::UnknownName, place, message, help);
+                    return;
+                }
+            },
+        };
+        if metric.is_empty() {
+            let message = format!("`{name}` is a lab; say which of its metrics is meant");
+            let help = schema
+                .metrics
+                .first()
+                .map(|first| format!("write {name}.{}", first.name));
+            self.error(Code::UnknownName, place, message, help);
+            return;
+        }
+        match schema.metric(metric) {
+            None => {
+                let message = format!("lab {} has no metric `{metric}`", schema.kind);
+                let known = schema.metrics.iter().map(|metric| metric.name.as_str());
+                let help = suggestion(metric, known, "its metrics are");
+                self.error(Code::UnknownName, place, message, help);
+            }
+            Some(metric) => {
+                if metric.ty == Type::Table {
+                    let message = format!("`{name}` is a table, and expressions have no tables");
+                    let help = Some("use a metric that is a number".to_owned());
+                    self.error(Code::UnknownName, place, message, help);
+                }
+            }
+        }
+    }
+
+    /// Aggregates take series: `mean(run.parameters)` has nothing to average.
+    fn series(&mut self, formula: &Formula, expr: &Expr) {
+        match &expr.node {
+            Node::Number(_) | Node::Text(_) | Node::Bool(_) | Node::Name(_) => {}
+            Node::Unary(_, operand) => self.series(formula, operand),
+            Node::Binary(_, left, right) => {
+                self.series(formula, left);
+                self.series(formula, right);
+            }
+            Node::Call(function, arguments) => {
+                if function.takes_series(arguments.len())
+                    && let Some(first) = arguments.first()
+                    && let Node::Name(name) = &first.node
+                    && let Some(metric) = self.metric(name.as_str())
+                    && !metric.series
+                    && metric.ty != Type::Array
+                {
+                    let message = format!(
+                        "`{}` needs a series, and `{name}` is one value",
+                        function.name()
+                    );
+                    let place = formula.place.within(&formula.source, first.span);
+                    let help = Some(format!("write {name} alone"));
+                    self.error(Code::WrongType, place, message, help);
+                }
+                for argument in arguments {
+                    self.series(formula, argument);
+                }
+            }
+        }
+    }
+
+    /// A check that compares measured values is of class hardware, or it would fail on another machine.
+    pub(super) fn class(&mut self, check: &Check) {
+        if check.class == Class::Hardware {
+            return;
+        }
+        for (name, span) in check.assert.expr.names() {
+            let measured = name.as_str() == "device.peak_flops_per_second"
+                || self
+                    .metric(name.as_str())
+                    .is_some_and(|m| m.class == Class::Hardware);
+            if measured {
+                let message = format!(
+                    "`{name}` is measured on the machine at hand, and this check is of class {}",
+                    check.class
+                );
+                let place = check.assert.place.within(&check.assert.source, span);
+                let help = Some("write class = \"hardware\"".to_owned());
+                self.error(Code::Contradiction, place, message, help);
+                return;
+            }
+        }
+    }
+
+    fn metric(&self, name: &str) -> Option<&Metric> {
+        let (stem, metric) = name.split_once('.')?;
+        let lab = self.lesson.lab(stem)?;
+        self.registry
+            .find(&lab.kind.value)
+            .ok()?
+            .schema()
+            .metric(metric)
+    }
+}
