@@ -8,6 +8,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 
+use crate::model::Lesson;
+
 /// What `device.` may be followed by.
 pub const DEVICE_FACTS: [&str; 4] = ["name", "backend", "memory_bytes", "peak_flops_per_second"];
 
@@ -40,6 +42,14 @@ impl<'a> LessonEnv<'a> {
     /// No labs and no device: only constants have values.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The labs of a lesson before any has run.
+    pub fn unrun(lesson: &'a Lesson) -> Self {
+        let reason = "the lab has not run yet";
+        lesson
+            .labs()
+            .fold(Self::new(), |env, lab| env.without_run(&lab.id, reason))
     }
 
     /// Adds what a lab has reported, under its id.

@@ -5,15 +5,22 @@
 //! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
 
 mod check;
+mod course;
 mod diagnostic;
 mod env;
 mod grade;
 mod model;
+mod overflow;
 mod parse;
+mod progress;
+mod schema;
+mod selftest;
 mod source;
+mod template;
 mod validate;
 
 pub use check::CheckOutcome;
+pub use course::{Course, MODULES, Module};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
@@ -24,6 +31,14 @@ pub use model::{
     LessonIdError, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
     Setting, Target, Tolerance, Wrong,
 };
+pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
+pub use progress::{
+    Answered, Answers, AnswersError, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay,
+    State, Summary,
+};
+pub use schema::json_schema;
+pub use selftest::self_test;
 pub use source::{Located, Place, Source};
+pub use template::new_lesson;
 pub use validate::validate;

@@ -21,7 +21,6 @@ use crate::validate::validate;
 use problems::Problems;
 use split::Segment;
 
-pub(crate) use directive::DIRECTIVES;
 pub(crate) use question::TYPES as QUESTION_TYPES;
 
 /// Largest lesson file that is read, in bytes.
@@ -77,7 +76,7 @@ impl Parsed {
 fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
     let text = match text_of(file, bytes) {
         Ok(text) => text,
-        Err(diagnostic) => return (None, vec![diagnostic]),
+        Err(diagnostic) => return (None, vec![*diagnostic]),
     };
     let source = Source {
         file: file.to_owned(),
@@ -121,13 +120,15 @@ fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) -> Option<B
 }
 
 /// The file as text, without a byte order mark, or why it is none.
-fn text_of(file: &str, bytes: &[u8]) -> Result<String, Diagnostic> {
+fn text_of(file: &str, bytes: &[u8]) -> Result<String, Box<Diagnostic>> {
     let empty = Source {
         file: file.to_owned(),
         text: String::new(),
     };
     let refuse = |code, message: String, help: &str| {
-        Err(empty.error(code, Place::default(), message).help(help))
+        Err(Box::new(
+            empty.error(code, Place::default(), message).help(help),
+        ))
     };
     if bytes.len() > MAX_FILE_BYTES {
         let message = format!(

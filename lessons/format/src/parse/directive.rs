@@ -12,7 +12,7 @@ use crate::model::{Block, Check, Notes, Predict, PredictKind, Target};
 use crate::source::{Located, Place, shortened};
 
 /// The kinds of directives.
-pub(crate) const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
+const DIRECTIVES: [&str; 5] = ["lab", "predict", "question", "check", "notes"];
 
 /// Reads the directives of one file, watching over their ids and their number.
 #[derive(Default)]

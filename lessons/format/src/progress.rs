@@ -1,0 +1,339 @@
+//! What a learner has done, as a log of events that is only ever appended to. Reading and writing the file is the
+//! program's business.
+
+mod answers;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::grade::Answer;
+use crate::model::{Lesson, LessonId};
+
+pub use answers::{Answers, AnswersError};
+
+/// The version of the log's lines.
+pub const LOG_VERSION: u32 = 1;
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the line.
+    pub v: u32,
+    /// When it happened, in seconds since 1970.
+    pub at: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Something a learner did, or that came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A lesson was opened.
+    LessonOpened {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// A prediction was made and can no longer be changed.
+    PredictionLocked {
+        /// The lesson.
+        lesson: LessonId,
+        /// The prediction's id.
+        prediction: String,
+        /// What was predicted.
+        given: Answer,
+    },
+    /// A question was answered.
+    AnswerGiven {
+        /// The lesson.
+        lesson: LessonId,
+        /// The question's id.
+        question: String,
+        /// The answer.
+        given: Answer,
+        /// Whether it was right.
+        right: bool,
+        /// What it earned.
+        points: u32,
+    },
+    /// A hint was shown.
+    HintShown {
+        /// The lesson.
+        lesson: LessonId,
+        /// The question's id.
+        question: String,
+        /// Which hint, from 0.
+        hint: usize,
+    },
+    /// A lab of the lesson ran to an end.
+    RunFinished {
+        /// The lesson.
+        lesson: LessonId,
+        /// The lab's id.
+        lab: String,
+        /// The folder of the run's record, if it was kept.
+        record: Option<String>,
+    },
+    /// A check held.
+    CheckPassed {
+        /// The lesson.
+        lesson: LessonId,
+        /// The check's id.
+        check: String,
+    },
+    /// Everything in the lesson was done.
+    LessonCompleted {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// The learner starts the lesson afresh: what came before no longer counts.
+    LessonReset {
+        /// The lesson.
+        lesson: LessonId,
+    },
+}
+
+/// What all events of a log come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    lessons: BTreeMap<LessonId, LessonProgress>,
+}
+
+/// What a learner has done in one lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LessonProgress {
+    /// Whether it is done.
+    pub completed: bool,
+    /// Locked predictions by id.
+    pub predictions: BTreeMap<String, Answer>,
+    /// Answers by question id.
+    pub answers: BTreeMap<String, Answered>,
+    /// Hints shown, by question id.
+    pub hints: BTreeMap<String, usize>,
+    /// Checks that have held.
+    pub checks: BTreeSet<String>,
+    /// Runs that have ended.
+    pub runs: usize,
+}
+
+/// The answer to a question that counts: the first right one, else the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The answer.
+    pub given: Answer,
+    /// Whether it is right.
+    pub right: bool,
+    /// What it earned.
+    pub points: u32,
+    /// How often the question was answered.
+    pub attempts: usize,
+}
+
+/// What reading a log gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// What its events come to.
+    pub progress: Progress,
+    /// Whether the last line was cut off, as by a kill or a full disk, and dropped.
+    pub torn: bool,
+    /// Whether the log ends inside a line: whoever appends writes a newline first.
+    pub needs_newline: bool,
+    /// Lines that are no events this version knows.
+    pub skipped: usize,
+}
+
+/// One lesson of the course page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// How far it is.
+    pub state: State,
+    /// Points earned.
+    pub points: u32,
+    /// Points there are.
+    pub of: u32,
+    /// Questions answered right.
+    pub right: usize,
+    /// Questions there are.
+    pub questions: usize,
+}
+
+/// How far a learner is with a lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Never opened.
+    New,
+    /// Opened.
+    Started,
+    /// Done.
+    Completed,
+}
+
+impl Record {
+    /// An event of this version.
+    pub fn new(at: u64, event: Event) -> Self {
+        Self {
+            v: LOG_VERSION,
+            at,
+            event,
+        }
+    }
+
+    /// The line of the log, newline included: written in one piece, so that two processes do not mix theirs.
+    ///
+    /// # Errors
+    /// None that the event's own types can cause.
+    pub fn line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self).map(|json| json + "\n")
+    }
+}
+
+impl Event {
+    /// The lesson it happened in.
+    pub fn lesson(&self) -> &LessonId {
+        match self {
+            Self::LessonOpened { lesson }
+            | Self::PredictionLocked { lesson, .. }
+            | Self::AnswerGiven { lesson, .. }
+            | Self::HintShown { lesson, .. }
+            | Self::RunFinished { lesson, .. }
+            | Self::CheckPassed { lesson, .. }
+            | Self::LessonCompleted { lesson }
+            | Self::LessonReset { lesson } => lesson,
+        }
+    }
+}
+
+impl Progress {
+    /// Reads a log. A last line that was cut off is dropped; other lines that do not read are passed over, so that
+    /// one bad line, or one of a later version, costs nothing else.
+    pub fn replay(log: &[u8]) -> Replay {
+        let mut replay = Replay {
+            needs_newline: log.last().is_some_and(|&byte| byte != b'\n'),
+            ..Replay::default()
+        };
+        let mut lines = log.split(|&byte| byte == b'\n').peekable();
+        while let Some(line) = lines.next() {
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let is_last = lines.peek().is_none();
+            match serde_json::from_slice::<Record>(line) {
+                Ok(record) if record.v <= LOG_VERSION => replay.progress.apply(record.event),
+                Ok(_) => replay.skipped += 1,
+                Err(_) if is_last => replay.torn = true,
+                Err(_) => replay.skipped += 1,
+            }
+        }
+        replay
+    }
+
+    /// Takes one event in.
+    pub fn apply(&mut self, event: Event) {
+        let lesson = self.lessons.entry(event.lesson().clone()).or_default();
+        match event {
+            Event::LessonOpened { .. } => {}
+            Event::PredictionLocked {
+                prediction, given, ..
+            } => {
+                lesson.predictions.entry(prediction).or_insert(given);
+            }
+            Event::AnswerGiven {
+                question,
+                given,
+                right,
+                points,
+                ..
+            } => {
+                lesson.answer(question, given, right, points);
+            }
+            Event::HintShown { question, hint, .. } => {
+                let shown = lesson.hints.entry(question).or_default();
+                *shown = (*shown).max(hint.saturating_add(1));
+            }
+            Event::RunFinished { .. } => lesson.runs += 1,
+            Event::CheckPassed { check, .. } => {
+                lesson.checks.insert(check);
+            }
+            Event::LessonCompleted { .. } => lesson.completed = true,
+            Event::LessonReset { .. } => *lesson = LessonProgress::default(),
+        }
+    }
+
+    /// What was done in a lesson, if it was ever opened.
+    pub fn lesson(&self, id: &LessonId) -> Option<&LessonProgress> {
+        self.lessons.get(id)
+    }
+
+    /// The answers that count, as `mlsys run --answers` reads them.
+    pub fn answers(&self) -> Answers {
+        let answered = |progress: &LessonProgress| {
+            let answers = progress.answers.iter();
+            answers
+                .map(|(id, answered)| (id.clone(), answered.given.clone()))
+                .collect()
+        };
+        Answers {
+            lessons: self
+                .lessons
+                .iter()
+                .filter(|(_, progress)| !progress.answers.is_empty())
+                .map(|(id, progress)| (id.clone(), answered(progress)))
+                .collect(),
+        }
+    }
+
+    /// How far a lesson is.
+    pub fn summary(&self, lesson: &Lesson) -> Summary {
+        let progress = self.lessons.get(&lesson.front.id);
+        let answered: Vec<&Answered> = progress.map_or_else(Vec::new, |progress| {
+            lesson
+                .questions()
+                .filter_map(|question| progress.answers.get(&question.id))
+                .collect()
+        });
+        Summary {
+            state: match progress {
+                None => State::New,
+                Some(progress) if progress.completed => State::Completed,
+                Some(_) => State::Started,
+            },
+            points: answered.iter().map(|answered| answered.points).sum(),
+            of: lesson.points(),
+            right: answered.iter().filter(|answered| answered.right).count(),
+            questions: lesson.questions().count(),
+        }
+    }
+}
+
+impl LessonProgress {
+    fn answer(&mut self, question: String, given: Answer, right: bool, points: u32) {
+        let attempts = self
+            .answers
+            .get(&question)
+            .map_or(0, |before| before.attempts)
+            + 1;
+        match self.answers.get_mut(&question) {
+            Some(before) if before.right => before.attempts = attempts,
+            Some(_) | None => {
+                let answered = Answered {
+                    given,
+                    right,
+                    points,
+                    attempts,
+                };
+                self.answers.insert(question, answered);
+            }
+        }
+    }
+
+    /// Whether every question of the lesson is answered right and every check that is needed has held.
+    pub fn covers(&self, lesson: &Lesson) -> bool {
+        let right = |id: &str| self.answers.get(id).is_some_and(|answered| answered.right);
+        lesson.questions().all(|question| right(&question.id))
+            && lesson
+                .predictions()
+                .all(|predict| self.predictions.contains_key(&predict.id))
+    }
+}

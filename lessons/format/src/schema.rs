@@ -1,0 +1,212 @@
+//! The lesson format as JSON Schema, for editors.
+
+use mlsys_lab::Registry;
+use serde_json::{Value, json};
+
+use crate::model::DeviceName;
+use crate::parse::{FORMAT, QUESTION_TYPES};
+
+/// A JSON Schema (2020-12) with one definition for the front matter and one for each directive.
+///
+/// A lesson file is Markdown; an editor applies the definitions to the TOML between its fences.
+pub fn json_schema(registry: &Registry) -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mlsys lesson",
+        "description": "The TOML parts of a lesson file: its front matter, and its directives by name. {notes} holds Markdown.",
+        "type": "object",
+        "properties": {
+            "front_matter": { "$ref": "#/$defs/front_matter" },
+            "lab": { "$ref": "#/$defs/lab" },
+            "predict": { "$ref": "#/$defs/predict" },
+            "question": { "$ref": "#/$defs/question" },
+            "check": { "$ref": "#/$defs/check" },
+            "notes": { "type": "string" },
+        },
+        "additionalProperties": false,
+        "$defs": {
+            "front_matter": front_matter(),
+            "lab": lab(registry),
+            "predict": predict(),
+            "question": question(registry),
+            "check": check(),
+            "lesson_id": { "type": "string", "pattern": "^[a-z][a-z0-9-]*/[a-z][a-z0-9-]*$" },
+            "text": { "type": "string", "pattern": "\\S" },
+            "texts": { "type": "array", "items": { "$ref": "#/$defs/text" } },
+            "expression": {
+                "type": ["string", "number"],
+                "description": "a number, or an expression over lab.metric and device.*",
+            },
+        },
+    })
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn text() -> Value {
+    json!({ "$ref": "#/$defs/text" })
+}
+
+fn texts() -> Value {
+    json!({ "$ref": "#/$defs/texts" })
+}
+
+fn expression() -> Value {
+    json!({ "$ref": "#/$defs/expression" })
+}
+
+fn front_matter() -> Value {
+    object(
+        &["format", "id", "title", "minutes"],
+        json!({
+            "format": { "const": FORMAT },
+            "id": { "$ref": "#/$defs/lesson_id" },
+            "title": text(),
+            "minutes": { "type": "integer", "minimum": 1, "maximum": 600 },
+            "requires": { "type": "array", "items": { "$ref": "#/$defs/lesson_id" } },
+            "teaches": texts(),
+            "seed": { "type": "integer", "minimum": 0 },
+        }),
+    )
+}
+
+/// For each kind its parameters, so that an editor completes them.
+fn lab(registry: &Registry) -> Value {
+    let kinds: Vec<&str> = registry
+        .iter()
+        .map(|lab| lab.schema().kind.as_str())
+        .collect();
+    let cases: Vec<Value> = registry
+        .iter()
+        .map(|lab| {
+            let schema = lab.schema();
+            let params: Vec<&str> = schema
+                .params
+                .iter()
+                .map(|param| param.name.as_str())
+                .collect();
+            let panels: Vec<&str> = schema
+                .panels
+                .iter()
+                .map(|panel| panel.name.as_str())
+                .collect();
+            json!({
+                "if": { "properties": { "kind": { "const": schema.kind } } },
+                "then": { "properties": {
+                    "set": { "propertyNames": { "enum": params } },
+                    "knob": { "propertyNames": { "enum": params } },
+                    "panel": { "items": { "properties": { "name": { "enum": panels } } } },
+                } },
+            })
+        })
+        .collect();
+    let mut lab = object(
+        &["kind"],
+        json!({
+            "kind": { "enum": kinds },
+            "title": text(),
+            "devices": {
+                "type": "array",
+                "items": { "enum": DeviceName::ALL.map(DeviceName::name) },
+                "minItems": 1,
+                "uniqueItems": true,
+            },
+            "set": { "type": "object" },
+            "knob": { "type": "object", "additionalProperties": object(&[], json!({
+                "values": { "type": "array", "minItems": 1 },
+                "min": { "type": "number" },
+                "max": { "type": "number" },
+                "default": {},
+            })) },
+            "panel": { "type": "array", "items": object(&["name"], json!({
+                "name": text(),
+                "title": text(),
+            })) },
+        }),
+    );
+    lab["allOf"] = Value::Array(cases);
+    lab
+}
+
+fn predict() -> Value {
+    let mut predict = object(
+        &["type", "prompt"],
+        json!({
+            "type": { "enum": ["numeric", "choice"] },
+            "prompt": text(),
+            "metric": expression(),
+            "answer": expression(),
+            "theory": expression(),
+            "choices": texts(),
+            "unit": text(),
+            "explain": text(),
+        }),
+    );
+    predict["oneOf"] = json!([{ "required": ["metric"] }, { "required": ["answer"] }]);
+    predict
+}
+
+fn question(registry: &Registry) -> Value {
+    let instant = registry
+        .iter()
+        .map(|lab| lab.schema())
+        .filter(|schema| !schema.is_live());
+    let kinds: Vec<&str> = instant.map(|schema| schema.kind.as_str()).collect();
+    let types: Vec<&str> = QUESTION_TYPES
+        .into_iter()
+        .filter(|&name| name != "kernel")
+        .collect();
+    object(
+        &["type", "prompt"],
+        json!({
+            "type": { "enum": types },
+            "prompt": text(),
+            "points": { "type": "integer", "minimum": 0, "maximum": 1000 },
+            "hints": texts(),
+            "explain": text(),
+            "answer": { "anyOf": [expression(), { "type": "array", "items": expression() }] },
+            "tolerance": {
+                "type": "object",
+                "properties": {
+                    "rel": { "type": "number", "minimum": 0 },
+                    "abs": { "type": "number", "minimum": 0 },
+                },
+                "minProperties": 1,
+                "maxProperties": 1,
+                "additionalProperties": false,
+            },
+            "unit": text(),
+            "wrong": { "type": "array", "items": object(&["value", "say"], json!({
+                "value": { "anyOf": [expression(), { "type": "array", "items": expression() }] },
+                "say": text(),
+            })) },
+            "pair": { "type": "array", "items": object(&["left", "right"], json!({
+                "left": text(),
+                "right": text(),
+            })) },
+            "extra": texts(),
+            "lab": { "enum": kinds },
+            "param": text(),
+            "set": { "type": "object" },
+            "accept": { "anyOf": [expression(), texts()] },
+        }),
+    )
+}
+
+fn check() -> Value {
+    object(
+        &["assert"],
+        json!({
+            "assert": expression(),
+            "class": { "enum": ["exact", "seeded", "hardware"] },
+            "why": text(),
+        }),
+    )
+}

@@ -1,0 +1,170 @@
+//! Whether a lesson's own answers hold: right ones are accepted, wrong ones are not and are recognised.
+
+use mlsys_lab::Registry;
+use mlsys_lab::expr::{Env, Value, evaluate};
+
+use crate::check::error_text;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::grade::{Answer, Verdict};
+use crate::model::{Formula, Lesson, PredictKind, Question, QuestionKind, Target, Wrong};
+use crate::source::{Place, Source};
+
+/// Grades every stated answer of a lesson, right and wrong, and evaluates every prediction's truth and theory.
+///
+/// What refers to labs that have not run in `env` is left out: [`LessonEnv::unrun`](crate::LessonEnv::unrun) tries
+/// what needs no run.
+pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Diagnostic> {
+    let mut test = SelfTest {
+        source: &lesson.source,
+        env,
+        registry,
+        found: Vec::new(),
+    };
+    for question in lesson.questions() {
+        test.question(question);
+    }
+    for predict in lesson.predictions() {
+        match (&predict.target, &predict.kind) {
+            (Target::Metric(formula) | Target::Answer(formula), PredictKind::Numeric { .. }) => {
+                test.number(formula);
+            }
+            (Target::Metric(_) | Target::Answer(_), PredictKind::Choice { .. })
+            | (Target::Choice(_), _) => {}
+        }
+        if let Some(theory) = &predict.theory {
+            test.number(theory);
+        }
+    }
+    test.found
+}
+
+struct SelfTest<'a> {
+    source: &'a Source,
+    env: &'a dyn Env,
+    registry: &'a Registry,
+    found: Vec<Diagnostic>,
+}
+
+impl SelfTest<'_> {
+    fn question(&mut self, question: &Question) {
+        match &question.kind {
+            QuestionKind::Numeric { answer, wrong, .. } => {
+                if let Some(value) = self.number(answer) {
+                    self.right(question, &written(value), answer.place);
+                    for wrong in wrong {
+                        if let Some(value) = self.number(&wrong.value) {
+                            self.wrong(question, &written(value), &wrong.say, wrong.place);
+                        }
+                    }
+                }
+            }
+            QuestionKind::List { answer, wrong, .. } => {
+                if let (Some(values), Some(first)) = (self.numbers(answer), answer.first()) {
+                    self.right(question, &values, first.place);
+                    for wrong in wrong {
+                        if let Some(values) = self.numbers(&wrong.value) {
+                            self.wrong(question, &values, &wrong.say, wrong.place);
+                        }
+                    }
+                }
+            }
+            QuestionKind::Choice { wrong, .. } | QuestionKind::Text { wrong, .. } => {
+                self.right(question, &question.stated_answer(), question.place);
+                self.texts(question, wrong);
+            }
+            QuestionKind::Multiple { wrong, .. } => {
+                self.right(question, &question.stated_answer(), question.place);
+                for wrong in wrong {
+                    let given = Answer::Many(vec![wrong.value.clone()]);
+                    self.wrong(question, &given, &wrong.say, wrong.place);
+                }
+            }
+            QuestionKind::Order { wrong, .. } => {
+                self.right(question, &question.stated_answer(), question.place);
+                for wrong in wrong {
+                    let given = Answer::Many(wrong.value.clone());
+                    self.wrong(question, &given, &wrong.say, wrong.place);
+                }
+            }
+            QuestionKind::Match { .. } => {
+                self.right(question, &question.stated_answer(), question.place);
+            }
+            QuestionKind::Expression { answer, wrong, .. } => {
+                self.right(question, &question.stated_answer(), answer.place);
+                self.texts(question, wrong);
+            }
+        }
+    }
+
+    fn texts(&mut self, question: &Question, wrong: &[Wrong<String>]) {
+        for wrong in wrong {
+            let given = Answer::One(wrong.value.clone());
+            self.wrong(question, &given, &wrong.say, wrong.place);
+        }
+    }
+
+    fn right(&mut self, question: &Question, given: &Answer, place: Place) {
+        let grade = question.grade(given, self.env, self.registry);
+        if grade.verdict != Verdict::Right {
+            let why = grade
+                .feedback
+                .map_or_else(String::new, |why| format!(": {why}"));
+            let message = format!(
+                "the stated answer of `{}` is not accepted{why}",
+                question.id
+            );
+            let help = "a learner who gives it would be told that it is wrong; mend the answer or what accepts it";
+            self.error(Code::AnswerRejected, place, message, help);
+        }
+    }
+
+    fn wrong(&mut self, question: &Question, given: &Answer, say: &str, place: Place) {
+        let grade = question.grade(given, self.env, self.registry);
+        let problem = match grade.verdict {
+            Verdict::Right => Some("is accepted as right".to_owned()),
+            Verdict::Malformed => {
+                let why = grade.feedback.unwrap_or_default();
+                Some(format!("cannot be given: {why}"))
+            }
+            Verdict::Wrong if grade.feedback.as_deref() == Some(say) => None,
+            Verdict::Wrong => Some("gets another answer's feedback".to_owned()),
+        };
+        if let Some(problem) = problem {
+            let message = format!("this wrong answer of `{}` {problem}", question.id);
+            let help = "change it, or narrow the tolerance so that it differs from the others";
+            self.error(Code::WrongAccepted, place, message, help);
+        }
+    }
+
+    fn numbers(&mut self, formulas: &[Formula]) -> Option<Answer> {
+        let values: Option<Vec<f64>> = formulas.iter().map(|f| self.number(f)).collect();
+        let text = |value: f64| format!("{value:?}");
+        values.map(|values| Answer::Many(values.into_iter().map(text).collect()))
+    }
+
+    /// The value of an expression, unless it needs a run; an error if it has none or is no number.
+    fn number(&mut self, formula: &Formula) -> Option<f64> {
+        let reason = match evaluate(&formula.expr, self.env) {
+            Ok(Value::Number(x)) => return Some(x),
+            Ok(other @ (Value::Text(_) | Value::Bool(_) | Value::Series(_))) => {
+                format!("it is {}, and a number is needed", other.kind())
+            }
+            Err(error) if error.missing().is_some() => return None,
+            Err(error) => error_text(formula, &error),
+        };
+        let message = format!("`{}` has no value: {reason}", formula.source);
+        let help = "write an expression that comes to a finite number";
+        self.error(Code::NoValue, formula.place, message, help);
+        None
+    }
+
+    fn error(&mut self, code: Code, place: Place, message: String, help: &str) {
+        self.found
+            .push(self.source.error(code, place, message).help(help));
+    }
+}
+
+/// A number so that it reads back as the same.
+fn written(value: f64) -> Answer {
+    Answer::One(format!("{value:?}"))
+}
