@@ -1,0 +1,244 @@
+//! The characters that pictures, marks and borders are made of, in one table for Unicode and one for ASCII.
+
+/// Which characters the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlyphSet {
+    /// Box drawing, blocks, shades and Braille dots.
+    Unicode,
+    /// The 95 printable characters that every terminal has.
+    Ascii,
+}
+
+/// Characters by what they are for.
+#[derive(Clone, Debug)]
+pub struct Glyphs {
+    /// The set they come from.
+    pub set: GlyphSet,
+    /// A line down.
+    pub vertical: &'static str,
+    /// A line across.
+    pub horizontal: &'static str,
+    /// Corners of a box: top left, top right, bottom left, bottom right.
+    pub corners: [&'static str; 4],
+    /// An axis with a tick to its left.
+    pub tick_left: &'static str,
+    /// An axis with a tick below it.
+    pub tick_below: &'static str,
+    /// The line at a step where a knob was turned.
+    pub change: &'static str,
+    /// The line at a step where a value was not finite.
+    pub not_finite: &'static str,
+    /// A level line.
+    pub level: &'static str,
+    /// Stands for text that was cut off.
+    pub ellipsis: &'static str,
+    /// Between two facts on a line.
+    pub separator: &'static str,
+    /// Points of a data set, by class; taken in turn.
+    pub classes: [&'static str; 6],
+    /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
+    pub point: &'static str,
+    /// A point of unsmoothed data, where a cell holds no dots.
+    pub faint_point: &'static str,
+    /// Beside what is right.
+    pub right: &'static str,
+    /// Beside what is wrong.
+    pub wrong: &'static str,
+    /// Before what is selected.
+    pub cursor: &'static str,
+    /// Before an entry of a list.
+    pub bullet: &'static str,
+    /// Beside what has not been done.
+    pub open: &'static str,
+    /// Beside what needs something else first.
+    pub locked: &'static str,
+    /// A run that goes on.
+    pub running: &'static str,
+    /// A run that waits.
+    pub paused: &'static str,
+    /// From one thing to another.
+    pub arrow: &'static str,
+    /// Plus or minus.
+    pub plus_minus: &'static str,
+    /// The prefix of a millionth.
+    pub micro: &'static str,
+    /// From empty to full, for fields without colour.
+    pub shades: &'static [&'static str],
+    /// Bars that end inside a cell, from narrow to full.
+    pub lengths: &'static [&'static str],
+    /// Columns that end inside a cell, from low to full.
+    pub heights: &'static [&'static str],
+    /// A bar of a quantity that was computed, not measured.
+    pub modelled: &'static str,
+}
+
+const UNICODE: Glyphs = Glyphs {
+    set: GlyphSet::Unicode,
+    vertical: "│",
+    horizontal: "─",
+    corners: ["╭", "╮", "╰", "╯"],
+    tick_left: "┤",
+    tick_below: "┬",
+    change: "┊",
+    not_finite: "╳",
+    level: "╌",
+    ellipsis: "…",
+    separator: " · ",
+    classes: ["●", "✕", "▲", "■", "◆", "+"],
+    point: "•",
+    faint_point: "·",
+    right: "✓",
+    wrong: "✗",
+    cursor: "›",
+    bullet: "•",
+    open: "○",
+    locked: "◌",
+    running: "▶",
+    paused: "‖",
+    arrow: "→",
+    plus_minus: "±",
+    micro: "µ",
+    shades: &[" ", "░", "▒", "▓", "█"],
+    lengths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
+    heights: &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+    modelled: "▒",
+};
+
+const ASCII: Glyphs = Glyphs {
+    set: GlyphSet::Ascii,
+    vertical: "|",
+    horizontal: "-",
+    corners: ["+", "+", "+", "+"],
+    tick_left: "+",
+    tick_below: "+",
+    change: ":",
+    not_finite: "!",
+    level: "-",
+    ellipsis: "~",
+    separator: " | ",
+    classes: ["o", "x", "^", "#", "*", "+"],
+    point: "*",
+    faint_point: ".",
+    right: "+",
+    wrong: "X",
+    cursor: ">",
+    bullet: "*",
+    open: "o",
+    locked: "-",
+    running: ">",
+    paused: "=",
+    arrow: "->",
+    plus_minus: "+/-",
+    micro: "u",
+    shades: &[" ", ".", ":", "+", "#"],
+    lengths: &["#"],
+    heights: &["_", ".", "-", "=", "+", "*", "#"],
+    modelled: "=",
+};
+
+impl Glyphs {
+    /// The table of a set.
+    pub fn new(set: GlyphSet) -> Self {
+        match set {
+            GlyphSet::Unicode => UNICODE,
+            GlyphSet::Ascii => ASCII,
+        }
+    }
+
+    /// The table that the terminal's type and the locale promise can be shown.
+    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let value = |name| variable(name).filter(|v| !v.is_empty());
+        let term = value("TERM").unwrap_or_default();
+        // The kernel's console has 512 glyphs, and Braille is not among them.
+        if matches!(term.as_str(), "linux" | "dumb") {
+            return ASCII;
+        }
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value);
+        let locale = locale.unwrap_or_default().to_ascii_lowercase();
+        if locale.contains("utf-8") || locale.contains("utf8") || value("WT_SESSION").is_some() {
+            UNICODE
+        } else {
+            ASCII
+        }
+    }
+
+    /// The mark of a class.
+    pub fn class(&self, class: u8) -> &'static str {
+        self.classes[usize::from(class) % self.classes.len()]
+    }
+
+    /// The shade of a share from 0 to 1.
+    pub fn shade(&self, share: f32) -> &'static str {
+        step(self.shades, share)
+    }
+
+    /// The column of a share of a cell's height, from 0 to 1.
+    pub fn height(&self, share: f32) -> &'static str {
+        step(self.heights, share)
+    }
+}
+
+fn step(glyphs: &[&'static str], share: f32) -> &'static str {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    let place = (share * glyphs.len() as f32) as usize;
+    glyphs[place.min(glyphs.len() - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    fn set(pairs: &[(&str, &str)]) -> GlyphSet {
+        Glyphs::detect(&|name| {
+            let found = pairs.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+        .set
+    }
+
+    #[test]
+    fn unicode_needs_a_locale_and_a_terminal_that_can() {
+        use GlyphSet::{Ascii, Unicode};
+        for (pairs, expected) in [
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "xterm")][..], Unicode),
+            (&[("LANG", "C.utf8")], Unicode),
+            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "C")], Ascii),
+            (&[("LC_ALL", ""), ("LANG", "de_DE.UTF-8")], Unicode),
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")], Ascii),
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "dumb")], Ascii),
+            (&[("WT_SESSION", "1")], Unicode),
+            (&[], Ascii),
+        ] {
+            assert_eq!(set(pairs), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn what_fills_one_cell_is_one_cell_wide() {
+        for glyphs in [UNICODE, ASCII] {
+            let single = [
+                glyphs.vertical, glyphs.horizontal, glyphs.tick_left, glyphs.tick_below,
+                glyphs.change, glyphs.not_finite, glyphs.level, glyphs.ellipsis, glyphs.right,
+                glyphs.wrong, glyphs.modelled, glyphs.point, glyphs.faint_point,
+            ];
+            let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
+            let all = single.iter().chain(tables.into_iter().flatten());
+            for glyph in all.chain(&glyphs.classes).chain(&glyphs.corners) {
+                assert_eq!(glyph.width(), 1, "{glyph}");
+            }
+        }
+    }
+
+    #[test]
+    fn ascii_is_ascii_and_classes_differ() {
+        let all = [ASCII.separator, ASCII.arrow, ASCII.plus_minus, ASCII.ellipsis];
+        let tables = ASCII.classes.iter().chain(ASCII.shades);
+        assert!(all.iter().chain(tables).all(|g| g.is_ascii()));
+        for glyphs in [UNICODE, ASCII] {
+            for (i, a) in glyphs.classes.iter().enumerate() {
+                assert!(!glyphs.classes[i + 1..].contains(a), "{a}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Pictures of a run: every panel a lab declares, drawn from the run's data into a rectangle of cells.
+//!
+//! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
+
+mod axis;
+mod bars;
+mod canvas;
+mod heat;
+mod images;
+mod legend;
+mod line;
+mod matrix;
+mod metrics;
+mod pen;
+mod quantity;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod trace;
+mod words;
+
+use mlsys_lab::frame::Frame;
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Draw, Panel, Schema};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::theme::Look;
+use pen::Pen;
+pub use quantity::quantity;
+pub use words::words;
+
+/// What a panel is drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The lab, for the units of its metrics.
+    pub schema: &'a Schema,
+    /// The panel, one of the lab's.
+    pub panel: &'a Panel,
+    /// The run on the screen.
+    pub data: &'a RunData,
+    /// An earlier run to put behind it.
+    pub previous: Option<&'a RunData>,
+}
+
+impl Scene<'_> {
+    /// The unit of a metric.
+    fn unit(&self, metric: &str) -> Option<&str> {
+        self.schema.metric(metric)?.unit.as_deref()
+    }
+
+    /// Whether a metric is computed from a formula rather than measured.
+    fn is_modelled(&self, metric: &str) -> bool {
+        let found = self.schema.metric(metric);
+        found.is_some_and(|m| m.about.starts_with("Modelled:"))
+    }
+}
+
+/// Draws a panel: a row of title and latest value, and the picture or a sentence why there is none.
+pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let body = title(area, buf, scene, look);
+    if body.is_empty() {
+        return;
+    }
+    let drawn = match scene.panel.draw {
+        Draw::Line => line::draw(body, buf, scene, look),
+        Draw::Bars => {
+            let bars = metrics::bars(scene);
+            !bars.bars.is_empty() && {
+                bars::draw(body, buf, &bars, look);
+                true
+            }
+        }
+        Draw::Table => {
+            let table = metrics::table(scene, &look.glyphs);
+            !table.rows.is_empty() && {
+                table::draw(body, buf, &table, look);
+                true
+            }
+        }
+        Draw::Frame => match scene.data.frames.get(scene.panel.name.as_str()) {
+            Some((_, frame)) => {
+                draw_frame(body, buf, frame, look);
+                true
+            }
+            None => false,
+        },
+    };
+    if !drawn {
+        empty(body, buf, scene, look);
+    }
+}
+
+/// Draws a frame without a title.
+pub fn draw_frame(area: Rect, buf: &mut Buffer, frame: &Frame, look: &Look) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    match frame {
+        Frame::HeatMap(map) if matrix::is_matrix(map) => matrix::draw(area, buf, map, look),
+        Frame::HeatMap(map) => heat::draw(area, buf, map, look),
+        Frame::Bars(bars) => bars::draw(area, buf, bars, look),
+        Frame::Table(table) => table::draw(area, buf, table, look),
+        Frame::Images(images) => images::draw(area, buf, images, look),
+        Frame::Text(text) => text::draw(area, buf, text, look.theme.text),
+    }
+}
+
+/// Draws the row with the panel's name, the latest value and its step; returns the area below.
+///
+/// A panel of one row has no room for a picture: the row is then the whole panel.
+fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
+    let theme = &look.theme;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let name = scene.panel.name.as_str();
+    let end = pen.text(area.x, area.y, name, theme.title);
+    let facts = facts(scene, look);
+    // The facts that fit right of the name, the most telling first.
+    for kept in (1..=facts.len()).rev() {
+        let text = facts[..kept].join(look.glyphs.separator);
+        let width = pen::width(&text);
+        if end.saturating_add(2).saturating_add(width) <= area.right() {
+            pen.text(area.right() - width, area.y, &text, theme.dim);
+            break;
+        }
+    }
+    Rect { y: area.y + 1, height: area.height - 1, ..area }
+}
+
+/// The latest value of the panel's first metric, and the step the picture stands for.
+fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
+    let mut facts = Vec::new();
+    let step = match scene.panel.draw {
+        Draw::Frame => scene.data.frames.get(scene.panel.name.as_str()).map(|(step, _)| *step),
+        Draw::Line | Draw::Bars | Draw::Table => {
+            let first = metrics::expand(&scene.panel.metrics, scene.data).into_iter().next();
+            if let (Draw::Line, Some(name)) = (scene.panel.draw, first)
+                && let Some(value) = scene.data.metric(name).and_then(|v| v.as_f64())
+            {
+                let value = quantity(value, scene.unit(name), &look.glyphs);
+                facts.push(format!("{name} {value}"));
+            }
+            Some(scene.data.step)
+        }
+    };
+    if let Some(step) = step.filter(|&s| s > 0) {
+        facts.push(format!("step {step}"));
+    }
+    facts
+}
+
+/// Says why there is no picture.
+fn empty(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
+    let sentence = words::why_empty(scene);
+    let wrapped = text::wrap(&sentence, area.width);
+    let top = area.y + area.height.saturating_sub(wrapped.len() as u16) / 2;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (row, line) in wrapped.iter().enumerate().take(usize::from(area.height)) {
+        let x = area.x + area.width.saturating_sub(pen::width(line)) / 2;
+        pen.text(x, top.saturating_add(row as u16), line, look.theme.dim);
+    }
+}

@@ -1,0 +1,182 @@
+//! A field of numbers over the plane, with points on it.
+
+use mlsys_lab::frame::HeatMap;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use crate::ui::glyphs::{GlyphSet, Glyphs};
+use crate::ui::theme::Look;
+use mlsys_lab::value::number;
+
+/// Draws the field as large as its proportions allow, a row of edges and scale below it.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+    let field = Field::new(map);
+    let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
+    let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
+    let below = rows + u16::from(scale);
+    let room = Rect { height: area.height - below, ..area };
+    let plot = proportioned(room, map);
+    if field.is_empty() {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
+        return;
+    }
+    for (x, y) in plot.positions().map(Into::into) {
+        cell(buf, (x, y), plot, &field, look);
+    }
+    points(buf, plot, map, look);
+    if scale {
+        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, buf, map, look);
+        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, buf, &items, look);
+    }
+}
+
+/// The largest part of an area, in its middle, in which the plane is not distorted; a cell is twice as high as wide.
+fn proportioned(area: Rect, map: &HeatMap) -> Rect {
+    let wide = f64::from(map.x.1 - map.x.0).abs();
+    let high = f64::from(map.y.1 - map.y.0).abs();
+    let ratio = if wide > 0.0 && high > 0.0 { 2.0 * wide / high } else { 2.0 };
+    // Beyond this the plane would be a line.
+    let ratio = if ratio.is_finite() { ratio.clamp(0.5, 16.0) } else { 2.0 };
+    let width = (f64::from(area.height) * ratio).round().min(f64::from(area.width)) as u16;
+    let height = (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
+    let x = area.x + (area.width - width) / 2;
+    Rect { x, width, height: height.min(area.height), ..area }
+}
+
+/// The numbers, as shares of the scale.
+struct Field<'a> {
+    map: &'a HeatMap,
+}
+
+impl<'a> Field<'a> {
+    fn new(map: &'a HeatMap) -> Self {
+        Self { map }
+    }
+
+    fn is_empty(&self) -> bool {
+        let size = self.map.columns.checked_mul(self.map.rows);
+        size.is_none_or(|size| size == 0 || size > self.map.cells.len())
+    }
+
+    /// The share at a place, both coordinates from 0 (left, top) to 1; between cells it is interpolated.
+    fn at(&self, x: f32, y: f32) -> Option<f32> {
+        let place = |share: f32, cells: usize| {
+            let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
+            let first = (at as usize).min(cells.saturating_sub(1));
+            (first, (first + 1).min(cells.saturating_sub(1)), at - first as f32)
+        };
+        let (left, right, across) = place(x, self.map.columns);
+        let (above, under, down) = place(y, self.map.rows);
+        let value = |column, row| self.map.cells.get(row * self.map.columns + column).copied();
+        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
+        let upper = mix(value(left, above)?, value(right, above)?, across);
+        let lower = mix(value(left, under)?, value(right, under)?, across);
+        let span = self.map.high - self.map.low;
+        let share = (mix(upper, lower, down) - self.map.low) / span;
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+}
+
+/// One cell: two values above one another where the glyphs allow it, one shade where there is no colour.
+fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
+    let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
+    let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
+    let color = |part| field.at(across, down(part)).and_then(|share| look.theme.heat(share));
+    let target = &mut buf[(x, y)];
+    match (look.glyphs.set, color(0.25), color(0.75)) {
+        (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
+            target.set_symbol("▀").set_fg(upper).set_bg(lower);
+        }
+        (_, Some(upper), _) => {
+            target.set_symbol(" ").set_bg(upper);
+        }
+        (_, None, _) => {
+            let glyph = match field.at(across, down(0.5)) {
+                Some(share) => look.glyphs.shade(share),
+                None => "?",
+            };
+            target.set_symbol(glyph).set_style(look.theme.dim);
+        }
+    }
+}
+
+/// The data on top, each point the glyph of its class.
+fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
+    let place = |value: f32, (low, high): (f32, f32), cells: u16| {
+        let share = (value - low) / (high - low);
+        let inside = (0.0..=1.0).contains(&share);
+        inside.then(|| ((share * f32::from(cells)) as u16).min(cells.saturating_sub(1)))
+    };
+    for point in &map.points {
+        let column = place(point.x, map.x, plot.width);
+        let row = place(point.y, (map.y.1, map.y.0), plot.height);
+        if let (Some(column), Some(row)) = (column, row) {
+            let target = &mut buf[(plot.x + column, plot.y + row)];
+            let field = behind(target.style().bg, target.style().fg, target.symbol());
+            let style = look.theme.on(field).add_modifier(Modifier::BOLD);
+            target.set_symbol(look.glyphs.class(point.class)).set_style(style);
+        }
+    }
+}
+
+/// The one colour behind a glyph that takes the place of a cell; of two halves, the lower.
+fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
+    let bg = bg.filter(|color| *color != Color::Reset);
+    bg.or(if symbol == "▀" { fg } else { None })
+}
+
+/// The scale from low to high with what it measures.
+fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+    let theme = &look.theme;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut x = pen.text(area.x, area.y, &number(f64::from(map.low)), theme.dim) + 1;
+    let steps = (area.width / 6).clamp(4, 16);
+    for step in 0..steps {
+        let share = f32::from(step) / f32::from(steps - 1);
+        match theme.heat(share) {
+            Some(color) => pen.glyph(x, area.y, " ", theme.text.bg(color)),
+            None => pen.glyph(x, area.y, look.glyphs.shade(share), theme.dim),
+        }
+        x += 1;
+    }
+    x = pen.text(x + 1, area.y, &number(f64::from(map.high)), theme.dim);
+    x = pen.text(x.saturating_add(2), area.y, &map.legend, theme.text);
+    let edges = format!(
+        "x {}  y {}",
+        span(map.x, &look.glyphs),
+        span(map.y, &look.glyphs)
+    );
+    let wide = pen::width(&edges);
+    if x.saturating_add(2 + wide) <= area.right() {
+        pen.ending(area.right(), area.y, &edges, theme.dim);
+    }
+}
+
+/// A range in words.
+fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
+    let short = |x: f32| number((f64::from(x) * 100.0).round() / 100.0);
+    match glyphs.set {
+        GlyphSet::Unicode => format!("{}…{}", short(low), short(high)),
+        GlyphSet::Ascii => format!("{}..{}", short(low), short(high)),
+    }
+}
+
+/// The glyph of each class that occurs.
+fn classes(map: &HeatMap, look: &Look) -> Vec<Item> {
+    let mut seen = [0_usize; 256];
+    for point in &map.points {
+        seen[usize::from(point.class)] += 1;
+    }
+    let present = seen.into_iter().zip(0..=u8::MAX).filter(|(count, _)| *count > 0);
+    present
+        .map(|(count, class)| Item {
+            mark: look.glyphs.class(class).to_owned(),
+            style: look.theme.title,
+            text: format!("class {class} ({count} points)"),
+            text_style: look.theme.dim,
+        })
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! Small grey images side by side, each with its label.
+
+use mlsys_lab::frame::{Image, Images, Verdict};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::pen::{self, Pen};
+use crate::ui::glyphs::GlyphSet;
+use crate::ui::theme::Look;
+
+/// Columns between two images.
+const GAP: u16 = 2;
+
+/// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, images: &Images, look: &Look) {
+    if images.images.is_empty() || images.width == 0 || images.height == 0 {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
+        return;
+    }
+    let (width, height) = size(area, images);
+    let in_row = ((area.width + GAP) / (width + GAP)).max(1);
+    let in_column = (area.height / (height + 1)).max(1);
+    let places = usize::from(in_row) * usize::from(in_column);
+    for (place, image) in images.images.iter().enumerate().take(places) {
+        let (column, row) = (place % usize::from(in_row), place / usize::from(in_row));
+        let tile = Rect {
+            x: area.x + column as u16 * (width + GAP),
+            y: area.y + row as u16 * (height + 1),
+            width,
+            height,
+        };
+        let tile = tile.intersection(area);
+        pixels(buf, tile, images, image, look);
+        label(buf, Rect { height: height + 1, ..tile }.intersection(area), image, look);
+    }
+}
+
+/// The size of one image in cells.
+fn size(area: Rect, images: &Images) -> (u16, u16) {
+    let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
+        let cells = u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX);
+        cells.min(most).max(least.min(most))
+    };
+    let mut chosen = (1, 1);
+    for divisor in [4, 3, 2, 1] {
+        let width = cells(images.width, divisor, 4, area.width.max(1));
+        let height = cells(images.height, 2 * divisor, 2, area.height.saturating_sub(1).max(1));
+        let fit = usize::from((area.width + GAP) / (width + GAP)) * usize::from(area.height / (height + 1));
+        if chosen == (1, 1) || fit >= images.images.len() {
+            chosen = (width, height);
+        }
+    }
+    chosen
+}
+
+/// The pixels, two above one another in a cell; several pixels that share one are averaged.
+fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &Look) {
+    let mean = |x: u16, half: u16, halves: u16| {
+        let columns = part(images.width, usize::from(x), usize::from(tile.width));
+        let rows = part(images.height, usize::from(half), usize::from(tile.height * halves));
+        let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
+        let levels = inside.filter_map(|(row, column)| image.pixels.get(row * images.width + column));
+        let (sum, count) = levels.fold((0_u32, 0_u32), |(s, c), level| (s + u32::from(*level), c + 1));
+        sum.checked_div(count).map_or(0, |mean| mean as u8)
+    };
+    for y in 0..tile.height {
+        for x in 0..tile.width {
+            let target = &mut buf[(tile.x + x, tile.y + y)];
+            let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
+            match (look.glyphs.set, look.theme.grey(upper), look.theme.grey(lower)) {
+                (GlyphSet::Unicode, Some(upper), Some(lower)) => {
+                    target.set_symbol("▀").set_fg(upper).set_bg(lower);
+                }
+                (GlyphSet::Unicode, None, _) | (GlyphSet::Unicode, _, None) => {
+                    target.set_symbol(look.glyphs.shade(f32::from(mean(x, y, 1)) / 255.0));
+                }
+                (GlyphSet::Ascii, _, _) => {
+                    target.set_symbol(look.glyphs.shade(f32::from(mean(x, y, 1)) / 255.0));
+                }
+            }
+        }
+    }
+}
+
+/// The pixels of a row that fall on one of `cells` cells; at least one.
+fn part(pixels: usize, cell: usize, cells: usize) -> std::ops::Range<usize> {
+    let cells = cells.max(1);
+    let first = (cell * pixels / cells).min(pixels.saturating_sub(1));
+    first..((cell + 1) * pixels / cells).max(first + 1)
+}
+
+/// The label below an image, with a mark and a word if the image was mistaken.
+fn label(buf: &mut Buffer, tile: Rect, image: &Image, look: &Look) {
+    let (theme, glyphs) = (&look.theme, &look.glyphs);
+    let (text, style) = match image.verdict {
+        Verdict::Unjudged => (image.label.clone(), theme.dim),
+        Verdict::Right => (format!("{} {}", glyphs.right, image.label), theme.good),
+        Verdict::Wrong => {
+            let text = format!("{} {}", glyphs.wrong, image.label);
+            let worded = format!("{text} wrong");
+            (if pen::width(&worded) <= tile.width { worded } else { text }, theme.bad)
+        }
+    };
+    let y = tile.bottom().saturating_sub(1);
+    Pen::new(tile, buf, glyphs).text(tile.x, y, &text, style);
+}

@@ -1,0 +1,91 @@
+//! Curves of metrics over steps.
+
+mod chart;
+mod curves;
+mod marks;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::legend;
+use super::pen::Pen;
+use super::{Scene, quantity};
+use crate::ui::theme::Look;
+use chart::Chart;
+use curves::{Curve, Curves, Kind};
+
+/// The smallest area with room for axes.
+const SMALLEST: (u16, u16) = (16, 4);
+
+/// Draws the chart; false if the run has none of its metrics yet.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> bool {
+    let curves = Curves::gather(scene, usize::from(area.width) * 2);
+    if curves.now.is_empty() {
+        return false;
+    }
+    let Some((low, high)) = curves.bounds() else {
+        return nothing_finite(area, buf, &curves, look);
+    };
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        sparkline(area, buf, scene, &curves, look);
+        return true;
+    }
+    let items = marks::items(scene, &curves, look);
+    let rows = legend::rows(&items, area.width, (area.height / 4).max(1));
+    let [upper, lower] = split(area, area.height - rows);
+    let y = Axis::around(low, high, scene.panel.scale);
+    let x = Axis::steps(curves.steps.0, curves.steps.1);
+    let unit = curves.now.first().and_then(|c| scene.unit(c.name));
+    let chart = Chart::new(upper, x, y, unit, curves.now.len(), &look.glyphs);
+    chart.axes(buf, look);
+    marks::draw(&chart, buf, scene, &curves, look);
+    chart.curves(buf, &curves, look);
+    legend::draw(lower, buf, &items, look);
+    true
+}
+
+/// The part above and the part below a row.
+fn split(area: Rect, above: u16) -> [Rect; 2] {
+    let above = above.min(area.height);
+    let upper = Rect { height: above, ..area };
+    [upper, Rect { y: area.y + above, height: area.height - above, ..area }]
+}
+
+/// Says that a series has no finite value; false if it has no value at all.
+fn nothing_finite(area: Rect, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) -> bool {
+    let hidden: usize = curves.now.iter().map(Curve::hidden).sum();
+    let sentence = match (curves.first_gap(), hidden) {
+        (Some(step), _) => format!("no finite value, from step {step} on"),
+        (None, 0) => return false,
+        (None, _) => "no positive value for a logarithmic axis".to_owned(),
+    };
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let y = area.y + area.height / 2;
+    let x = pen.text(area.x, y, look.glyphs.not_finite, look.theme.bad);
+    pen.text(x.saturating_add(1), y, &sentence, look.theme.bad);
+    true
+}
+
+/// The latest value and the way it came, in one row.
+fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
+    let Some(curve) = curves.now.first() else { return };
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let style = look.theme.curve(0);
+    let latest = curve.latest().map_or_else(
+        || look.glyphs.not_finite.to_owned(),
+        |value| quantity(value, scene.unit(curve.name), &look.glyphs),
+    );
+    let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
+    let room = usize::from(area.right().saturating_sub(x));
+    let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
+        return;
+    };
+    let axis = Axis::around(low, high, scene.panel.scale);
+    let every = trace.buckets.len().div_ceil(room.max(1)).max(1);
+    for (x, buckets) in (x..area.right()).zip(trace.buckets.chunks(every)) {
+        let value = buckets.last().map_or(low, |b| b.last.1);
+        let share = axis.share(value).unwrap_or(0.0) as f32;
+        pen.glyph(x, area.y, look.glyphs.height(share), style);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a line chart shows: the curves of this run and of an earlier one, and the steps they span.
+
+use mlsys_lab::report::{RunData, Series};
+use mlsys_lab::schema::Scale;
+
+use crate::ui::panel::trace::Trace;
+use crate::ui::panel::{Scene, metrics};
+
+/// One metric in a chart.
+#[derive(Debug)]
+pub(super) struct Curve<'a> {
+    /// The metric.
+    pub(super) name: &'a str,
+    /// Its place in the legend.
+    pub(super) place: usize,
+    /// Its values.
+    pub(super) kind: Kind<'a>,
+}
+
+/// The values of a curve.
+#[derive(Debug)]
+pub(super) enum Kind<'a> {
+    /// Over steps.
+    Series {
+        /// All of them.
+        series: &'a Series,
+        /// What the chart can show of them.
+        trace: Trace,
+    },
+    /// The same at every step.
+    Level(f64),
+}
+
+impl Curve<'_> {
+    /// The last finite value.
+    pub(super) fn latest(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Series { series, .. } => series.last(),
+            Kind::Level(value) => Some(*value),
+        }
+    }
+
+    /// The smallest and largest value that can be shown.
+    pub(super) fn bounds(&self) -> Option<(f64, f64)> {
+        match &self.kind {
+            Kind::Series { trace, .. } => Some(trace.bounds()).filter(|(low, high)| low <= high),
+            Kind::Level(value) => Some((*value, *value)),
+        }
+    }
+
+    /// Values that a logarithmic axis cannot show.
+    pub(super) fn hidden(&self) -> usize {
+        match &self.kind {
+            Kind::Series { trace, .. } => trace.hidden,
+            Kind::Level(_) => 0,
+        }
+    }
+}
+
+/// The curves of a chart.
+#[derive(Debug)]
+pub(super) struct Curves<'a> {
+    /// Of the run on the screen.
+    pub(super) now: Vec<Curve<'a>>,
+    /// Of the earlier run.
+    pub(super) before: Vec<Curve<'a>>,
+    /// The first and the last step.
+    pub(super) steps: (u64, u64),
+}
+
+impl<'a> Curves<'a> {
+    /// Finds a panel's curves and reduces them to so many columns.
+    pub(super) fn gather(scene: &Scene<'a>, columns: usize) -> Self {
+        let runs = [Some(scene.data), scene.previous];
+        let ends = runs.into_iter().flatten().flat_map(|data| {
+            metrics::expand(&scene.panel.metrics, data)
+                .into_iter()
+                .filter_map(|name| span(data.series.get(name)?))
+        });
+        let wide = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.min(c), b.max(d));
+        let steps = ends.reduce(wide).unwrap_or((0, scene.data.step));
+        let of = |data| gather(scene, data, steps, columns);
+        Self { now: of(scene.data), before: scene.previous.map(of).unwrap_or_default(), steps }
+    }
+
+    /// The smallest and largest value of all curves.
+    pub(super) fn bounds(&self) -> Option<(f64, f64)> {
+        let all = self.now.iter().chain(&self.before);
+        all.filter_map(Curve::bounds).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+    }
+
+    /// The first step at which a value of this run was not finite.
+    pub(super) fn first_gap(&self) -> Option<u64> {
+        self.gaps().min()
+    }
+
+    /// Steps at which values of this run were not finite, one for each column of a curve.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = u64> {
+        self.now.iter().flat_map(|curve| match &curve.kind {
+            Kind::Series { trace, .. } => trace.gaps.iter().copied(),
+            Kind::Level(_) => [].iter().copied(),
+        })
+    }
+}
+
+/// The first and the last step of a series, gaps included.
+fn span(series: &Series) -> Option<(u64, u64)> {
+    let (points, gaps) = (series.points(), series.gaps());
+    let first = points.first().map(|p| p.0).into_iter().chain(gaps.first().copied()).min()?;
+    let last = points.last().map(|p| p.0).into_iter().chain(gaps.last().copied()).max()?;
+    Some((first, last))
+}
+
+fn gather<'a>(scene: &Scene<'a>, data: &'a RunData, steps: (u64, u64), columns: usize) -> Vec<Curve<'a>> {
+    let names = metrics::expand(&scene.panel.metrics, data);
+    let kinds = names.into_iter().filter_map(|name| {
+        if let Some(series) = data.series.get(name) {
+            let trace = Trace::new(series, steps, columns, scene.panel.scale);
+            return Some((name, Kind::Series { series, trace }));
+        }
+        let level = data.scalars.get(name)?.as_f64().filter(|x| x.is_finite())?;
+        let shown = match scene.panel.scale {
+            Scale::Linear => true,
+            Scale::Log => level > 0.0,
+        };
+        shown.then_some((name, Kind::Level(level)))
+    });
+    kinds.enumerate().map(|(place, (name, kind))| Curve { name, place, kind }).collect()
+}

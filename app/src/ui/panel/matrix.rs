@@ -1,0 +1,78 @@
+//! A table of counts between categories, such as true against predicted class.
+
+use mlsys_lab::frame::HeatMap;
+use mlsys_lab::value::number;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::pen::{self, Pen};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Look;
+
+/// Whether rows and columns are categories.
+pub(super) fn is_matrix(map: &HeatMap) -> bool {
+    !map.column_labels.is_empty() && !map.row_labels.is_empty()
+}
+
+/// Draws one coloured field for each pair, with its number where there is room.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+    let theme = &look.theme;
+    let labels = map.row_labels.iter().map(|l| pen::width(l)).max().unwrap_or(0).min(area.width / 3);
+    let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
+    let room = area.width.saturating_sub(labels + 1);
+    let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows));
+    let widest = widest.map(|v| pen::width(&said(*v, &look.glyphs))).max().unwrap_or(1);
+    let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
+    let wanted = widest.max(titles.min(8)) + 2;
+    let width = (room / columns).min(wanted).max(1);
+    let has_numbers = width > widest;
+    let rows = u16::try_from(map.rows).unwrap_or(u16::MAX);
+    // Square fields, if the height allows it.
+    let pitch = ((area.height.saturating_sub(2)) / rows.max(1)).clamp(1, (width / 2).max(1));
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (column, title) in (0..columns).zip(&map.column_labels) {
+        let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
+        let title = pen::cut(title, width, "");
+        pen.within(x + (width - pen::width(&title)).div_ceil(2), area.y, width, &title, theme.dim);
+    }
+    for row in 0..rows {
+        let top = (area.y + 1).saturating_add(row.saturating_mul(pitch));
+        if top >= area.bottom() {
+            break;
+        }
+        let middle = top + (pitch - 1) / 2;
+        if let Some(label) = map.row_labels.get(usize::from(row)) {
+            pen.ending(area.x + labels, middle, label, theme.dim);
+        }
+        for column in 0..columns {
+            let place = usize::from(row) * map.columns + usize::from(column);
+            let Some(&value) = map.cells.get(place) else { break };
+            let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
+            let share = (value - map.low) / (map.high - map.low);
+            let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+            let field = theme.amount(share);
+            let style = theme.on(field);
+            // A number needs no shade; without colour a shade stands where no number fits.
+            let glyph = if field.is_none() && !has_numbers { look.glyphs.shade(share) } else { " " };
+            for y in top..top.saturating_add(pitch).min(area.bottom()) {
+                pen.run(x, y, width, glyph, style);
+            }
+            if has_numbers {
+                let text = said(value, &look.glyphs);
+                let indent = (width - pen::width(&text)).div_ceil(2);
+                pen.within(x + indent, middle, width - indent, &text, style);
+            }
+        }
+    }
+    let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch));
+    pen.text(area.x, end, &map.legend, theme.text);
+}
+
+/// A cell's number, short; a dot for none, so that the diagonal stands out.
+fn said(value: f32, glyphs: &Glyphs) -> String {
+    if value == 0.0 {
+        glyphs.faint_point.to_owned()
+    } else {
+        number((f64::from(value) * 100.0).round() / 100.0)
+    }
+}

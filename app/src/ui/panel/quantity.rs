@@ -1,0 +1,93 @@
+//! Numbers with units, short enough for a chart.
+
+use mlsys_lab::value::number;
+
+use crate::ui::glyphs::Glyphs;
+
+/// A value with its unit to four significant digits, such as `12.5 ms`, `4.87 kB` or `0.031 nats`.
+pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    let prefix = Prefix::for_size(value.abs(), unit);
+    let text = number(significant(value / prefix.factor, 4));
+    match prefix.suffix(unit, glyphs) {
+        suffix if suffix.is_empty() => text,
+        suffix => format!("{text} {suffix}"),
+    }
+}
+
+/// The nearest number with so many significant digits.
+fn significant(x: f64, digits: usize) -> f64 {
+    format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x)
+}
+
+/// A decimal prefix of a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Prefix {
+    /// What the value is divided by.
+    pub(super) factor: f64,
+    letter: char,
+}
+
+const NONE: Prefix = Prefix { factor: 1.0, letter: ' ' };
+
+impl Prefix {
+    /// The prefix for values up to a size. Units that do not take prefixes keep none.
+    pub(super) fn for_size(size: f64, unit: Option<&str>) -> Self {
+        let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
+        let large = [(1.0, ' '), (1e3, 'k'), (1e6, 'M'), (1e9, 'G'), (1e12, 'T'), (1e15, 'P')];
+        let steps: &[(f64, char)] = match unit {
+            Some("seconds") => &small,
+            Some(unit) if unit == "bytes" || unit == "flops" || unit.ends_with("/s") => &large,
+            Some(_) | None => return NONE,
+        };
+        let fitting = steps.iter().rev().find(|(factor, _)| size >= *factor);
+        let smallest = if size == 0.0 { None } else { steps.first() };
+        match fitting.or(smallest) {
+            Some(&(factor, letter)) => Self { factor, letter },
+            None => NONE,
+        }
+    }
+
+    /// The unit with the prefix, as it stands behind a number.
+    pub(super) fn suffix(self, unit: Option<&str>, glyphs: &Glyphs) -> String {
+        let unit = match unit {
+            None => return String::new(),
+            Some("seconds") => "s",
+            Some("bytes") => "B",
+            Some("bytes/s") => "B/s",
+            Some("flops") => "flop",
+            Some(unit) => unit,
+        };
+        match self.letter {
+            ' ' => unit.to_owned(),
+            'u' => format!("{}{unit}", glyphs.micro),
+            letter => format!("{letter}{unit}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs::GlyphSet;
+
+    #[test]
+    fn units_take_the_prefix_that_people_use() {
+        let glyphs = Glyphs::new(GlyphSet::Unicode);
+        for (value, unit, text) in [
+            (0.0125, Some("seconds"), "12.5 ms"),
+            (0.000_001_5, Some("seconds"), "1.5 µs"),
+            (90.0, Some("seconds"), "90 s"),
+            (0.0, Some("seconds"), "0 s"),
+            (4872.0, Some("bytes"), "4.872 kB"),
+            (9.1e13, Some("flop/s"), "91 Tflop/s"),
+            (0.031_249_9, Some("nats"), "0.03125 nats"),
+            (-0.5, None, "-0.5"),
+            (1218.0, Some("parameters"), "1218 parameters"),
+            (f64::MAX, Some("bytes"), "1.798e293 PB"),
+        ] {
+            assert_eq!(quantity(value, unit, &glyphs), text);
+        }
+        let ascii = Glyphs::new(GlyphSet::Ascii);
+        assert_eq!(quantity(2e-6, Some("seconds"), &ascii), "2 us");
+    }
+}

@@ -1,0 +1,180 @@
+//! What holds for every panel, at every size, with every data.
+
+pub(crate) mod fixtures;
+
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Schema;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Scene, draw_panel, words};
+use crate::ui::glyphs::{GlyphSet, Glyphs};
+use crate::ui::theme::{Background, ColorDepth, Look, Theme};
+use fixtures::{Noise, diverging, learning, point, schema, steered};
+
+fn look(depth: ColorDepth, set: GlyphSet) -> Look {
+    Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) }
+}
+
+fn looks() -> [Look; 4] {
+    [
+        look(ColorDepth::TrueColor, GlyphSet::Unicode),
+        look(ColorDepth::Ansi16, GlyphSet::Ascii),
+        look(ColorDepth::None, GlyphSet::Unicode),
+        look(ColorDepth::None, GlyphSet::Ascii),
+    ]
+}
+
+fn scenes<'a>(schema: &'a Schema, data: &'a RunData, previous: Option<&'a RunData>) -> Vec<Scene<'a>> {
+    let scene = |panel| Scene { schema, panel, data, previous };
+    schema.panels.iter().map(scene).collect()
+}
+
+fn rows(buf: &Buffer) -> Vec<String> {
+    let width = usize::from(buf.area.width).max(1);
+    let symbols: Vec<&str> = buf.content.iter().map(|cell| cell.symbol()).collect();
+    symbols.chunks(width).map(|row| row.concat().trim_end().to_owned()).collect()
+}
+
+fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    draw_panel(buf.area, &mut buf, scene, look);
+    buf
+}
+
+fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
+    Scene { schema, panel: schema.panel(panel).unwrap(), data, previous: None }
+}
+
+/// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
+fn odd_runs() -> Vec<RunData> {
+    let values: [&[f64]; 9] = [
+        &[],
+        &[0.5],
+        &[f64::NAN, f64::INFINITY, f64::NAN],
+        &[f64::MAX, f64::MIN, 0.0],
+        &[1e-320, 5e-324, -0.0],
+        &[-3.0, -2.0, 0.0, -1.0],
+        &[2.0, 2.0, 2.0, 2.0],
+        &[1.0, f64::NAN, 3.0, f64::NEG_INFINITY, 5.0],
+        &[1e-9, 1e9, 1e-9],
+    ];
+    let mut runs = vec![learning(400), steered(300), diverging(60)];
+    for values in values {
+        let mut data = RunData::default();
+        for name in ["loss", "validation_loss", "seconds_per_step", "gradient_norm.layer1"] {
+            for (step, value) in values.iter().enumerate() {
+                point(&mut data, name, step as u64 * 7, *value);
+            }
+        }
+        runs.push(data);
+    }
+    let mut far = RunData::default();
+    for step in [u64::MAX, 0, 5, u64::MAX - 1, 3] {
+        point(&mut far, "loss", step, step as f64);
+        point(&mut far, "loss", step, f64::NAN);
+    }
+    runs.push(far);
+    runs
+}
+
+#[test]
+fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
+    let schema = schema();
+    let runs = odd_runs();
+    let mut noise = Noise(11);
+    let sizes = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 20, 29, 40, 79, 120, 200];
+    for (turn, data) in runs.iter().enumerate() {
+        let previous = runs.get((turn + 1) % runs.len());
+        for scene in scenes(&schema, data, previous) {
+            assert!(!words(&scene).is_empty());
+            for width in sizes {
+                let height = (noise.next() * 61.0) as u16;
+                for height in [height, height % 7, height % 13] {
+                    let look = &looks()[turn % 4];
+                    // A frame around the area shows what was drawn outside.
+                    let outside = Rect::new(0, 0, width + 2, height + 2);
+                    let mut buf = Buffer::empty(outside);
+                    draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
+                    for position in outside.positions() {
+                        let inside = (1..=width).contains(&position.x) && (1..=height).contains(&position.y);
+                        assert!(
+                            inside || buf[position].symbol() == " ",
+                            "{} drew at {position} outside {width}x{height}",
+                            scene.panel.name
+                        );
+                    }
+                    // An area that does not lie in the buffer at all, and one half outside.
+                    draw_panel(Rect::new(width, height, 50, 50), &mut buf, &scene, look);
+                    draw_panel(Rect::new(300, 90, 50, 50), &mut buf, &scene, look);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_points_are_drawn_and_the_spike_is_seen() {
+    let schema = schema();
+    let mut data = RunData::default();
+    for step in 0..1_000_000 {
+        point(&mut data, "loss", step, if step == 500_000 { 100.0 } else { 1.0 + (step % 5) as f64 });
+    }
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let buf = drawn(&named(&schema, &data, "loss-curve"), 120, 40, &look);
+    let top = &rows(&buf)[1];
+    let dots = top.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    assert_eq!(dots, 1, "{top}");
+}
+
+#[test]
+fn nothing_says_why_there_is_nothing() {
+    let schema = schema();
+    let mut data = RunData::default();
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    for scene in scenes(&schema, &data, None) {
+        let text = rows(&drawn(&scene, 40, 6, &look)).join("\n");
+        assert!(text.contains("no data yet: press space to run"), "{text}");
+        assert!(words(&scene).contains("no data yet"));
+    }
+    data.status = "compiling kernels".to_owned();
+    let text = rows(&drawn(&named(&schema, &data, "samples"), 40, 6, &look)).join("\n");
+    assert!(text.contains("compiling kernels"), "{text}");
+}
+
+#[test]
+fn what_is_not_finite_is_said_and_never_drawn() {
+    let schema = schema();
+    let data = diverging(60);
+    for look in looks() {
+        let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
+        assert!(text.contains("NaN or infinity from step 30"), "{text}");
+        assert!(text.contains(look.glyphs.not_finite));
+        let text = rows(&drawn(&named(&schema, &data, "gradient-flow"), 80, 10, &look)).join("\n");
+        assert!(text.contains("not finite"), "{text}");
+    }
+    assert!(words(&named(&schema, &data, "loss-curve")).contains("NaN or infinity from step 30"));
+}
+
+#[test]
+fn knobs_turned_are_marked_and_named() {
+    let schema = schema();
+    let data = steered(400);
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
+    assert!(text.contains("learning_rate = 0.1 at step 120"), "{text}");
+    assert!(text.contains('┊'), "{text}");
+}
+
+#[test]
+fn ascii_panels_are_ascii() {
+    let schema = schema();
+    let data = steered(400);
+    for scene in scenes(&schema, &data, Some(&data)) {
+        for depth in [ColorDepth::TrueColor, ColorDepth::None] {
+            let text = rows(&drawn(&scene, 80, 24, &look(depth, GlyphSet::Ascii))).join("\n");
+            assert!(text.is_ascii(), "{text}");
+        }
+        assert!(words(&scene).is_ascii());
+    }
+}

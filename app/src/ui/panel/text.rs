@@ -1,0 +1,63 @@
+//! Running text in a rectangle.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthChar;
+
+use super::pen;
+
+/// Draws text wrapped at spaces; what does not fit below is left out.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, style: Style) {
+    let lines = text.split('\n').flat_map(|line| wrap(line, area.width));
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        buf.set_stringn(area.x, y, line, usize::from(area.width), style);
+    }
+}
+
+/// Breaks a line at spaces into rows of at most `width` columns; longer words are cut.
+pub(super) fn wrap(line: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width.max(1));
+    let mut rows = vec![String::new()];
+    let mut used = 0;
+    for word in line.split_inclusive(' ') {
+        let wide = usize::from(pen::width(word.trim_end()));
+        if used > 0 && used + wide > width {
+            rows.push(String::new());
+            used = 0;
+        }
+        for c in word.chars() {
+            let wide = c.width().unwrap_or(0);
+            if used + wide > width {
+                if c == ' ' {
+                    continue;
+                }
+                rows.push(String::new());
+                used = 0;
+            }
+            if let Some(row) = rows.last_mut() {
+                row.push(c);
+            }
+            used += wide;
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn rows_are_no_wider_than_asked_and_lose_nothing_but_spaces() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("", 4), [""]);
+        let text = "the quick brown fox jumps over extraordinarily-long lazy dogs";
+        for width in 1..30 {
+            let rows = wrap(text, width);
+            assert!(rows.iter().all(|r| r.chars().count() <= usize::from(width)), "{rows:?}");
+            assert_eq!(rows.concat().replace(' ', ""), text.replace(' ', ""));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Every panel in one or two sentences, for screen readers and for output without a screen.
+
+use mlsys_lab::frame::{Bars, Frame, HeatMap, Images, Table, Verdict};
+use mlsys_lab::schema::Draw;
+use mlsys_lab::value::number;
+
+use super::{Scene, metrics, quantity};
+use crate::ui::glyphs::{GlyphSet, Glyphs};
+
+/// What a panel shows, said.
+pub fn words(scene: &Scene<'_>) -> String {
+    let glyphs = Glyphs::new(GlyphSet::Ascii);
+    let name = &scene.panel.name;
+    let said = match scene.panel.draw {
+        Draw::Frame => {
+            let found = scene.data.frames.get(name.as_str());
+            found.map(|(step, frame)| format!("at step {step}: {}", frame_words(frame, &glyphs)))
+        }
+        Draw::Bars => Some(metrics::bars(scene))
+            .filter(|bars| !bars.bars.is_empty())
+            .map(|bars| bars_words(&bars, &glyphs)),
+        Draw::Table => Some(metrics::table(scene, &glyphs))
+            .filter(|table| !table.rows.is_empty())
+            .map(|table| table_words(&table)),
+        Draw::Line => line_words(scene, &glyphs),
+    };
+    match said {
+        Some(said) => format!("{name}: {said}"),
+        None => format!("{name}: {}.", why_empty(scene)),
+    }
+}
+
+/// Why a panel shows nothing yet.
+pub(super) fn why_empty(scene: &Scene<'_>) -> String {
+    let data = scene.data;
+    if !data.status.is_empty() {
+        return data.status.clone();
+    }
+    let untouched = data.step == 0 && data.scalars.is_empty() && data.frames.is_empty();
+    if untouched && data.series.is_empty() {
+        "no data yet: press space to run".to_owned()
+    } else {
+        "this run has nothing to show here".to_owned()
+    }
+}
+
+fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
+    let names = metrics::expand(&scene.panel.metrics, scene.data);
+    let mut parts = Vec::new();
+    for name in names {
+        let unit = scene.unit(name);
+        let say = |x: f64| quantity(x, unit, glyphs);
+        let Some(series) = scene.data.series.get(name) else {
+            if let Some(value) = scene.data.metric(name).and_then(|v| v.as_f64()) {
+                parts.push(format!("{name} is {}", say(value)));
+            }
+            continue;
+        };
+        let mut part = match series.points() {
+            [] => format!("{name} has no finite value"),
+            [(step, value)] => format!("{name} is {} at step {step}", say(*value)),
+            [(from, first), .., (to, last)] => {
+                let low = series.points().iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+                format!(
+                    "{name} went from {} at step {from} to {} at step {to}, lowest {}",
+                    say(*first),
+                    say(*last),
+                    say(low)
+                )
+            }
+        };
+        if let Some(step) = series.gaps().first() {
+            part.push_str(&format!(", NaN or infinity from step {step}"));
+        }
+        parts.push(part);
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let mut said = format!("{}.", parts.join("; "));
+    for change in scene.data.changes.iter().rev().take(3) {
+        said.push_str(&format!(" {} became {} at step {}.", change.name, change.value, change.step));
+    }
+    Some(said)
+}
+
+fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {
+    match frame {
+        Frame::HeatMap(map) => heat_words(map),
+        Frame::Bars(bars) => bars_words(bars, glyphs),
+        Frame::Table(table) => table_words(table),
+        Frame::Images(images) => images_words(images),
+        Frame::Text(text) => text.trim().to_owned(),
+    }
+}
+
+fn heat_words(map: &HeatMap) -> String {
+    let finite: Vec<f32> = map.cells.iter().copied().filter(|x| x.is_finite()).collect();
+    let middle = f32::midpoint(map.low, map.high);
+    let above = finite.iter().filter(|x| **x >= middle).count();
+    let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
+    let mut said = format!(
+        "{}, {} by {} cells, {share:.0}% of them at or above {}.",
+        if map.legend.is_empty() { "a field" } else { &map.legend },
+        map.columns,
+        map.rows,
+        number(f64::from(middle)),
+    );
+    if finite.len() < map.cells.len() {
+        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
+    }
+    if !map.points.is_empty() {
+        said.push_str(&format!(" {} points lie on it.", map.points.len()));
+    }
+    said
+}
+
+fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {
+    let unit = Some(bars.unit.as_str()).filter(|u| !u.is_empty());
+    let said = bars.bars.iter().map(|bar| {
+        let value = match bar.value.filter(|x| x.is_finite()) {
+            Some(x) => quantity(x, unit, glyphs),
+            None => "not finite".to_owned(),
+        };
+        if bar.remark.is_empty() {
+            format!("{} {value}", bar.label)
+        } else {
+            format!("{} {value} ({})", bar.label, bar.remark)
+        }
+    });
+    format!("{}.", said.collect::<Vec<_>>().join(", "))
+}
+
+/// The rows that are read out; a longer table is said to be longer.
+const READ_ROWS: usize = 12;
+
+fn table_words(table: &Table) -> String {
+    let rows = table.rows.iter().take(READ_ROWS).map(|row| {
+        let cells = table.columns.iter().zip(row);
+        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
+        cells.join(", ")
+    });
+    let said = rows.collect::<Vec<_>>().join("; ");
+    match table.rows.len().saturating_sub(READ_ROWS) {
+        0 => format!("{said}."),
+        more => format!("{said}; and {more} more rows."),
+    }
+}
+
+fn images_words(images: &Images) -> String {
+    let wrong = images.images.iter().filter(|i| i.verdict == Verdict::Wrong);
+    let labels: Vec<&str> = wrong.map(|i| i.label.as_str()).collect();
+    let count = images.images.len();
+    let judged = images.images.iter().any(|i| i.verdict != Verdict::Unjudged);
+    match (judged, labels.is_empty()) {
+        (false, _) => format!("{count} images."),
+        (true, true) => format!("{count} images, all right."),
+        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
+    }
+}

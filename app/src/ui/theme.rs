@@ -1,0 +1,252 @@
+//! Every colour of the program, as a table of named roles for dark and light screens and four colour depths.
+//!
+//! Colour is never the only carrier of a meaning: what a role says is also said by a glyph, a letter or a word.
+
+mod palette;
+mod rgb;
+#[cfg(test)]
+mod tests;
+
+use ratatui::style::{Color, Modifier, Style};
+
+use super::glyphs::Glyphs;
+use palette::Palette;
+pub use rgb::{Rgb, to_rgb};
+
+/// How many colours the terminal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorDepth {
+    /// 24 bits.
+    TrueColor,
+    /// The colour cube and grey ramp of xterm.
+    Ansi256,
+    /// The sixteen named colours, whose shades are the terminal's own.
+    Ansi16,
+    /// No colour: bold, dim, underlined and reversed text only.
+    None,
+}
+
+impl ColorDepth {
+    /// The depth that the environment promises; `NO_COLOR` wins over everything.
+    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let value = |name| variable(name).unwrap_or_default();
+        let term = value("TERM");
+        let color_term = value("COLORTERM").to_ascii_lowercase();
+        if !value("NO_COLOR").is_empty() || term == "dumb" {
+            Self::None
+        } else if matches!(color_term.as_str(), "truecolor" | "24bit")
+            || term.ends_with("-direct")
+            || !value("WT_SESSION").is_empty()
+        {
+            Self::TrueColor
+        } else if term.contains("256color") {
+            Self::Ansi256
+        } else {
+            Self::Ansi16
+        }
+    }
+
+    /// The name that `mlsys doctor` prints.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TrueColor => "24-bit colour",
+            Self::Ansi256 => "256 colours",
+            Self::Ansi16 => "16 colours",
+            Self::None => "no colour",
+        }
+    }
+}
+
+/// Whether the screen behind the text is dark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// Light text on black.
+    Dark,
+    /// Dark text on white.
+    Light,
+}
+
+impl Background {
+    /// The background that terminals announce in `COLORFGBG` as `foreground;background`; dark where none does.
+    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let announced = variable("COLORFGBG").unwrap_or_default();
+        match announced.rsplit(';').next() {
+            Some("7" | "15") => Self::Light,
+            Some(_) | None => Self::Dark,
+        }
+    }
+}
+
+/// How everything looks: colours and glyphs together, as every drawing function takes them.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The colours.
+    pub theme: Theme,
+    /// The characters pictures are made of.
+    pub glyphs: Glyphs,
+}
+
+impl Look {
+    /// The look that suits the environment.
+    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            theme: Theme::new(Background::detect(variable), ColorDepth::detect(variable)),
+            glyphs: Glyphs::detect(variable),
+        }
+    }
+}
+
+/// Styles by role.
+#[derive(Clone, Debug)]
+pub struct Theme {
+    /// The depth these styles were made for.
+    pub depth: ColorDepth,
+    /// The whole screen, before anything is drawn on it.
+    pub screen: Style,
+    /// Running text.
+    pub text: Style,
+    /// Text of less weight: units, remarks, axes.
+    pub dim: Style,
+    /// Headings and names of panels.
+    pub title: Style,
+    /// What the eye should find first.
+    pub accent: Style,
+    /// Right, passed, finished.
+    pub good: Style,
+    /// Wrong, failed, not finite.
+    pub bad: Style,
+    /// A change, a caution.
+    pub warn: Style,
+    /// A key that can be pressed.
+    pub key: Style,
+    /// The selected row or field.
+    pub selection: Style,
+    /// Code and formulas in prose.
+    pub code: Style,
+    /// Lines between and around things.
+    pub border: Style,
+    /// The border of the part that has the keyboard.
+    pub focus: Style,
+    /// A curve of an earlier run.
+    pub previous: Style,
+    /// Curves, by their place in the legend; taken in turn.
+    pub curves: [Style; 6],
+    /// The unsmoothed data behind a curve of the same place.
+    pub faint: [Style; 6],
+    palette: &'static Palette,
+}
+
+impl Theme {
+    /// The table for one background and depth.
+    pub fn new(background: Background, depth: ColorDepth) -> Self {
+        let palette = Palette::of(background, depth);
+        let plain = Style::new();
+        let fg = |color| match depth {
+            ColorDepth::None => plain,
+            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
+                plain.fg(rgb::fit(color, depth))
+            }
+        };
+        // Where there is no colour, weight takes its place.
+        let or = |style: Style, modifier| match depth {
+            ColorDepth::None => style.add_modifier(modifier),
+            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => style,
+        };
+        let faint = |color| or(fg(palette.faint(color)), Modifier::DIM);
+        Self {
+            depth,
+            screen: match depth {
+                ColorDepth::TrueColor | ColorDepth::Ansi256 => {
+                    fg(palette.text).bg(rgb::fit(palette.background, depth))
+                }
+                ColorDepth::Ansi16 | ColorDepth::None => plain,
+            },
+            text: fg(palette.text),
+            dim: or(fg(palette.dim), Modifier::DIM),
+            title: fg(palette.title).add_modifier(Modifier::BOLD),
+            accent: or(fg(palette.accent), Modifier::BOLD),
+            good: fg(palette.good),
+            bad: or(fg(palette.bad), Modifier::BOLD),
+            warn: or(fg(palette.warn), Modifier::UNDERLINED),
+            key: fg(palette.accent).add_modifier(Modifier::BOLD),
+            selection: match depth {
+                ColorDepth::None => plain.add_modifier(Modifier::REVERSED),
+                ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => {
+                    fg(palette.selected).bg(rgb::fit(palette.accent, depth))
+                }
+            },
+            code: fg(palette.code),
+            border: or(fg(palette.border), Modifier::DIM),
+            focus: or(fg(palette.accent), Modifier::BOLD),
+            previous: or(fg(palette.previous), Modifier::DIM),
+            curves: palette.curves.map(fg),
+            faint: palette.curves.map(faint),
+            palette,
+        }
+    }
+
+    /// The style of the curve at a place in the legend.
+    pub fn curve(&self, place: usize) -> Style {
+        self.curves[place % self.curves.len()]
+    }
+
+    /// The colour of a share of a diverging scale, from 0 to 1; absent where there is no colour.
+    pub fn heat(&self, share: f32) -> Option<Color> {
+        self.scale(&self.palette.heat, share)
+    }
+
+    /// The colour of a share of a scale that starts at nothing; absent where there is no colour.
+    pub fn amount(&self, share: f32) -> Option<Color> {
+        self.scale(&self.palette.amount, share)
+    }
+
+    /// The colour of a grey pixel, 0 black; absent where there is no colour.
+    pub fn grey(&self, level: u8) -> Option<Color> {
+        match self.depth {
+            ColorDepth::TrueColor | ColorDepth::Ansi256 => {
+                Some(rgb::fit(Color::Rgb(level, level, level), self.depth))
+            }
+            ColorDepth::Ansi16 => Some(match level {
+                0..64 => Color::Black,
+                64..144 => Color::DarkGray,
+                144..216 => Color::Gray,
+                216.. => Color::White,
+            }),
+            ColorDepth::None => None,
+        }
+    }
+
+    /// Text that can be read on a coloured field.
+    pub fn on(&self, field: Option<Color>) -> Style {
+        match field {
+            None => self.text,
+            Some(color) => {
+                let ink = if rgb::contrast(to_rgb(color), Rgb(255, 255, 255)) >= 4.5 {
+                    Color::Rgb(255, 255, 255)
+                } else {
+                    Color::Rgb(0, 0, 0)
+                };
+                Style::new().fg(rgb::fit(ink, self.depth)).bg(color)
+            }
+        }
+    }
+
+    /// The colours that stand for "no colour set", foreground and background, where a picture must choose.
+    pub fn defaults(&self) -> (Rgb, Rgb) {
+        (to_rgb(self.palette.text), to_rgb(self.palette.background))
+    }
+
+    fn scale(&self, stops: &[Color], share: f32) -> Option<Color> {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
+        match self.depth {
+            ColorDepth::TrueColor | ColorDepth::Ansi256 => {
+                Some(rgb::fit(rgb::between(stops, share), self.depth))
+            }
+            ColorDepth::Ansi16 => {
+                let place = (share * stops.len() as f32) as usize;
+                Some(stops[place.min(stops.len() - 1)])
+            }
+            ColorDepth::None => None,
+        }
+    }
+}
