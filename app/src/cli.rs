@@ -242,7 +242,8 @@ pub enum Progress {
 }
 
 fn device(text: &str) -> Result<DeviceChoice, String> {
-    text.parse().map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
+    text.parse()
+        .map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,6 +1,13 @@
 //! The commands, one module each, and what they share.
 
+mod doctor;
 mod lab;
+mod lesson;
+mod list;
+mod open;
+mod progress;
+mod run;
+mod runs;
 
 use std::path::PathBuf;
 
@@ -10,6 +17,7 @@ use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::paths::{NoDataFolder, Paths};
+use crate::record;
 
 /// What commands work with.
 pub struct World<'a> {
@@ -32,8 +40,15 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         paths: Paths::find(),
     };
     match cli.command {
+        None => open::course(cli.machine, &mut world),
+        Some(Command::Open(options)) => open::lesson(&options, &mut world),
+        Some(Command::List(listing)) => list::run(listing, world.console),
         Some(Command::Lab(options)) => lab::run(&options, &mut world),
-        _ => Ok(Exit::Passed),
+        Some(Command::Run(options)) => run::run(&options, &mut world),
+        Some(Command::Lesson(asked)) => lesson::run(&asked, &mut world),
+        Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
+        Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
+        Some(Command::Progress(asked)) => progress::run(&asked, &mut world),
     }
 }
 
@@ -42,7 +57,9 @@ impl World<'_> {
     pub fn listen(&mut self) {
         match Interrupt::listen() {
             Ok(interrupt) => self.interrupt = interrupt,
-            Err(error) => self.console.warn(format_args!("Ctrl-C will end runs without a record: {error}")),
+            Err(error) => self.console.warn(format_args!(
+                "Ctrl-C will end runs without a record: {error}"
+            )),
         }
     }
 
@@ -51,10 +68,22 @@ impl World<'_> {
         match &self.paths {
             Ok(paths) => Some(paths.runs()),
             Err(error) => {
-                self.console.warn(format_args!("runs are not recorded: {error}"));
+                self.console
+                    .warn(format_args!("runs are not recorded: {error}"));
                 None
             }
         }
+    }
+
+    /// The highest rate measured on a device, if a saved run of lab `device-peak` tells it.
+    pub fn measured_peak(&self, device: &str) -> Option<f64> {
+        let paths = self.paths.as_ref().ok()?;
+        record::newest_metric(
+            &paths.runs(),
+            "device-peak",
+            device,
+            "peak_flops_per_second",
+        )
     }
 
     /// Tells why a command did not do what was asked.

@@ -114,6 +114,9 @@ mod tests {
 
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {
-        assert_eq!(harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"), "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t");
+        assert_eq!(
+            harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"),
+            "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t"
+        );
     }
 }

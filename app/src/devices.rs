@@ -5,7 +5,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState, NoDevice, choose};
+use mlsys_lab::device::{
+    Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState, NoDevice, choose,
+};
 
 /// A driver that has not answered by then is not going to.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
@@ -26,16 +28,26 @@ pub fn probe(limit: Duration) -> Probed {
 
 fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 'static) -> Probed {
     let (found, results) = mpsc::channel();
-    let thread = thread::Builder::new().name("probe".to_owned()).spawn(move || {
-        // Nobody listens any more if probing took too long.
-        let _ = found.send(probe());
-    });
+    let thread = thread::Builder::new()
+        .name("probe".to_owned())
+        .spawn(move || {
+            // Nobody listens any more if probing took too long.
+            let _ = found.send(probe());
+        });
     let trouble = match thread {
         Err(error) => format!("probing for devices could not start: {error}"),
         Ok(_) => match results.recv_timeout(limit) {
-            Ok(devices) => return Probed { devices, trouble: None },
+            Ok(devices) => {
+                return Probed {
+                    devices,
+                    trouble: None,
+                };
+            }
             Err(RecvTimeoutError::Timeout) => {
-                format!("probing for devices did not end within {} s; only the processor is used", limit.as_secs())
+                format!(
+                    "probing for devices did not end within {} s; only the processor is used",
+                    limit.as_secs()
+                )
             }
             Err(RecvTimeoutError::Disconnected) => {
                 "probing for devices panicked; only the processor is used".to_owned()
@@ -49,7 +61,7 @@ fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 
 }
 
 /// The processor as known without asking anybody.
-fn processor() -> DeviceInfo {
+pub fn processor() -> DeviceInfo {
     DeviceInfo {
         id: DeviceId::CPU,
         name: "the processor".to_owned(),
@@ -73,14 +85,22 @@ impl Devices {
     }
 
     /// The device for a choice, among the back ends that are acceptable, in their order.
-    pub fn choose(&self, choice: DeviceChoice, acceptable: &[Backend]) -> Result<DeviceInfo, NoDevice> {
+    pub fn choose(
+        &self,
+        choice: DeviceChoice,
+        acceptable: &[Backend],
+    ) -> Result<DeviceInfo, NoDevice> {
         if choice == DeviceChoice::Exactly(DeviceId::CPU) && self.probed.get().is_none() {
             // The processor is always there: drivers need not be woken to find it.
             return Ok(processor());
         }
         let found = &self.found().devices;
         let id = choose(choice, found, acceptable)?;
-        Ok(found.iter().find(|info| info.id == id).cloned().unwrap_or_else(processor))
+        Ok(found
+            .iter()
+            .find(|info| info.id == id)
+            .cloned()
+            .unwrap_or_else(processor))
     }
 }
 
@@ -98,10 +118,18 @@ mod tests {
         let probed = probe_with(Duration::from_millis(1), hangs);
         drop(never);
         assert_eq!(probed.devices, [processor()]);
-        assert!(probed.trouble.is_some_and(|trouble| trouble.contains("did not end")));
+        assert!(
+            probed
+                .trouble
+                .is_some_and(|trouble| trouble.contains("did not end"))
+        );
 
         let probed = probe_with(Duration::from_secs(10), || panic!("no driver"));
         assert_eq!(probed.devices, [processor()]);
-        assert!(probed.trouble.is_some_and(|trouble| trouble.contains("panicked")));
+        assert!(
+            probed
+                .trouble
+                .is_some_and(|trouble| trouble.contains("panicked"))
+        );
     }
 }

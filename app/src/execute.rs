@@ -62,7 +62,11 @@ impl Finished {
             Outcome::Finished | Outcome::Stopped(StopReason::StepLimit) => None,
             Outcome::Stopped(reason) => {
                 let seconds = self.elapsed.as_secs_f64();
-                Some(format!("{} at step {}, after {seconds:.1} s", stop_sentence(*reason), self.data.step))
+                Some(format!(
+                    "{} at step {}, after {seconds:.1} s",
+                    stop_sentence(*reason),
+                    self.data.step
+                ))
             }
             Outcome::Failed(error) => Some(error.to_string()),
             Outcome::Panicked(message) => Some(format!("the run panicked: {message}")),
@@ -93,10 +97,21 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     let schema = order.lab.schema();
     let record = order.runs.and_then(|runs| {
         let device = schema.is_live().then_some(&order.device);
-        let about = About { schema, params: &order.params, device, lesson: order.lesson };
+        let about = About {
+            schema,
+            params: &order.params,
+            device,
+            lesson: order.lesson,
+        };
         kept(Record::start(runs, &about), console)
     });
-    let mut sink = Recorder { data: RunData::default(), record, label: order.label, started, console };
+    let mut sink = Recorder {
+        data: RunData::default(),
+        record,
+        label: order.label,
+        started,
+        console,
+    };
     let mut run = Run {
         params: order.params,
         device: order.device.id,
@@ -105,12 +120,21 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     };
     let outcome = guarded(order.lab, &mut run);
     let elapsed = started.elapsed();
-    let Recorder { data, record, console, .. } = sink;
+    let Recorder {
+        data,
+        record,
+        console,
+        ..
+    } = sink;
     console.clear_progress();
     if let Some(record) = record {
         kept(record.finish(&data, &outcome, elapsed), console);
     }
-    Finished { data, outcome, elapsed }
+    Finished {
+        data,
+        outcome,
+        elapsed,
+    }
 }
 
 /// Collects the reports, passes them on to the record, and shows how far the run is.
@@ -135,7 +159,11 @@ impl Sink for Recorder<'_> {
         self.console.progress(|| {
             let loss = data.series.get("loss").and_then(|loss| loss.last());
             let loss = loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
-            let status = if data.status.is_empty() { String::new() } else { format!(", {}", data.status) };
+            let status = if data.status.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", data.status)
+            };
             format!("{label}: step {}{loss}, {seconds:.1} s{status}", data.step)
         });
     }
@@ -149,7 +177,9 @@ impl Sink for Recorder<'_> {
 fn kept<T>(result: std::io::Result<T>, console: &mut Console) -> Option<T> {
     result
         .map_err(|error| {
-            console.warn(format_args!("runs are not recorded: the data folder cannot be written ({error})"));
+            console.warn(format_args!(
+                "runs are not recorded: the data folder cannot be written ({error})"
+            ));
         })
         .ok()
 }
@@ -160,9 +190,13 @@ mod tests {
     use mlsys_lab::device::DeviceId;
 
     fn limit(budget: f64, state: DeviceState) -> u64 {
-        let text = format!("kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget={budget:?}");
+        let text =
+            format!("kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget={budget:?}");
         let device = DeviceInfo {
-            id: DeviceId { backend: Backend::Wgpu, index: 0 },
+            id: DeviceId {
+                backend: Backend::Wgpu,
+                index: 0,
+            },
             name: String::new(),
             memory_bytes: None,
             precisions: vec![],

@@ -109,7 +109,9 @@ impl From<UnknownKind> for Failure {
 /// The exit code that an error of a lab leads to.
 pub fn of_lab_error(error: &LabError) -> Exit {
     match error {
-        LabError::Param(_) | LabError::Contradiction { .. } | LabError::Expression { .. } => Exit::Usage,
+        LabError::Param(_) | LabError::Contradiction { .. } | LabError::Expression { .. } => {
+            Exit::Usage
+        }
         LabError::Device { .. } => Exit::DeviceMissing,
         LabError::NotFinite { .. } | LabError::Data(_) | LabError::Failed { .. } => Exit::RunFailed,
     }
@@ -132,7 +134,9 @@ mod tests {
         ];
         for a in exits {
             for b in exits {
-                let first = order.iter().find(|code| [a.code(), b.code()].contains(code));
+                let first = order
+                    .iter()
+                    .find(|code| [a.code(), b.code()].contains(code));
                 assert_eq!(Some(&a.and(b).code()), first);
             }
         }

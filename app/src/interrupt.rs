@@ -19,7 +19,11 @@ impl Interrupt {
         let asked = Self::default();
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds the flag down, passes, and raises it; the second finds it up.
-            flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&asked.0))?;
+            flag::register_conditional_shutdown(
+                signal,
+                Exit::Interrupted.code().into(),
+                Arc::clone(&asked.0),
+            )?;
             flag::register(signal, Arc::clone(&asked.0))?;
         }
         Ok(asked)

@@ -9,12 +9,17 @@ mod devices;
 mod execute;
 mod exit;
 mod interrupt;
+mod library;
 mod paths;
+mod progress_log;
 mod record;
 mod reports;
+mod results;
+mod runner;
 mod session;
 mod settings;
 mod table;
+mod ui;
 
 use std::process::ExitCode;
 

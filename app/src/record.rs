@@ -18,7 +18,7 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
-pub use read::{Past, list, read};
+pub use read::{Past, list, newest_metric, read};
 
 use crate::session::Outcome;
 
@@ -54,7 +54,10 @@ impl Record {
         fs::create_dir_all(runs)?;
         let folder = own_folder(runs, &about.schema.kind, started)?;
         write_json(&folder.join("run.json"), &description(about, started))?;
-        let reports = File::options().append(true).create_new(true).open(folder.join("reports.jsonl"))?;
+        let reports = File::options()
+            .append(true)
+            .create_new(true)
+            .open(folder.join("reports.jsonl"))?;
         Ok(Self {
             folder,
             reports: BufWriter::new(reports),
@@ -80,9 +83,16 @@ impl Record {
     }
 
     /// Writes the last pictures and how the run ended.
-    pub fn finish(mut self, data: &RunData, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
+    pub fn finish(
+        mut self,
+        data: &RunData,
+        outcome: &Outcome,
+        elapsed: Duration,
+    ) -> io::Result<()> {
         for (panel, (step, frame)) in &data.frames {
-            self.line(&json!({ "frame": { "panel": panel.as_ref(), "step": step, "frame": frame } }))?;
+            self.line(
+                &json!({ "frame": { "panel": panel.as_ref(), "step": step, "frame": frame } }),
+            )?;
         }
         self.reports.flush()?;
         let (outcome, reason) = ending(outcome);
@@ -98,11 +108,17 @@ impl Record {
 
 /// A folder that no other process has: the time to the second, the lab, the process, and a count if need be.
 fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBuf> {
-    let time = humantime::format_rfc3339_seconds(started).to_string().replace(':', "-");
+    let time = humantime::format_rfc3339_seconds(started)
+        .to_string()
+        .replace(':', "-");
     let name = format!("{time}-{kind}-{}", process::id());
     let mut count = 1_u32;
     loop {
-        let folder = if count == 1 { runs.join(&name) } else { runs.join(format!("{name}-{count}")) };
+        let folder = if count == 1 {
+            runs.join(&name)
+        } else {
+            runs.join(format!("{name}-{count}"))
+        };
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => count += 1,
@@ -112,8 +128,11 @@ fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBu
 }
 
 fn description(about: &About<'_>, started: SystemTime) -> Json {
-    let params: serde_json::Map<String, Json> =
-        about.params.iter().map(|(name, value)| (name.to_owned(), output::value(value))).collect();
+    let params: serde_json::Map<String, Json> = about
+        .params
+        .iter()
+        .map(|(name, value)| (name.to_owned(), output::value(value)))
+        .collect();
     let device = about.device.map(|device| {
         json!({
             "id": device.id.to_string(),
@@ -122,7 +141,9 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
             "driver": device.driver,
         })
     });
-    let lesson = about.lesson.map(|(id, lab)| json!({ "id": id, "lab": lab }));
+    let lesson = about
+        .lesson
+        .map(|(id, lab)| json!({ "id": id, "lab": lab }));
     json!({
         "format": FORMAT,
         "lab": about.schema.kind,
@@ -139,7 +160,10 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
 fn ending(outcome: &Outcome) -> (&'static str, Option<String>) {
     match outcome {
         Outcome::Finished => ("finished", None),
-        Outcome::Stopped(reason) => ("stopped", Some(crate::execute::stop_sentence(*reason).to_owned())),
+        Outcome::Stopped(reason) => (
+            "stopped",
+            Some(crate::execute::stop_sentence(*reason).to_owned()),
+        ),
         Outcome::Failed(error) => ("failed", Some(error.to_string())),
         Outcome::Panicked(message) => ("panicked", Some(message.clone())),
     }

@@ -1,6 +1,20 @@
 //! Reports of a headless run: pure functions from its results to a text.
 
+mod gradescope;
+mod json;
+mod junit;
+mod markdown;
+pub mod summary;
+#[cfg(test)]
+mod tests;
+mod xml;
+
+use std::fs;
 use std::path::PathBuf;
+
+use crate::console::Console;
+use crate::exit::Failure;
+use crate::results::Results;
 
 /// A report that is wanted, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +60,45 @@ impl Target {
         let Some((name, file)) = text.split_once('=').filter(|(_, file)| !file.is_empty()) else {
             return Err(format!("write FORMAT=FILE, with one of {}", names()));
         };
-        let format = Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            match mlsys_lab::nearest::nearest(name, Format::ALL.map(Format::name)) {
-                Some(near) => format!("there is no report '{name}'; did you mean '{near}'?"),
-                None => format!("there is no report '{name}'; there are {}", names()),
-            }
-        })?;
-        Ok(Self { format, file: (file != "-").then(|| PathBuf::from(file)) })
+        let format = Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| {
+                match mlsys_lab::nearest::nearest(name, Format::ALL.map(Format::name)) {
+                    Some(near) => format!("there is no report '{name}'; did you mean '{near}'?"),
+                    None => format!("there is no report '{name}'; there are {}", names()),
+                }
+            })?;
+        Ok(Self {
+            format,
+            file: (file != "-").then(|| PathBuf::from(file)),
+        })
+    }
+}
+
+/// Writes every report that is wanted.
+pub fn write(targets: &[Target], results: &Results, console: &mut Console) -> Result<(), Failure> {
+    for target in targets {
+        let text = text(target.format, results);
+        match &target.file {
+            None => console.raw(&text)?,
+            Some(file) => fs::write(file, text).map_err(|error| {
+                Failure::Usage(format!(
+                    "report '{}' cannot be written: {error}",
+                    file.display()
+                ))
+            })?,
+        }
+    }
+    Ok(())
+}
+
+/// The results in a format.
+fn text(format: Format, results: &Results) -> String {
+    match format {
+        Format::Junit => junit::report(results),
+        Format::Json => json::report(results),
+        Format::Gradescope => gradescope::report(results),
+        Format::Markdown => markdown::report(results),
     }
 }

@@ -37,7 +37,10 @@ pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure
             )));
         };
         let given = Given::Text(content(name, value)?);
-        settings.entry(lab.to_owned()).or_default().push(param, given);
+        settings
+            .entry(lab.to_owned())
+            .or_default()
+            .push(param, given);
     }
     Ok(settings)
 }
@@ -56,14 +59,20 @@ pub fn takes_data_dir(schema: &Schema) -> bool {
 
 /// All that is wrong with a lab's parameters.
 pub fn failure(lab: &str, errors: &[ParamError]) -> Failure {
-    let lines: Vec<String> = errors.iter().map(|error| format!("lab {lab}: {error}")).collect();
+    let lines: Vec<String> = errors
+        .iter()
+        .map(|error| format!("lab {lab}: {error}"))
+        .collect();
     Failure::usage(lines.join("\nerror: "))
 }
 
 fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> {
     match pair.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), value)),
-        Some(_) | None => Err(Failure::usage(format!("--set {}: write {shape}", pair.escape_debug()))),
+        Some(_) | None => Err(Failure::usage(format!(
+            "--set {}: write {shape}",
+            pair.escape_debug()
+        ))),
     }
 }
 
@@ -75,10 +84,17 @@ fn content(name: &str, value: &str) -> Result<String, Failure> {
     if rest.starts_with('@') {
         return Ok(rest.to_owned());
     }
-    let failed = |reason: String| Failure::usage(format!("--set {name}: file '{}' {reason}", rest.escape_debug()));
+    let failed = |reason: String| {
+        Failure::usage(format!(
+            "--set {name}: file '{}' {reason}",
+            rest.escape_debug()
+        ))
+    };
     match fs::metadata(rest) {
         Ok(about) if !about.is_file() => return Err(failed("is not a file".to_owned())),
-        Ok(about) if about.len() > LARGEST => return Err(failed(format!("is larger than {LARGEST} bytes"))),
+        Ok(about) if about.len() > LARGEST => {
+            return Err(failed(format!("is larger than {LARGEST} bytes")));
+        }
         Ok(_) => {}
         Err(error) => return Err(failed(format!("cannot be read: {error}"))),
     }
@@ -97,9 +113,20 @@ mod tests {
     #[test]
     fn values_stand_as_typed_and_two_at_signs_are_one() {
         let settings = read(&["a=1", "b=x=y", " c =@@home", "d="]).unwrap();
-        let typed: Vec<_> = settings.iter().map(|(name, given)| (name, given.clone())).collect();
+        let typed: Vec<_> = settings
+            .iter()
+            .map(|(name, given)| (name, given.clone()))
+            .collect();
         let text = |text: &str| Given::Text(text.to_owned());
-        assert_eq!(typed, [("a", text("1")), ("b", text("x=y")), ("c", text("@home")), ("d", text(""))]);
+        assert_eq!(
+            typed,
+            [
+                ("a", text("1")),
+                ("b", text("x=y")),
+                ("c", text("@home")),
+                ("d", text(""))
+            ]
+        );
     }
 
     #[test]
@@ -107,16 +134,35 @@ mod tests {
         assert!(read(&["steps"]).unwrap_err().contains("write NAME=VALUE"));
         assert!(read(&["=1"]).unwrap_err().contains("write NAME=VALUE"));
         let error = read(&["a=@/no/such/file"]).unwrap_err();
-        assert!(error.contains("--set a: file '/no/such/file' cannot be read"), "{error}");
+        assert!(
+            error.contains("--set a: file '/no/such/file' cannot be read"),
+            "{error}"
+        );
         assert!(read(&["a=@/"]).unwrap_err().contains("is not a file"));
     }
 
     #[test]
     fn settings_of_a_lesson_go_to_their_labs() {
-        let pairs = ["run.steps=5".to_owned(), "slow.inputs.x=2".to_owned(), "run.noise=0".to_owned()];
+        let pairs = [
+            "run.steps=5".to_owned(),
+            "slow.inputs.x=2".to_owned(),
+            "run.noise=0".to_owned(),
+        ];
         let settings = of_lesson(&pairs).unwrap();
-        assert_eq!(settings["run"].iter().map(|(name, _)| name).collect::<Vec<_>>(), ["steps", "noise"]);
-        assert_eq!(settings["slow"].iter().map(|(name, _)| name).collect::<Vec<_>>(), ["inputs.x"]);
+        assert_eq!(
+            settings["run"]
+                .iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>(),
+            ["steps", "noise"]
+        );
+        assert_eq!(
+            settings["slow"]
+                .iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>(),
+            ["inputs.x"]
+        );
         assert!(of_lesson(&["steps=5".to_owned()]).is_err());
     }
 }

@@ -4,11 +4,19 @@
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:width$}"))
+            .collect();
         cells.join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
@@ -18,7 +26,11 @@ pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 pub fn cell(text: &str, longest: usize) -> String {
     let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let short: String = characters.by_ref().take(longest).collect();
-    if characters.next().is_some() { format!("{short} …") } else { short }
+    if characters.next().is_some() {
+        format!("{short} …")
+    } else {
+        short
+    }
 }
 
 /// A text as lines of at most `width` characters where its words allow, each after an indent.

@@ -22,7 +22,9 @@ pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
         (Some(AboutLabs::List(listing)), _) => about::list(*listing, world.console),
         (Some(AboutLabs::Show { kind, listing }), _) => about::show(kind, *listing, world.console),
         (None, Some(kind)) => run_one(kind, options, world),
-        (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
+        (None, None) => Err(Failure::usage(
+            "name a lab; `mlsys lab list` shows them all",
+        )),
     }
 }
 
@@ -51,7 +53,9 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}")));
     }
     if options.json {
-        world.console.line(output::to_json(schema, &params, device.id, &finished.data))?;
+        world
+            .console
+            .line(output::to_json(schema, &params, device.id, &finished.data))?;
     } else {
         print::finished(schema, &finished.data, world.console)?;
     }
@@ -59,7 +63,11 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
 }
 
 /// The device of a run; a lab that answers at once needs none, but a device that was asked for must be there.
-fn device_for(lab: &dyn Lab, choice: DeviceChoice, world: &World<'_>) -> Result<DeviceInfo, Failure> {
+fn device_for(
+    lab: &dyn Lab,
+    choice: DeviceChoice,
+    world: &World<'_>,
+) -> Result<DeviceInfo, Failure> {
     let choice = match choice {
         DeviceChoice::Auto if !lab.schema().is_live() => DeviceChoice::Exactly(DeviceId::CPU),
         choice => choice,

@@ -54,10 +54,28 @@ pub fn read(line: &str) -> Result<Report, serde_json::Error> {
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
-    Scalar { name: String, value: Option<Value> },
-    Point { name: String, step: u64, value: Option<f64> },
-    Change { step: u64, name: String, value: Value },
-    Diverged { step: u64, reason: String },
+    Scalar {
+        name: String,
+        value: Option<Value>,
+    },
+    Point {
+        name: String,
+        step: u64,
+        value: Option<f64>,
+    },
+    Change {
+        step: u64,
+        name: String,
+        value: Value,
+    },
+    Diverged {
+        step: u64,
+        reason: String,
+    },
     Notice(String),
-    Frame { panel: String, step: u64, frame: Frame },
+    Frame {
+        panel: String,
+        step: u64,
+        frame: Frame,
+    },
 }

@@ -46,12 +46,31 @@ pub fn read(runs: &Path, name: &str) -> Result<Past, String> {
     let folder = runs.join(name);
     let about = json(&folder.join("run.json"))?;
     let outcome = folder.join("outcome.json");
-    let outcome = if outcome.exists() { Some(json(&outcome)?) } else { None };
+    let outcome = if outcome.exists() {
+        Some(json(&outcome)?)
+    } else {
+        None
+    };
     Ok(Past {
         name: name.to_owned(),
         about,
         outcome,
         data: reports(&folder.join("reports.jsonl"))?,
+    })
+}
+
+/// A number that the newest finished run of a lab on a device has reported.
+pub fn newest_metric(runs: &Path, lab: &str, device: &str, metric: &str) -> Option<f64> {
+    let names = list(runs).ok()?;
+    names.iter().rev().find_map(|name| {
+        // The description is short; the reports are read only where it fits.
+        let about = json(&runs.join(name).join("run.json")).ok()?;
+        let fits = about["lab"] == lab && about["device"]["name"] == device;
+        let past = fits.then(|| read(runs, name).ok()).flatten()?;
+        let outcome = past.outcome?;
+        (outcome["outcome"] == "finished")
+            .then(|| past.data.metric(metric)?.as_f64())
+            .flatten()
     })
 }
 

@@ -33,18 +33,44 @@ fn schema() -> Schema {
 fn record(runs: &Path) -> Record {
     let schema = schema();
     let params = Params::resolve(&schema, &Settings::new(), Tables::builtin(), None).unwrap();
-    let about = About { schema: &schema, params: &params, device: None, lesson: Some(("a/b", "run")) };
+    let about = About {
+        schema: &schema,
+        params: &params,
+        device: None,
+        lesson: Some(("a/b", "run")),
+    };
     Record::start(runs, &about).unwrap()
 }
 
 fn reports() -> Vec<Report> {
     vec![
-        Report::Point { name: "loss".into(), step: 1, value: 0.1 + 0.2 },
-        Report::Point { name: "loss".into(), step: 2, value: f64::NAN },
-        Report::Scalar { name: "parameters".into(), value: Value::Int(1218) },
-        Report::Scalar { name: "accuracy".into(), value: Value::Float(1.0) },
-        Report::Change(Change { step: 1, name: "rate".into(), value: Value::Float(0.5) }),
-        Report::Diverged { step: 2, reason: "loss is NaN".into() },
+        Report::Point {
+            name: "loss".into(),
+            step: 1,
+            value: 0.1 + 0.2,
+        },
+        Report::Point {
+            name: "loss".into(),
+            step: 2,
+            value: f64::NAN,
+        },
+        Report::Scalar {
+            name: "parameters".into(),
+            value: Value::Int(1218),
+        },
+        Report::Scalar {
+            name: "accuracy".into(),
+            value: Value::Float(1.0),
+        },
+        Report::Change(Change {
+            step: 1,
+            name: "rate".into(),
+            value: Value::Float(0.5),
+        }),
+        Report::Diverged {
+            step: 2,
+            reason: "loss is NaN".into(),
+        },
         Report::Notice("slow".into()),
     ]
 }
@@ -59,8 +85,14 @@ fn a_record_reads_back_as_what_was_reported() {
         data.apply(report);
     }
     let frame = Frame::Text("done".into());
-    data.apply(Report::Frame { panel: "text".into(), step: 2, frame });
-    record.finish(&data, &Outcome::Finished, Duration::from_secs(2)).unwrap();
+    data.apply(Report::Frame {
+        panel: "text".into(),
+        step: 2,
+        frame,
+    });
+    record
+        .finish(&data, &Outcome::Finished, Duration::from_secs(2))
+        .unwrap();
 
     let names = list(&scratch.0).unwrap();
     let past = read(&scratch.0, &names[0]).unwrap();
@@ -83,11 +115,17 @@ fn a_torn_last_line_costs_that_line_alone() {
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let past = read(&scratch.0, &names[0]).unwrap();
-        let complete = whole[..length].iter().filter(|&&byte| byte == b'\n').count();
+        let complete = whole[..length]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
         let mut expected = RunData::default();
         // A line may be whole but for its line end.
         let ends_whole = whole[length] == b'\n';
-        for report in reports().into_iter().take(complete + usize::from(ends_whole)) {
+        for report in reports()
+            .into_iter()
+            .take(complete + usize::from(ends_whole))
+        {
             expected.apply(report);
         }
         assert_eq!(past.data, expected, "cut at {length}");
@@ -99,7 +137,11 @@ fn a_torn_last_line_costs_that_line_alone() {
 fn damage_in_the_middle_is_told_with_its_line() {
     let scratch = Scratch::new("damaged");
     let record = record(&scratch.0);
-    fs::write(record.folder().join("reports.jsonl"), "{\"notice\":\"a\"}\nnonsense\n{\"notice\":\"b\"}\n").unwrap();
+    fs::write(
+        record.folder().join("reports.jsonl"),
+        "{\"notice\":\"a\"}\nnonsense\n{\"notice\":\"b\"}\n",
+    )
+    .unwrap();
     let error = read(&scratch.0, &list(&scratch.0).unwrap()[0]).unwrap_err();
     assert!(error.contains("reports.jsonl:2:"), "{error}");
 }

@@ -16,7 +16,10 @@ const WIDTH: usize = 96;
 
 /// All labs, one a line.
 pub fn list(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let schemas: Vec<&Schema> = mlsys_registry::registry().iter().map(|lab| lab.schema()).collect();
+    let schemas: Vec<&Schema> = mlsys_registry::registry()
+        .iter()
+        .map(|lab| lab.schema())
+        .collect();
     if listing.json {
         let labs: Vec<Json> = schemas.iter().map(|schema| summary(schema)).collect();
         console.line(json!({ "labs": labs }))?;
@@ -24,7 +27,12 @@ pub fn list(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     }
     let row = |schema: &&Schema| {
         let pace = if schema.is_live() { "live" } else { "instant" };
-        vec![schema.kind.clone(), pace.to_owned(), schema.module.clone(), schema.title.clone()]
+        vec![
+            schema.kind.clone(),
+            pace.to_owned(),
+            schema.module.clone(),
+            schema.title.clone(),
+        ]
     };
     for line in aligned(&schemas.iter().map(row).collect::<Vec<_>>()) {
         console.line(line)?;
@@ -59,7 +67,11 @@ fn description(schema: &Schema) -> Json {
     let mut object = summary(schema);
     object["params"] = schema.params.iter().map(param_json).collect();
     object["metrics"] = schema.metrics.iter().map(metric_json).collect();
-    object["panels"] = schema.panels.iter().map(|p| json!({ "name": p.name, "shows": p.shows })).collect();
+    object["panels"] = schema
+        .panels
+        .iter()
+        .map(|p| json!({ "name": p.name, "shows": p.shows }))
+        .collect();
     object["budget_seconds"] = json!(schema.budget);
     object["formula"] = json!(schema.formula);
     object["source"] = json!(schema.source);
@@ -99,13 +111,29 @@ fn metric_json(metric: &Metric) -> Json {
 fn page(schema: &Schema) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", schema.kind, schema.title), String::new()];
     lines.extend(wrapped(&schema.about, WIDTH, ""));
-    section(&mut lines, "Parameters", schema.params.iter().map(param_row).collect());
-    section(&mut lines, "Metrics", schema.metrics.iter().map(metric_row).collect());
+    section(
+        &mut lines,
+        "Parameters",
+        schema.params.iter().map(param_row).collect(),
+    );
+    section(
+        &mut lines,
+        "Metrics",
+        schema.metrics.iter().map(metric_row).collect(),
+    );
     let panel = |panel: &Panel| vec![panel.name.clone(), panel.shows.clone()];
-    section(&mut lines, "Panels", schema.panels.iter().map(panel).collect());
+    section(
+        &mut lines,
+        "Panels",
+        schema.panels.iter().map(panel).collect(),
+    );
     if let Some(formula) = &schema.formula {
         lines.extend([String::new(), "Formula".to_owned()]);
-        lines.extend(formula.lines().map(|line| format!("  {line}").trim_end().to_owned()));
+        lines.extend(
+            formula
+                .lines()
+                .map(|line| format!("  {line}").trim_end().to_owned()),
+        );
     }
     lines.extend([String::new(), "Source".to_owned()]);
     lines.extend(wrapped(&schema.source, WIDTH, "  "));
@@ -139,7 +167,14 @@ fn param_row(param: &Param) -> Vec<String> {
         about.push_str(" [command line only]");
     }
     let unit = param.unit.clone().unwrap_or_default();
-    vec![param.name.clone(), param.ty.to_string(), default, unit, cell(&range(param), 48), about]
+    vec![
+        param.name.clone(),
+        param.ty.to_string(),
+        default,
+        unit,
+        cell(&range(param), 48),
+        about,
+    ]
 }
 
 /// What a parameter takes: its names, or its range.
@@ -156,16 +191,30 @@ fn range(param: &Param) -> String {
 
 fn values(param: &Param) -> Vec<String> {
     match &param.values_from {
-        Some(table) => Tables::builtin().names(table).into_iter().map(str::to_owned).collect(),
+        Some(table) => Tables::builtin()
+            .names(table)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         None => param.values.clone(),
     }
 }
 
 fn metric_row(metric: &Metric) -> Vec<String> {
-    let kind = if metric.series { format!("{} series", metric.ty) } else { metric.ty.to_string() };
+    let kind = if metric.series {
+        format!("{} series", metric.ty)
+    } else {
+        metric.ty.to_string()
+    };
     let about = match &metric.when {
         Some(when) => format!("{} [when {when}]", metric.about),
         None => metric.about.clone(),
     };
-    vec![metric.name.clone(), kind, metric.unit.clone().unwrap_or_default(), metric.class.to_string(), about]
+    vec![
+        metric.name.clone(),
+        kind,
+        metric.unit.clone().unwrap_or_default(),
+        metric.class.to_string(),
+        about,
+    ]
 }

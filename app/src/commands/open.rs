@@ -1,0 +1,95 @@
+//! `mlsys` and `mlsys open`: the workbench.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use mlsys_lesson::Lesson;
+
+use super::{World, list};
+use crate::cli::{Machine, Open};
+use crate::exit::{Exit, Failure};
+use crate::library;
+use crate::ui;
+
+/// Opens the workbench at the course; where there is no terminal, prints the course and says how.
+pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
+    if on_a_terminal() {
+        return workbench(machine, None, world);
+    }
+    let course = library::course(world.console);
+    for line in list::lines(&course) {
+        world.console.line(line)?;
+    }
+    world.console.note("run `mlsys` on a terminal to open the workbench, or `mlsys run LESSON` to run a lesson without one");
+    Ok(Exit::Passed)
+}
+
+/// Opens the workbench at a lesson, with its knobs where they are wanted.
+pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let mut knobs = Vec::new();
+    for pair in &options.set {
+        let parts = pair
+            .split_once('=')
+            .and_then(|(name, value)| Some((name.trim().split_once('.')?, value)));
+        let Some(((lab, knob), value)) = parts else {
+            return Err(Failure::Usage(format!(
+                "--set {}: write LAB.KNOB=VALUE",
+                pair.escape_debug()
+            )));
+        };
+        knobs.push((lab.to_owned(), knob.to_owned(), value.to_owned()));
+    }
+    at(&options.lesson, knobs, options.machine, world)
+}
+
+/// Opens the workbench at a lesson file.
+pub fn file(path: &str, machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
+    at(path, Vec::new(), machine, world)
+}
+
+fn at(
+    name: &str,
+    knobs: Vec<(String, String, String)>,
+    machine: Machine,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
+    let lesson = library::valid([name], world.console)?.pop();
+    if !on_a_terminal() {
+        return Err(Failure::Usage(format!(
+            "the workbench needs a terminal; `mlsys run {}` runs the lesson without one",
+            name.escape_debug()
+        )));
+    }
+    workbench(
+        machine,
+        lesson.map(|lesson| (Arc::new(lesson), knobs)),
+        world,
+    )
+}
+
+fn workbench(
+    machine: Machine,
+    open: Option<(Arc<Lesson>, Vec<(String, String, String)>)>,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
+    let lessons = library::course(world.console)
+        .lessons()
+        .iter()
+        .cloned()
+        .map(Arc::new)
+        .collect();
+    ui::run(ui::Options {
+        lessons,
+        registry: mlsys_registry::registry(),
+        choice: machine.device,
+        seed: machine.seed,
+        open,
+        paths: world.paths.clone().ok(),
+    })
+    .map_err(|error| Failure::Run(format!("the terminal cannot be used: {error}")))?;
+    Ok(Exit::Passed)
+}
+
+fn on_a_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}

@@ -1,0 +1,177 @@
+//! `mlsys progress`: answers and progress shown, taken along and brought back.
+
+use std::fs;
+use std::path::Path;
+
+use mlsys_lesson::{Answer, Answers, Event, Lesson, LessonEnv, Progress, State, Verdict};
+use serde_json::{Value as Json, json};
+
+use super::World;
+use crate::cli::{self, Listing};
+use crate::exit::{Exit, Failure};
+use crate::library;
+use crate::progress_log::ProgressLog;
+use crate::table::aligned;
+
+/// Does what `mlsys progress` asks for.
+pub fn run(asked: &cli::Progress, world: &mut World<'_>) -> Result<Exit, Failure> {
+    match asked {
+        cli::Progress::Show(listing) => show(*listing, world),
+        cli::Progress::Export { file } => export(file, world),
+        cli::Progress::Import { file } => import(file, world),
+    }
+}
+
+/// The log as it stands; it need not be writable to be read.
+fn progress(world: &mut World<'_>) -> Result<Progress, Failure> {
+    let path = world
+        .paths
+        .as_ref()
+        .map_err(|error| Failure::usage(error.to_string()))?
+        .progress();
+    match fs::read(&path) {
+        Ok(log) => {
+            let replay = Progress::replay(&log);
+            if replay.skipped > 0 {
+                let lines = replay.skipped;
+                world.console.warn(format_args!(
+                    "{lines} lines of {} could not be read",
+                    path.display()
+                ));
+            }
+            Ok(replay.progress)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Progress::default()),
+        Err(error) => Err(Failure::Usage(format!(
+            "{} cannot be read: {error}",
+            path.display()
+        ))),
+    }
+}
+
+fn show(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let progress = progress(world)?;
+    let course = library::course(world.console);
+    if listing.json {
+        let lessons: Vec<Json> = course
+            .lessons()
+            .iter()
+            .map(|lesson| object(lesson, &progress))
+            .collect();
+        world.console.line(json!({ "lessons": lessons }))?;
+    } else {
+        let rows: Vec<_> = course
+            .lessons()
+            .iter()
+            .map(|lesson| row(lesson, &progress))
+            .collect();
+        aligned(&rows)
+            .into_iter()
+            .try_for_each(|line| world.console.line(line))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn row(lesson: &Lesson, progress: &Progress) -> Vec<String> {
+    let summary = progress.summary(lesson);
+    vec![
+        lesson.front.id.to_string(),
+        state(summary.state).to_owned(),
+        format!("{} of {} questions", summary.right, summary.questions),
+        format!("{} of {} points", summary.points, summary.of),
+    ]
+}
+
+fn object(lesson: &Lesson, progress: &Progress) -> Json {
+    let summary = progress.summary(lesson);
+    json!({
+        "id": lesson.front.id.as_str(),
+        "state": state(summary.state),
+        "right": summary.right,
+        "questions": summary.questions,
+        "score": summary.points,
+        "points": summary.of,
+    })
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::New => "new",
+        State::Started => "started",
+        State::Completed => "completed",
+    }
+}
+
+fn export(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let failed = |reason: String| {
+        Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
+    };
+    let text = progress(world)?
+        .answers()
+        .to_json()
+        .map_err(|error| failed(error.to_string()))?;
+    if file == Path::new("-") {
+        world.console.raw(&text)?;
+    } else {
+        fs::write(file, text).map_err(|error| failed(error.to_string()))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
+    let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
+    let path = world
+        .paths
+        .as_ref()
+        .map_err(|error| Failure::usage(error.to_string()))?
+        .progress();
+    let (log, _, trouble) = ProgressLog::open(&path);
+    if let Some(trouble) = &trouble {
+        world.console.warn(trouble);
+    }
+    let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
+    let course = library::course(world.console);
+    let mut taken = 0;
+    for (id, given) in &answers.lessons {
+        let Some(lesson) = course.find(id) else {
+            world.console.warn(format_args!(
+                "there is no lesson {id}; its answers were left out"
+            ));
+            continue;
+        };
+        for stray in answers.strays(lesson) {
+            world.console.warn(stray);
+        }
+        for event in given
+            .iter()
+            .filter_map(|(question, answer)| event(lesson, question, answer))
+        {
+            log.append(&event)
+                .map_err(|error| failed(format!("progress cannot be written: {error}")))?;
+            taken += 1;
+        }
+    }
+    world
+        .console
+        .note(format_args!("{taken} answers taken over"));
+    Ok(Exit::Passed)
+}
+
+/// The event of an answer, graded without runs: one that speaks of a run's values counts once it is given again.
+fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<Event> {
+    let asked = lesson.question(question)?;
+    let grade = asked.grade(
+        answer,
+        &LessonEnv::unrun(lesson),
+        mlsys_registry::registry(),
+    );
+    Some(Event::AnswerGiven {
+        lesson: lesson.front.id.clone(),
+        question: question.to_owned(),
+        given: answer.clone(),
+        right: grade.verdict == Verdict::Right,
+        points: grade.points,
+    })
+}

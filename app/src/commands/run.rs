@@ -1,0 +1,91 @@
+//! `mlsys run`: lessons without a screen.
+
+use std::fs;
+use std::path::Path;
+
+use mlsys_lesson::{Answers, Lesson};
+
+use super::World;
+use crate::cli::RunLessons;
+use crate::exit::{Exit, Failure};
+use crate::library;
+use crate::reports::{self, summary};
+use crate::results::Results;
+use crate::runner::{self, Graders, HardwareRule, Request};
+use crate::settings;
+
+/// Runs lessons, writes the reports, and says how it went.
+pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let lessons = if options.all {
+        library::valid(library::BUILT_IN.iter().map(|(id, _)| *id), world.console)?
+    } else {
+        library::valid(options.lessons.iter().map(String::as_str), world.console)?
+    };
+    let request = Request {
+        device: options.machine.device,
+        seed: options.machine.seed,
+        set: settings::of_lesson(&options.set)?,
+        data_dir: options.data_dir.clone(),
+        hardware: if options.strict_hardware {
+            HardwareRule::Fail
+        } else {
+            HardwareRule::Report
+        },
+        graders: graders(options.answers.as_deref(), &lessons, world)?,
+        records: world.runs(),
+    };
+    world.listen();
+    let results = runner::run(&lessons, &request, world)?;
+    reports::write(&options.report, &results, world.console)?;
+    let interrupted = if world.interrupt.is_asked() {
+        Exit::Interrupted
+    } else {
+        Exit::Passed
+    };
+    let exit = results.exit().and(interrupted);
+    let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
+    tell(&results, exit, reports_to_stdout, world)?;
+    Ok(exit)
+}
+
+/// The summary: a result where the lessons could be run, else a message, which leaves standard output empty.
+fn tell(
+    results: &Results,
+    exit: Exit,
+    reports_to_stdout: bool,
+    world: &mut World<'_>,
+) -> Result<(), Failure> {
+    let is_result = match exit {
+        Exit::Passed | Exit::CheckFailed => !reports_to_stdout,
+        Exit::Interrupted | Exit::Usage | Exit::DeviceMissing | Exit::RunFailed => false,
+    };
+    for line in summary::lines(results) {
+        if is_result {
+            world.console.line(line)?;
+        } else {
+            world.console.note(line);
+        }
+    }
+    if exit == Exit::Interrupted {
+        world.console.note("interrupted");
+    }
+    Ok(())
+}
+
+/// A learner's answers, or the lessons' own; answers to questions that nobody asks are worth a warning.
+fn graders(
+    file: Option<&Path>,
+    lessons: &[Lesson],
+    world: &mut World<'_>,
+) -> Result<Graders, Failure> {
+    let Some(file) = file else {
+        return Ok(Graders::Stated);
+    };
+    let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
+    let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
+    for stray in lessons.iter().flat_map(|lesson| answers.strays(lesson)) {
+        world.console.warn(stray);
+    }
+    Ok(Graders::Learner(answers))
+}

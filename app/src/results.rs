@@ -1,0 +1,202 @@
+//! What a headless run of lessons found out: the one thing that every report is written from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mlsys_lab::schema::Class;
+use mlsys_lab::value::Value;
+
+use crate::exit::Exit;
+
+/// The lessons of one invocation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// One after the other.
+    pub lessons: Vec<LessonResult>,
+}
+
+/// One lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LessonResult {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The seed of its runs.
+    pub seed: u64,
+    /// Its labs, predictions, checks and questions.
+    pub items: Vec<Item>,
+}
+
+/// One thing of a lesson that was run, compared or graded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// Its name in the lesson.
+    pub id: String,
+    /// What it is about, in one line: the lab's kind, the condition, the prompt.
+    pub about: String,
+    /// What it is, with what only that kind has.
+    pub kind: Kind,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// The kinds of items.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// An experiment.
+    Lab {
+        /// Where it ran; labs that answer at once run nowhere.
+        device: Option<String>,
+        /// What it measured.
+        metrics: BTreeMap<String, Value>,
+    },
+    /// A prediction: what theory says and what was measured.
+    Predict {
+        /// What theory says.
+        theory: Option<Value>,
+        /// What it is held against.
+        target: Option<Value>,
+    },
+    /// A condition on what the labs found.
+    Check {
+        /// How far it can be trusted to repeat.
+        class: Class,
+    },
+    /// A question.
+    Question {
+        /// What a right answer earns.
+        points: u32,
+        /// What this one earned.
+        earned: u32,
+    },
+}
+
+/// What became of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Passed,
+    /// It does not, and with which values.
+    Failed(String),
+    /// A hardware check that failed each time, where that is no failure.
+    Unstable(String),
+    /// It was not tried, and why.
+    Skipped(String),
+    /// It could not be tried, why, and what that means for the exit code.
+    Broken(String, Exit),
+}
+
+impl Verdict {
+    /// One word for people.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::Unstable(_) => "unstable",
+            Self::Skipped(_) => "skipped",
+            Self::Broken(..) => "error",
+        }
+    }
+
+    /// Why, where there is something to say.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Passed => None,
+            Self::Failed(reason)
+            | Self::Unstable(reason)
+            | Self::Skipped(reason)
+            | Self::Broken(reason, _) => Some(reason),
+        }
+    }
+
+    /// What it means for the exit code.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Passed | Self::Unstable(_) | Self::Skipped(_) => Exit::Passed,
+            Self::Failed(_) => Exit::CheckFailed,
+            Self::Broken(_, exit) => *exit,
+        }
+    }
+}
+
+impl Kind {
+    /// One word for people.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Lab { .. } => "lab",
+            Self::Predict { .. } => "predict",
+            Self::Check { .. } => "check",
+            Self::Question { .. } => "question",
+        }
+    }
+
+    /// Points earned and points possible; nothing for what is not graded.
+    pub fn points(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Question { points, earned } => Some((*earned, *points)),
+            Self::Lab { .. } | Self::Predict { .. } | Self::Check { .. } => None,
+        }
+    }
+}
+
+/// How many items ended in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// All of them.
+    pub all: usize,
+    /// Those that hold.
+    pub passed: usize,
+    /// Those that do not.
+    pub failed: usize,
+    /// Those that could not be tried.
+    pub broken: usize,
+    /// Those that were not tried, or are unstable.
+    pub skipped: usize,
+}
+
+impl LessonResult {
+    /// How its items ended.
+    pub fn count(&self) -> Count {
+        let mut count = Count {
+            all: self.items.len(),
+            ..Count::default()
+        };
+        for item in &self.items {
+            match item.verdict {
+                Verdict::Passed => count.passed += 1,
+                Verdict::Failed(_) => count.failed += 1,
+                Verdict::Broken(..) => count.broken += 1,
+                Verdict::Unstable(_) | Verdict::Skipped(_) => count.skipped += 1,
+            }
+        }
+        count
+    }
+
+    /// Points earned and points possible.
+    pub fn points(&self) -> (u32, u32) {
+        self.items
+            .iter()
+            .filter_map(|item| item.kind.points())
+            .fold((0, 0), |(earned, points), (e, p)| (earned + e, points + p))
+    }
+
+    /// How long its items took.
+    pub fn elapsed(&self) -> Duration {
+        self.items.iter().map(|item| item.elapsed).sum()
+    }
+}
+
+impl Results {
+    /// What all of it means for the exit code.
+    pub fn exit(&self) -> Exit {
+        let verdicts = self
+            .lessons
+            .iter()
+            .flat_map(|lesson| &lesson.items)
+            .map(|item| item.verdict.exit());
+        verdicts.fold(Exit::Passed, Exit::and)
+    }
+}
