@@ -187,8 +187,7 @@ fn cycles(lessons: &[Lesson]) -> Vec<Diagnostic> {
     while let Some(&start) = left.first() {
         // Follow requirements among what is left until a lesson has none there, or comes again.
         let mut path = vec![start];
-        loop {
-            let Some(&at) = path.last() else { break };
+        while let Some(&at) = path.last() {
             let next = at.front.requires.iter().find_map(|required| {
                 let lesson = left.iter().find(|other| other.front.id == required.value)?;
                 Some((*lesson, required.place))

@@ -328,7 +328,7 @@ impl LessonProgress {
         }
     }
 
-    /// Whether every question of the lesson is answered right and every check that is needed has held.
+    /// Whether every question of the lesson is answered right and every prediction was made.
     pub fn covers(&self, lesson: &Lesson) -> bool {
         let right = |id: &str| self.answers.get(id).is_some_and(|answered| answered.right);
         lesson.questions().all(|question| right(&question.id))

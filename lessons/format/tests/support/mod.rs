@@ -1,0 +1,130 @@
+//! Labs small enough for tests, and their registry.
+
+use mlsys_lab::Registry;
+use mlsys_lab::expr::{self, Dialect, Env, LookupError};
+use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::schema::Schema;
+
+const TRAIN: &str = r#"
+kind = "train"
+title = "Train a network"
+module = "training"
+about = "a live lab"
+source = "test"
+budget = 1.0
+param = [
+  { name = "dataset", type = "enum", values = ["spiral", "moons"], default = "spiral", about = "" },
+  { name = "learning_rate", type = "float", default = 0.01, min = 0.0, max = 100.0, live = true, about = "" },
+  { name = "width", type = "int", optional = true, min = 1, max = 4096, about = "" },
+  { name = "steps", type = "int", default = 400, min = 1, max = 1000000, about = "" },
+  { name = "data_dir", type = "string", optional = true, command_line_only = true, about = "" },
+]
+metric = [
+  { name = "loss", type = "float", class = "seeded", series = true, about = "" },
+  { name = "accuracy", type = "float", class = "seeded", series = true, about = "" },
+  { name = "gradient_norm.*", type = "float", class = "seeded", series = true, about = "" },
+  { name = "parameters", type = "int", about = "" },
+  { name = "loss_floor", type = "float", when = "dataset = chain", about = "" },
+  { name = "seconds_per_step", type = "float", class = "hardware", series = true, about = "" },
+]
+panel = [
+  { name = "loss-curve", shows = "loss", draw = "line", metrics = ["loss"] },
+  { name = "decision-boundary", shows = "the plane" },
+]
+"#;
+
+const OCCUPANCY: &str = r#"
+kind = "occupancy"
+title = "Occupancy"
+module = "gpu"
+about = "an instant lab"
+source = "test"
+param = [
+  { name = "threads_per_block", type = "int", default = 256, min = 1, max = 1024, about = "" },
+  { name = "registers_per_thread", type = "int", default = 32, min = 1, max = 255, about = "" },
+]
+metric = [
+  { name = "occupancy", type = "float", about = "" },
+  { name = "limiters", type = "array", about = "" },
+  { name = "sizes", type = "array", about = "" },
+]
+"#;
+
+const GRAPH: &str = r#"
+kind = "graph"
+title = "Graph"
+module = "graphs"
+about = "evaluates an expression in x"
+source = "test"
+param = [
+  { name = "expression", type = "string", default = "x", about = "" },
+  { name = "x", type = "float", default = 2.0, about = "" },
+]
+metric = [ { name = "value", type = "float", about = "" } ]
+"#;
+
+/// A lab that is only looked at.
+struct Known(Schema);
+
+impl Lab for Known {
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        run.scalar("occupancy", 0.5);
+        Ok(())
+    }
+}
+
+/// Evaluates its expression with x given.
+struct Graph(Schema);
+
+struct X(f64);
+
+impl Env for X {
+    fn lookup(&self, name: &str) -> Result<expr::Value, LookupError> {
+        match name {
+            "x" => Ok(expr::Value::Number(self.0)),
+            _ => Err(LookupError::Unknown { nearest: None }),
+        }
+    }
+}
+
+impl Lab for Graph {
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let text = run.params.text("expression")?.to_owned();
+        let x = run.params.float("x")?;
+        let fail = |message: String| LabError::Expression {
+            param: "expression".into(),
+            message,
+        };
+        let tree = expr::parse(&text, Dialect::Lesson).map_err(|e| fail(e.to_string()))?;
+        match expr::evaluate(&tree, &X(x)).map_err(|e| fail(e.to_string()))? {
+            expr::Value::Number(value) => run.scalar("value", value),
+            other => return Err(fail(other.kind().into())),
+        }
+        Ok(())
+    }
+}
+
+/// The labs that test lessons use.
+pub(crate) fn registry() -> Registry {
+    let schema = |text| Schema::parse(text).unwrap();
+    Registry::new(vec![
+        Box::new(Known(schema(TRAIN))),
+        Box::new(Known(schema(OCCUPANCY))),
+        Box::new(Graph(schema(GRAPH))),
+    ])
+}
+
+/// The folder of sample lessons.
+pub(crate) fn folder(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/lessons")
+        .join(name)
+}
