@@ -179,7 +179,11 @@ impl Glyphs {
 }
 
 fn step(glyphs: &[&'static str], share: f32) -> &'static str {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    let share = if share.is_finite() {
+        share.clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     let place = (share * glyphs.len() as f32) as usize;
     glyphs[place.min(glyphs.len() - 1)]
 }
@@ -218,9 +222,19 @@ mod tests {
     fn what_fills_one_cell_is_one_cell_wide() {
         for glyphs in [UNICODE, ASCII] {
             let single = [
-                glyphs.vertical, glyphs.horizontal, glyphs.tick_left, glyphs.tick_below,
-                glyphs.change, glyphs.not_finite, glyphs.level, glyphs.ellipsis, glyphs.right,
-                glyphs.wrong, glyphs.modelled, glyphs.point, glyphs.faint_point,
+                glyphs.vertical,
+                glyphs.horizontal,
+                glyphs.tick_left,
+                glyphs.tick_below,
+                glyphs.change,
+                glyphs.not_finite,
+                glyphs.level,
+                glyphs.ellipsis,
+                glyphs.right,
+                glyphs.wrong,
+                glyphs.modelled,
+                glyphs.point,
+                glyphs.faint_point,
             ];
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
             let all = single.iter().chain(tables.into_iter().flatten());
@@ -232,7 +246,12 @@ mod tests {
 
     #[test]
     fn ascii_is_ascii_and_classes_differ() {
-        let all = [ASCII.separator, ASCII.arrow, ASCII.plus_minus, ASCII.ellipsis];
+        let all = [
+            ASCII.separator,
+            ASCII.arrow,
+            ASCII.plus_minus,
+            ASCII.ellipsis,
+        ];
         let tables = ASCII.classes.iter().chain(ASCII.shades);
         assert!(all.iter().chain(tables).all(|g| g.is_ascii()));
         for glyphs in [UNICODE, ASCII] {

@@ -79,7 +79,7 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
         Draw::Table => {
             let table = metrics::table(scene, &look.glyphs);
             !table.rows.is_empty() && {
-                table::draw(body, buf, &table, look);
+                table::draw(airy(body), buf, &table, look);
                 true
             }
         }
@@ -106,9 +106,19 @@ pub fn draw_frame(area: Rect, buf: &mut Buffer, frame: &Frame, look: &Look) {
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix::draw(area, buf, map, look),
         Frame::HeatMap(map) => heat::draw(area, buf, map, look),
         Frame::Bars(bars) => bars::draw(area, buf, bars, look),
-        Frame::Table(table) => table::draw(area, buf, table, look),
-        Frame::Images(images) => images::draw(area, buf, images, look),
-        Frame::Text(text) => text::draw(area, buf, text, look.theme.text),
+        Frame::Table(table) => table::draw(airy(area), buf, table, look),
+        Frame::Images(images) => images::draw(airy(area), buf, images, look),
+        Frame::Text(text) => text::draw(airy(area), buf, text, look.theme.text),
+    }
+}
+
+/// The area with an empty row on top, if it is high enough to spare one.
+fn airy(area: Rect) -> Rect {
+    let spared = u16::from(area.height >= 10);
+    Rect {
+        y: area.y + spared,
+        height: area.height - spared,
+        ..area
     }
 }
 
@@ -130,21 +140,36 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
             break;
         }
     }
-    Rect { y: area.y + 1, height: area.height - 1, ..area }
+    Rect {
+        y: area.y + 1,
+        height: area.height - 1,
+        ..area
+    }
 }
 
 /// The latest value of the panel's first metric, and the step the picture stands for.
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let mut facts = Vec::new();
     let step = match scene.panel.draw {
-        Draw::Frame => scene.data.frames.get(scene.panel.name.as_str()).map(|(step, _)| *step),
+        Draw::Frame => scene
+            .data
+            .frames
+            .get(scene.panel.name.as_str())
+            .map(|(step, _)| *step),
         Draw::Line | Draw::Bars | Draw::Table => {
-            let first = metrics::expand(&scene.panel.metrics, scene.data).into_iter().next();
-            if let (Draw::Line, Some(name)) = (scene.panel.draw, first)
-                && let Some(value) = scene.data.metric(name).and_then(|v| v.as_f64())
-            {
-                let value = quantity(value, scene.unit(name), &look.glyphs);
-                facts.push(format!("{name} {value}"));
+            let first = metrics::expand(&scene.panel.metrics, scene.data)
+                .into_iter()
+                .next();
+            if let (Draw::Line, Some(name)) = (scene.panel.draw, first) {
+                let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
+                match scene.data.metric(name).and_then(|v| v.as_f64()) {
+                    _ if broken => facts.push(format!("{name} not finite")),
+                    Some(x) => facts.push(format!(
+                        "{name} {}",
+                        quantity(x, scene.unit(name), &look.glyphs)
+                    )),
+                    None => {}
+                }
             }
             Some(scene.data.step)
         }

@@ -192,12 +192,12 @@ impl Theme {
 
     /// The colour of a share of a diverging scale, from 0 to 1; absent where there is no colour.
     pub fn heat(&self, share: f32) -> Option<Color> {
-        self.scale(&self.palette.heat, share)
+        self.scale(self.palette.heat, share)
     }
 
     /// The colour of a share of a scale that starts at nothing; absent where there is no colour.
     pub fn amount(&self, share: f32) -> Option<Color> {
-        self.scale(&self.palette.amount, share)
+        self.scale(self.palette.amount, share)
     }
 
     /// The colour of a grey pixel, 0 black; absent where there is no colour.
@@ -233,11 +233,19 @@ impl Theme {
 
     /// The colours that stand for "no colour set", foreground and background, where a picture must choose.
     pub fn defaults(&self) -> (Rgb, Rgb) {
-        (to_rgb(self.palette.text), to_rgb(self.palette.background))
+        let ink = self.screen.fg.unwrap_or(self.palette.text);
+        (
+            to_rgb(ink),
+            to_rgb(self.screen.bg.unwrap_or(self.palette.background)),
+        )
     }
 
     fn scale(&self, stops: &[Color], share: f32) -> Option<Color> {
-        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
+        let share = if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.5
+        };
         match self.depth {
             ColorDepth::TrueColor | ColorDepth::Ansi256 => {
                 Some(rgb::fit(rgb::between(stops, share), self.depth))

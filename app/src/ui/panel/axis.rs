@@ -26,19 +26,33 @@ impl Axis {
     ///
     /// A logarithmic axis shows positive values only; bounds that are not positive are moved there.
     pub(super) fn around(low: f64, high: f64, scale: Scale) -> Self {
-        let clamp = |x: f64| if x.is_finite() { x.clamp(-HUGE, HUGE) } else { 0.0 };
+        let clamp = |x: f64| {
+            if x.is_finite() {
+                x.clamp(-HUGE, HUGE)
+            } else {
+                0.0
+            }
+        };
         let (low, high) = (clamp(low), clamp(high));
         let (low, high) = (low.min(high), low.max(high));
         match scale {
             Scale::Linear => {
                 // A curve near zero is best judged against zero.
-                let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+                let low = if low > 0.0 && low < 0.5 * high {
+                    0.0
+                } else {
+                    low
+                };
                 let size = low.abs().max(high.abs());
                 if high - low > size * 1e-9 && high - low > TINY {
                     Self { low, high, scale }
                 } else {
                     let pad = if size > TINY { size * 0.1 } else { 1.0 };
-                    Self { low: low - pad, high: high + pad, scale }
+                    Self {
+                        low: low - pad,
+                        high: high + pad,
+                        scale,
+                    }
                 }
             }
             Scale::Log => {
@@ -46,12 +60,24 @@ impl Axis {
                 let low = if low > 0.0 { low.max(TINY) } else { high / 1e3 };
                 let decades = (high / low).log10();
                 // Round outwards to whole decades if there are several, else to 1, 2 or 5.
-                let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+                let steps: &[f64] = if decades > 3.0 {
+                    &[1.0]
+                } else {
+                    &[1.0, 2.0, 5.0]
+                };
                 let (below, above) = (round_down(low, steps), round_up(high, steps));
                 if above > below * 1.5 {
-                    Self { low: below, high: above, scale }
+                    Self {
+                        low: below,
+                        high: above,
+                        scale,
+                    }
                 } else {
-                    Self { low: low / 2.0, high: high * 2.0, scale }
+                    Self {
+                        low: low / 2.0,
+                        high: high * 2.0,
+                        scale,
+                    }
                 }
             }
         }
@@ -61,7 +87,11 @@ impl Axis {
     pub(super) fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);
         let low = if first <= 0.1 * last { 0.0 } else { first };
-        Self { low, high: if last > low { last } else { low + 1.0 }, scale: Scale::Linear }
+        Self {
+            low,
+            high: if last > low { last } else { low + 1.0 },
+            scale: Scale::Linear,
+        }
     }
 
     /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
@@ -77,7 +107,12 @@ impl Axis {
     }
 
     /// About so many round values with their labels, in ascending order.
-    pub(super) fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
+    pub(super) fn ticks(
+        &self,
+        wanted: u16,
+        unit: Option<&str>,
+        glyphs: &Glyphs,
+    ) -> Vec<(f64, String)> {
         let wanted = f64::from(wanted.max(1));
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted, unit, glyphs),
@@ -96,7 +131,11 @@ impl Axis {
         let size = self.low.abs().max(self.high.abs()) / prefix.factor;
         let decimals = (-(step / prefix.factor).log10().floor()).clamp(0.0, 9.0) as usize;
         let label = |tick: f64| {
-            let tick = if tick.abs() < slack { 0.0 } else { tick / prefix.factor };
+            let tick = if tick.abs() < slack {
+                0.0
+            } else {
+                tick / prefix.factor
+            };
             let digits = if size >= 1e5 || decimals > 5 {
                 number(tick)
             } else {
@@ -108,12 +147,15 @@ impl Axis {
     }
 
     fn log_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
+        let (first, last) = (
+            self.low.log10().floor() as i32,
+            self.high.log10().ceil() as i32,
+        );
         let decades = (self.high / self.low).log10();
         let stride = (decades / wanted).ceil().max(1.0) as usize;
         let inside: &[f64] = match wanted / decades.max(0.1) {
             // Room for three ticks a decade.
-            room if room >= 3.0 => &[1.0, 2.0, 5.0],
+            room if room >= 1.5 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
         let values = (first..=last)
@@ -146,7 +188,10 @@ fn nice_step(raw: f64) -> f64 {
 fn round_up(x: f64, steps: &[f64]) -> f64 {
     let decade = 10f64.powf(x.log10().floor());
     let fits = |m: &&f64| **m * decade >= x * (1.0 - 1e-9);
-    steps.iter().find(fits).map_or(10.0 * decade, |m| m * decade)
+    steps
+        .iter()
+        .find(fits)
+        .map_or(10.0 * decade, |m| m * decade)
 }
 
 fn round_down(x: f64, steps: &[f64]) -> f64 {
@@ -168,20 +213,49 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         let linear = |low, high| Axis::around(low, high, Scale::Linear);
-        assert_eq!(labels(&linear(0.02, 0.7), 4, None), ["0.0", "0.2", "0.4", "0.6"]);
-        assert_eq!(labels(&linear(0.0, 0.012), 3, Some("seconds")), ["0 ms", "5 ms", "10 ms"]);
-        assert_eq!(labels(&linear(-1.0, 1.0), 4, Some("nats")), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!(
+            labels(&linear(0.02, 0.7), 4, None),
+            ["0.0", "0.2", "0.4", "0.6"]
+        );
+        assert_eq!(
+            labels(&linear(0.0, 0.012), 3, Some("seconds")),
+            ["0 ms", "5 ms", "10 ms"]
+        );
+        assert_eq!(
+            labels(&linear(-1.0, 1.0), 4, Some("nats")),
+            ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
+        );
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
-        assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
-        assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
+        assert_eq!(
+            labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None),
+            ["1", "2", "5", "10"]
+        );
+        assert_eq!(
+            labels(&Axis::steps(1, 400), 4, None),
+            ["0", "100", "200", "300", "400"]
+        );
     }
 
     #[test]
     fn every_pair_of_bounds_makes_an_axis_with_few_ticks() {
         let bounds = [
-            0.0, -0.0, 1.0, -1.0, 1e-320, 1e308, -1e308, f64::MAX, f64::MIN, f64::NAN,
-            f64::INFINITY, 0.1 + 0.2, 0.3, 1e-12, 1e15, 1e15 + 1.0,
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            1e-320,
+            1e308,
+            -1e308,
+            f64::MAX,
+            f64::MIN,
+            f64::NAN,
+            f64::INFINITY,
+            0.1 + 0.2,
+            0.3,
+            1e-12,
+            1e15,
+            1e15 + 1.0,
         ];
         for low in bounds {
             for high in bounds {
@@ -191,7 +265,10 @@ mod tests {
                     assert!(labels(&axis, 5, Some("seconds")).len() <= 32);
                     for value in bounds {
                         let share = axis.share(value);
-                        assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)), "{axis:?} {value}");
+                        assert!(
+                            share.is_none_or(|s| (0.0..=1.0).contains(&s)),
+                            "{axis:?} {value}"
+                        );
                     }
                 }
             }

@@ -13,13 +13,19 @@ use crate::ui::theme::Look;
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
     let unit = Some(bars.unit.as_str()).filter(|u| !u.is_empty());
-    let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
+    let said: Vec<String> = bars
+        .bars
+        .iter()
+        .map(|bar| said(bar, bars.scale, unit, look))
+        .collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
     let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
+    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 4);
+    let beside = if remarks > 0 { remarks + 2 } else { 0 };
     let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
     let track = Rect {
         x: area.x + labels + 1,
-        width: area.width.saturating_sub(labels + values + 2),
+        width: area.width.saturating_sub(labels + values + beside + 2),
         ..area
     };
     let axis = axis(bars);
@@ -27,17 +33,43 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
     let rows = area.height - u16::from(has_ticks);
     let shown = fitting(bars.bars.len(), rows);
     // Room for air between the bars, if there is any.
-    let pitch = if bars.bars.len() * 2 <= usize::from(rows) + 1 { 2 } else { 1 };
+    let pitch = if bars.bars.len() * 2 <= usize::from(rows) {
+        2
+    } else {
+        1
+    };
     let mut pen = Pen::new(area, buf, &look.glyphs);
-    let mut y = area.y;
+    let mut y = area.y + pitch - 1;
     for (bar, said) in bars.bars.iter().zip(&said).take(shown) {
         pen.within(area.x, y, labels, &bar.label, look.theme.text);
-        length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
+        length(
+            &mut pen,
+            Rect {
+                y,
+                height: 1,
+                ..track
+            },
+            bar,
+            &axis,
+            look,
+        );
         let style = match bar.value {
             Some(_) => look.theme.dim,
             None => look.theme.bad,
         };
-        pen.ending(area.right(), y, &pen::cut(said, area.width / 2, look.glyphs.ellipsis), style);
+        pen.ending(
+            area.right() - beside,
+            y,
+            &pen::cut(said, values, look.glyphs.ellipsis),
+            style,
+        );
+        pen.within(
+            area.right() - remarks,
+            y,
+            remarks,
+            &bar.remark,
+            look.theme.dim,
+        );
         y += pitch;
     }
     if shown < bars.bars.len() && rows > 0 {
@@ -46,24 +78,44 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
     }
     if has_ticks {
         let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
-        ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
+        ticks(
+            &mut pen,
+            Rect {
+                y,
+                height: 1,
+                ..track
+            },
+            &axis,
+            unit,
+            look,
+        );
     }
 }
 
 /// The bars that fit; the last row is kept for the number of the others.
 fn fitting(count: usize, rows: u16) -> usize {
     let rows = usize::from(rows);
-    if count <= rows { count } else { rows.saturating_sub(1) }
+    if count <= rows {
+        count
+    } else {
+        rows.saturating_sub(1)
+    }
 }
 
 /// The axis that holds all values and, if it is linear, zero.
 fn axis(bars: &Bars) -> Axis {
-    let values = bars.bars.iter().filter_map(|b| b.value).filter(|x| x.is_finite());
+    let values = bars
+        .bars
+        .iter()
+        .filter_map(|b| b.value)
+        .filter(|x| x.is_finite());
     let values = values.filter(|x| match bars.scale {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
     });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+        (l.min(x), h.max(x))
+    });
     match bars.scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
         Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
@@ -72,33 +124,45 @@ fn axis(bars: &Bars) -> Axis {
     }
 }
 
-/// What stands to the right of a bar: its value and its remark.
+/// The value that stands to the right of a bar.
 fn said(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
-    let value = match (bar.value, scale) {
+    match (bar.value, scale) {
         (None, _) => format!("{} not finite", look.glyphs.not_finite),
         (Some(x), _) if !x.is_finite() => format!("{} not finite", look.glyphs.not_finite),
         (Some(x), Scale::Log) if x <= 0.0 => {
             format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
         }
         (Some(x), Scale::Linear | Scale::Log) => quantity(x, unit, &look.glyphs),
-    };
-    if bar.remark.is_empty() { value } else { format!("{value}  {}", bar.remark) }
+    }
 }
 
 /// One bar, in eighths of a cell where the glyphs have them.
 fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
-    let Some(share) = bar.value.filter(|x| x.is_finite()).and_then(|x| axis.share(x)) else {
+    let zero = axis.share(0.0).unwrap_or(0.0);
+    if zero > 0.0 {
+        let x =
+            track.x + ((zero * f64::from(track.width)) as u16).min(track.width.saturating_sub(1));
+        pen.glyph(x, track.y, look.glyphs.vertical, look.theme.border);
+    }
+    let Some(share) = bar
+        .value
+        .filter(|x| x.is_finite())
+        .and_then(|x| axis.share(x))
+    else {
         return;
     };
     let theme = &look.theme;
     let parts = look.glyphs.lengths;
     let per_cell = parts.len();
     let total = usize::from(track.width) * per_cell;
-    let zero = axis.share(0.0).unwrap_or(0.0);
     let at = |share: f64| (share * total as f64).round() as usize;
     let (from, to) = (at(zero), at(share));
     let modelled = bar.remark == "modelled";
-    let full = if modelled { look.glyphs.modelled } else { parts[per_cell - 1] };
+    let full = if modelled {
+        look.glyphs.modelled
+    } else {
+        parts[per_cell - 1]
+    };
     let (style, first) = if to >= from {
         (theme.curve(0), from.div_ceil(per_cell))
     } else {
@@ -123,7 +187,9 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
 fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: &Look) {
     let mut free = track.x;
     for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
-        let Some(share) = axis.share(value) else { continue };
+        let Some(share) = axis.share(value) else {
+            continue;
+        };
         let x = track.x + (share * f64::from(track.width)) as u16;
         let text = format!("{}{label}", look.glyphs.vertical);
         if x >= free && x + pen::width(&text) <= track.right() + 1 {

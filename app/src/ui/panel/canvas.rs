@@ -27,13 +27,20 @@ pub(super) struct Canvas {
 impl Canvas {
     /// An empty field.
     pub(super) fn new(area: Rect, glyphs: &Glyphs) -> Self {
-        Self { area, set: glyphs.set, cells: vec![None; usize::from(area.width) * usize::from(area.height)] }
+        Self {
+            area,
+            set: glyphs.set,
+            cells: vec![None; usize::from(area.width) * usize::from(area.height)],
+        }
     }
 
     /// Dots in a row and in a column.
     pub(super) fn size(&self) -> (usize, usize) {
         let (across, down) = self.dots();
-        (usize::from(self.area.width) * across, usize::from(self.area.height) * down)
+        (
+            usize::from(self.area.width) * across,
+            usize::from(self.area.height) * down,
+        )
     }
 
     fn dots(&self) -> (usize, usize) {
@@ -53,7 +60,9 @@ impl Canvas {
         if column >= width {
             return;
         }
-        let Some(cell) = self.cells.get_mut(row * width + column) else { return };
+        let Some(cell) = self.cells.get_mut(row * width + column) else {
+            return;
+        };
         let bit = BITS[x % across][y % down];
         *cell = Some(match *cell {
             Some((under, bits)) if under.rank == ink.rank => (ink, bits | bit),
@@ -68,7 +77,9 @@ impl Canvas {
         let steps = across.max(down);
         for i in 0..=steps {
             let part = |a: usize, b: usize| {
-                let way = (a.abs_diff(b) * i + steps / 2).checked_div(steps).unwrap_or(0);
+                let way = (a.abs_diff(b) * i + steps / 2)
+                    .checked_div(steps)
+                    .unwrap_or(0);
                 if b >= a { a + way } else { a - way }
             };
             self.dot(part(from.0, to.0), part(from.1, to.1), ink);
@@ -99,7 +110,11 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    const INK: Ink = Ink { rank: 1, style: Style::new(), marker: "*" };
+    const INK: Ink = Ink {
+        rank: 1,
+        style: Style::new(),
+        marker: "*",
+    };
 
     fn drawn(set: GlyphSet, from: (usize, usize), to: (usize, usize)) -> Vec<String> {
         let area = Rect::new(0, 0, 4, 2);

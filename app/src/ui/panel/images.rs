@@ -31,7 +31,16 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, images: &Images, look: &Look) {
         };
         let tile = tile.intersection(area);
         pixels(buf, tile, images, image, look);
-        label(buf, Rect { height: height + 1, ..tile }.intersection(area), image, look);
+        label(
+            buf,
+            Rect {
+                height: height + 1,
+                ..tile
+            }
+            .intersection(area),
+            image,
+            look,
+        );
     }
 }
 
@@ -44,8 +53,14 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
     let mut chosen = (1, 1);
     for divisor in [4, 3, 2, 1] {
         let width = cells(images.width, divisor, 4, area.width.max(1));
-        let height = cells(images.height, 2 * divisor, 2, area.height.saturating_sub(1).max(1));
-        let fit = usize::from((area.width + GAP) / (width + GAP)) * usize::from(area.height / (height + 1));
+        let height = cells(
+            images.height,
+            2 * divisor,
+            2,
+            area.height.saturating_sub(1).max(1),
+        );
+        let fit = usize::from((area.width + GAP) / (width + GAP))
+            * usize::from(area.height / (height + 1));
         if chosen == (1, 1) || fit >= images.images.len() {
             chosen = (width, height);
         }
@@ -57,17 +72,28 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
 fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &Look) {
     let mean = |x: u16, half: u16, halves: u16| {
         let columns = part(images.width, usize::from(x), usize::from(tile.width));
-        let rows = part(images.height, usize::from(half), usize::from(tile.height * halves));
+        let rows = part(
+            images.height,
+            usize::from(half),
+            usize::from(tile.height * halves),
+        );
         let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
-        let levels = inside.filter_map(|(row, column)| image.pixels.get(row * images.width + column));
-        let (sum, count) = levels.fold((0_u32, 0_u32), |(s, c), level| (s + u32::from(*level), c + 1));
+        let levels =
+            inside.filter_map(|(row, column)| image.pixels.get(row * images.width + column));
+        let (sum, count) = levels.fold((0_u32, 0_u32), |(s, c), level| {
+            (s + u32::from(*level), c + 1)
+        });
         sum.checked_div(count).map_or(0, |mean| mean as u8)
     };
     for y in 0..tile.height {
         for x in 0..tile.width {
             let target = &mut buf[(tile.x + x, tile.y + y)];
             let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
-            match (look.glyphs.set, look.theme.grey(upper), look.theme.grey(lower)) {
+            match (
+                look.glyphs.set,
+                look.theme.grey(upper),
+                look.theme.grey(lower),
+            ) {
                 (GlyphSet::Unicode, Some(upper), Some(lower)) => {
                     target.set_symbol("▀").set_fg(upper).set_bg(lower);
                 }
@@ -98,7 +124,14 @@ fn label(buf: &mut Buffer, tile: Rect, image: &Image, look: &Look) {
         Verdict::Wrong => {
             let text = format!("{} {}", glyphs.wrong, image.label);
             let worded = format!("{text} wrong");
-            (if pen::width(&worded) <= tile.width { worded } else { text }, theme.bad)
+            (
+                if pen::width(&worded) <= tile.width {
+                    worded
+                } else {
+                    text
+                },
+                theme.bad,
+            )
         }
     };
     let y = tile.bottom().saturating_sub(1);

@@ -2,6 +2,7 @@
 
 mod chart;
 mod curves;
+mod letters;
 mod marks;
 
 use ratatui::buffer::Buffer;
@@ -48,8 +49,18 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
 /// The part above and the part below a row.
 fn split(area: Rect, above: u16) -> [Rect; 2] {
     let above = above.min(area.height);
-    let upper = Rect { height: above, ..area };
-    [upper, Rect { y: area.y + above, height: area.height - above, ..area }]
+    let upper = Rect {
+        height: above,
+        ..area
+    };
+    [
+        upper,
+        Rect {
+            y: area.y + above,
+            height: area.height - above,
+            ..area
+        },
+    ]
 }
 
 /// Says that a series has no finite value; false if it has no value at all.
@@ -69,14 +80,18 @@ fn nothing_finite(area: Rect, buf: &mut Buffer, curves: &Curves<'_>, look: &Look
 
 /// The latest value and the way it came, in one row.
 fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
-    let Some(curve) = curves.now.first() else { return };
+    let Some(curve) = curves.now.first() else {
+        return;
+    };
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let style = look.theme.curve(0);
     let latest = curve.latest().map_or_else(
         || look.glyphs.not_finite.to_owned(),
         |value| quantity(value, scene.unit(curve.name), &look.glyphs),
     );
-    let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
+    let x = pen
+        .text(area.x, area.y, &latest, look.theme.text)
+        .saturating_add(1);
     let room = usize::from(area.right().saturating_sub(x));
     let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
         return;

@@ -16,7 +16,11 @@ pub(super) fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a s
     for pattern in patterns {
         match pattern.strip_suffix('*') {
             Some(stem) => {
-                let names = data.series.keys().chain(data.scalars.keys()).map(AsRef::as_ref);
+                let names = data
+                    .series
+                    .keys()
+                    .chain(data.scalars.keys())
+                    .map(AsRef::as_ref);
                 let members: BTreeSet<&str> = names.filter(|n| n.starts_with(stem)).collect();
                 let mut members: Vec<&str> = members.into_iter().collect();
                 members.sort_by(|a, b| natural(a, b));
@@ -46,7 +50,10 @@ fn natural(a: &str, b: &str) -> Ordering {
 
 /// The part of the names that tells them apart: members of one family lose the family's name.
 pub(super) fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let stem = names.first().and_then(|n| n.rfind('.')).map_or(0, |dot| dot + 1);
+    let stem = names
+        .first()
+        .and_then(|n| n.rfind('.'))
+        .map_or(0, |dot| dot + 1);
     let shared = names.len() > 1 && names.iter().all(|n| n.get(..stem) == names[0].get(..stem));
     let cut = if shared { stem } else { 0 };
     names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
@@ -56,32 +63,60 @@ pub(super) fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
 pub(super) fn bars(scene: &Scene<'_>) -> Bars {
     let names = expand(&scene.panel.metrics, scene.data);
     let labels = short_names(&names);
-    let unit = names.first().and_then(|n| scene.unit(n)).unwrap_or_default();
+    let unit = names
+        .first()
+        .and_then(|n| scene.unit(n))
+        .unwrap_or_default();
     let bars = names.iter().zip(labels).map(|(name, label)| {
-        let broken = scene.data.series.get(*name).is_some_and(|s| s.ends_in_gap());
-        let value = scene.data.metric(name).and_then(|v| v.as_f64()).filter(|_| !broken);
-        let remark = if scene.is_modelled(name) { "modelled" } else { "" };
-        Bar { label: label.to_owned(), value, remark: remark.to_owned() }
+        let broken = scene
+            .data
+            .series
+            .get(*name)
+            .is_some_and(|s| s.ends_in_gap());
+        let value = scene
+            .data
+            .metric(name)
+            .and_then(|v| v.as_f64())
+            .filter(|_| !broken);
+        let remark = if scene.is_modelled(name) {
+            "modelled"
+        } else {
+            ""
+        };
+        Bar {
+            label: label.to_owned(),
+            value,
+            remark: remark.to_owned(),
+        }
     });
-    Bars { unit: unit.to_owned(), scale: scene.panel.scale, bars: bars.collect() }
+    Bars {
+        unit: unit.to_owned(),
+        scale: scene.panel.scale,
+        bars: bars.collect(),
+    }
 }
 
 /// The latest values as a table.
 pub(super) fn table(scene: &Scene<'_>, glyphs: &Glyphs) -> Table {
-    let rows = expand(&scene.panel.metrics, scene.data).into_iter().map(|name| {
-        let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
-        let value = match scene.data.metric(name) {
-            Some(_) | None if broken => Value::from("not finite"),
-            Some(value) => match value.as_f64() {
-                Some(x) => quantity(x, scene.unit(name), glyphs).into(),
-                None => value,
-            },
-            None => Value::from("no value"),
-        };
-        vec![Value::from(name), value]
-    });
+    let rows = expand(&scene.panel.metrics, scene.data)
+        .into_iter()
+        .map(|name| {
+            let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
+            let value = match scene.data.metric(name) {
+                Some(_) | None if broken => Value::from("not finite"),
+                Some(value) => match value.as_f64() {
+                    Some(x) => quantity(x, scene.unit(name), glyphs).into(),
+                    None => value,
+                },
+                None => Value::from("no value"),
+            };
+            vec![Value::from(name), value]
+        });
     let rows = rows.collect();
-    Table { columns: vec!["metric".to_owned(), "value".to_owned()], rows }
+    Table {
+        columns: vec!["metric".to_owned(), "value".to_owned()],
+        rows,
+    }
 }
 
 #[cfg(test)]
@@ -91,12 +126,21 @@ mod tests {
     #[test]
     fn families_expand_in_natural_order() {
         let mut data = RunData::default();
-        for name in ["norm.layer10", "norm.layer2", "norm.layer1", "loss", "normal"] {
+        for name in [
+            "norm.layer10",
+            "norm.layer2",
+            "norm.layer1",
+            "loss",
+            "normal",
+        ] {
             data.scalars.insert(name.into(), Value::Float(1.0));
         }
         let patterns = ["loss".to_owned(), "absent".to_owned(), "norm.*".to_owned()];
         let names = expand(&patterns, &data);
-        assert_eq!(names, ["loss", "norm.layer1", "norm.layer2", "norm.layer10"]);
+        assert_eq!(
+            names,
+            ["loss", "norm.layer1", "norm.layer2", "norm.layer10"]
+        );
         assert_eq!(short_names(&names[1..]), ["layer1", "layer2", "layer10"]);
         assert_eq!(short_names(&names), names);
         assert_eq!(short_names(&["norm.layer1"]), ["norm.layer1"]);

@@ -19,7 +19,11 @@ pub(super) struct Pen<'a> {
 impl<'a> Pen<'a> {
     /// A pen for the part of `area` that lies in the buffer.
     pub(super) fn new(area: Rect, buf: &'a mut Buffer, glyphs: &'a Glyphs) -> Self {
-        Self { area: area.intersection(buf.area), buf, glyphs }
+        Self {
+            area: area.intersection(buf.area),
+            buf,
+            glyphs,
+        }
     }
 
     /// Writes to the right edge, with an ellipsis where the text is cut; returns the column after it.

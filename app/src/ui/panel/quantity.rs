@@ -16,7 +16,9 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
 
 /// The nearest number with so many significant digits.
 fn significant(x: f64, digits: usize) -> f64 {
-    format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x)
+    format!("{x:.*e}", digits.saturating_sub(1))
+        .parse()
+        .unwrap_or(x)
 }
 
 /// A decimal prefix of a unit.
@@ -27,13 +29,23 @@ pub(super) struct Prefix {
     letter: char,
 }
 
-const NONE: Prefix = Prefix { factor: 1.0, letter: ' ' };
+const NONE: Prefix = Prefix {
+    factor: 1.0,
+    letter: ' ',
+};
 
 impl Prefix {
     /// The prefix for values up to a size. Units that do not take prefixes keep none.
     pub(super) fn for_size(size: f64, unit: Option<&str>) -> Self {
         let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
-        let large = [(1.0, ' '), (1e3, 'k'), (1e6, 'M'), (1e9, 'G'), (1e12, 'T'), (1e15, 'P')];
+        let large = [
+            (1.0, ' '),
+            (1e3, 'k'),
+            (1e6, 'M'),
+            (1e9, 'G'),
+            (1e12, 'T'),
+            (1e15, 'P'),
+        ];
         let steps: &[(f64, char)] = match unit {
             Some("seconds") => &small,
             Some(unit) if unit == "bytes" || unit == "flops" || unit.ends_with("/s") => &large,

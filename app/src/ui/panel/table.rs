@@ -43,19 +43,35 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, table: &Table, look: &Look) {
     }
     let top = area.y + 1 + u16::from(ruled);
     let rows = usize::from(area.bottom().saturating_sub(top));
-    let shown = if table.rows.len() <= rows { rows } else { rows.saturating_sub(1) };
+    let shown = if table.rows.len() <= rows {
+        rows
+    } else {
+        rows.saturating_sub(1)
+    };
     for (y, row) in (top..).zip(table.rows.iter().take(shown)) {
         for (column, (x, value)) in starts.iter().zip(row).enumerate() {
             put(y, column, *x, &value.to_string(), theme.text);
         }
     }
     if ruled {
-        let total = widths.iter().fold(0_u16, |sum, w| sum.saturating_add(w + GAP));
+        let total = widths
+            .iter()
+            .fold(0_u16, |sum, w| sum.saturating_add(w + GAP));
         let total = total.saturating_sub(GAP).min(area.width);
-        pen.run(area.x, area.y + 1, total, look.glyphs.horizontal, theme.border);
+        pen.run(
+            area.x,
+            area.y + 1,
+            total,
+            look.glyphs.horizontal,
+            theme.border,
+        );
     }
     if shown < table.rows.len() && rows > 0 {
-        let more = format!("{} {} more rows", look.glyphs.ellipsis, table.rows.len() - shown);
+        let more = format!(
+            "{} {} more rows",
+            look.glyphs.ellipsis,
+            table.rows.len() - shown
+        );
         pen.text(area.x, area.bottom() - 1, &more, theme.dim);
     }
 }
@@ -81,9 +97,13 @@ fn fit(mut widths: Vec<u16>, room: u16) -> Vec<u16> {
     let total = |widths: &[u16]| widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps;
     while total(&widths) > usize::from(room) {
         let over = total(&widths) - usize::from(room);
-        let Some(widest) = widths.iter_mut().max().filter(|w| **w > NARROW) else { break };
+        let Some(widest) = widths.iter_mut().max().filter(|w| **w > NARROW) else {
+            break;
+        };
         // In few steps, whatever the width, and never far below the others.
-        let cut = u16::try_from(over).unwrap_or(u16::MAX).min((*widest - NARROW).div_ceil(2));
+        let cut = u16::try_from(over)
+            .unwrap_or(u16::MAX)
+            .min((*widest - NARROW).div_ceil(2));
         *widest -= cut.max(1);
     }
     widths

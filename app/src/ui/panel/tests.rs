@@ -1,6 +1,7 @@
 //! What holds for every panel, at every size, with every data.
 
 pub(crate) mod fixtures;
+mod snapshots;
 
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
@@ -13,7 +14,10 @@ use crate::ui::theme::{Background, ColorDepth, Look, Theme};
 use fixtures::{Noise, diverging, learning, point, schema, steered};
 
 fn look(depth: ColorDepth, set: GlyphSet) -> Look {
-    Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) }
+    Look {
+        theme: Theme::new(Background::Dark, depth),
+        glyphs: Glyphs::new(set),
+    }
 }
 
 fn looks() -> [Look; 4] {
@@ -25,15 +29,27 @@ fn looks() -> [Look; 4] {
     ]
 }
 
-fn scenes<'a>(schema: &'a Schema, data: &'a RunData, previous: Option<&'a RunData>) -> Vec<Scene<'a>> {
-    let scene = |panel| Scene { schema, panel, data, previous };
+fn scenes<'a>(
+    schema: &'a Schema,
+    data: &'a RunData,
+    previous: Option<&'a RunData>,
+) -> Vec<Scene<'a>> {
+    let scene = |panel| Scene {
+        schema,
+        panel,
+        data,
+        previous,
+    };
     schema.panels.iter().map(scene).collect()
 }
 
 fn rows(buf: &Buffer) -> Vec<String> {
     let width = usize::from(buf.area.width).max(1);
     let symbols: Vec<&str> = buf.content.iter().map(|cell| cell.symbol()).collect();
-    symbols.chunks(width).map(|row| row.concat().trim_end().to_owned()).collect()
+    symbols
+        .chunks(width)
+        .map(|row| row.concat().trim_end().to_owned())
+        .collect()
 }
 
 fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
@@ -43,7 +59,12 @@ fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
 }
 
 fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
-    Scene { schema, panel: schema.panel(panel).unwrap(), data, previous: None }
+    Scene {
+        schema,
+        panel: schema.panel(panel).unwrap(),
+        data,
+        previous: None,
+    }
 }
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
@@ -62,7 +83,12 @@ fn odd_runs() -> Vec<RunData> {
     let mut runs = vec![learning(400), steered(300), diverging(60)];
     for values in values {
         let mut data = RunData::default();
-        for name in ["loss", "validation_loss", "seconds_per_step", "gradient_norm.layer1"] {
+        for name in [
+            "loss",
+            "validation_loss",
+            "seconds_per_step",
+            "gradient_norm.layer1",
+        ] {
             for (step, value) in values.iter().enumerate() {
                 point(&mut data, name, step as u64 * 7, *value);
             }
@@ -97,7 +123,8 @@ fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
                     let mut buf = Buffer::empty(outside);
                     draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
                     for position in outside.positions() {
-                        let inside = (1..=width).contains(&position.x) && (1..=height).contains(&position.y);
+                        let inside =
+                            (1..=width).contains(&position.x) && (1..=height).contains(&position.y);
                         assert!(
                             inside || buf[position].symbol() == " ",
                             "{} drew at {position} outside {width}x{height}",
@@ -118,12 +145,24 @@ fn a_million_points_are_drawn_and_the_spike_is_seen() {
     let schema = schema();
     let mut data = RunData::default();
     for step in 0..1_000_000 {
-        point(&mut data, "loss", step, if step == 500_000 { 100.0 } else { 1.0 + (step % 5) as f64 });
+        point(
+            &mut data,
+            "loss",
+            step,
+            if step == 500_000 {
+                100.0
+            } else {
+                1.0 + (step % 5) as f64
+            },
+        );
     }
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
     let buf = drawn(&named(&schema, &data, "loss-curve"), 120, 40, &look);
     let top = &rows(&buf)[1];
-    let dots = top.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    let dots = top
+        .chars()
+        .filter(|c| ('\u{2801}'..='\u{28ff}').contains(c))
+        .count();
     assert_eq!(dots, 1, "{top}");
 }
 
@@ -150,7 +189,13 @@ fn what_is_not_finite_is_said_and_never_drawn() {
         let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
         assert!(text.contains("NaN or infinity from step 30"), "{text}");
         assert!(text.contains(look.glyphs.not_finite));
-        let text = rows(&drawn(&named(&schema, &data, "gradient-flow"), 80, 10, &look)).join("\n");
+        let text = rows(&drawn(
+            &named(&schema, &data, "gradient-flow"),
+            80,
+            10,
+            &look,
+        ))
+        .join("\n");
         assert!(text.contains("not finite"), "{text}");
     }
     assert!(words(&named(&schema, &data, "loss-curve")).contains("NaN or infinity from step 30"));
@@ -176,5 +221,39 @@ fn ascii_panels_are_ascii() {
             assert!(text.is_ascii(), "{text}");
         }
         assert!(words(&scene).is_ascii());
+    }
+}
+
+#[test]
+fn panels_say_what_they_show() {
+    let schema = schema();
+    let data = steered(400);
+    for (panel, said) in [
+        (
+            "loss-curve",
+            "loss went from 0.7283 nats at step 1 to 0.05829 nats at step 400",
+        ),
+        (
+            "loss-curve",
+            "loss_floor is 0.02 nats. batch_size became 128 at step 260.",
+        ),
+        (
+            "decision-boundary",
+            "probability of class 1, 48 by 48 cells, 50% of them at or above 0.5",
+        ),
+        (
+            "confusion",
+            "445 of 484 on the diagonal, most off it in row 3, column 8: 7.",
+        ),
+        ("samples", "8 images, 1 wrong: 8, is 0."),
+        (
+            "memory",
+            "gradients 4.872 kB (modelled), optimizer 9.744 kB (largest), activations not finite",
+        ),
+        ("numbers", "metric loss, value 0.05829 nats;"),
+        ("text", "text: at step 400: the quick brown fox"),
+    ] {
+        let words = words(&named(&schema, &data, panel));
+        assert!(words.contains(said), "{words}");
     }
 }

@@ -56,7 +56,10 @@ mod tests {
         let text = "the quick brown fox jumps over extraordinarily-long lazy dogs";
         for width in 1..30 {
             let rows = wrap(text, width);
-            assert!(rows.iter().all(|r| r.chars().count() <= usize::from(width)), "{rows:?}");
+            assert!(
+                rows.iter().all(|r| r.chars().count() <= usize::from(width)),
+                "{rows:?}"
+            );
             assert_eq!(rows.concat().replace(' ', ""), text.replace(' ', ""));
         }
     }

@@ -23,8 +23,8 @@ pub(super) struct Bucket {
 pub(super) struct Trace {
     /// Buckets in the order of their steps; empty ones are left out.
     pub(super) buckets: Vec<Bucket>,
-    /// One step for each column that holds values which were not finite.
-    pub(super) gaps: Vec<u64>,
+    /// First and last step of each stretch of values that were not finite; one in a column is enough.
+    pub(super) gaps: Vec<(u64, u64)>,
     /// Values that the axis cannot show because they are not positive.
     pub(super) hidden: usize,
     /// Whether the points jump about so much that the smoothed curve says more.
@@ -50,7 +50,12 @@ impl Trace {
             Scale::Log => value > 0.0,
         };
         let forget = (-1.0 / (MEMORY * columns as f64).max(1.0)).exp();
-        let mut trace = Self { buckets: Vec::new(), gaps: Vec::new(), hidden: 0, noisy: false };
+        let mut trace = Self {
+            buckets: Vec::new(),
+            gaps: Vec::new(),
+            hidden: 0,
+            noisy: false,
+        };
         let (mut travelled, mut before) = (0.0, None);
         let (mut sum, mut weight, mut newest) = (0.0, 0.0, 0);
         let points = series.points();
@@ -58,7 +63,9 @@ impl Trace {
         while let Some(&(step, _)) = points.get(start) {
             let here = column(step);
             let rest = &points[start..];
-            let count = rest.partition_point(|(step, _)| column(*step) <= here).max(1);
+            let count = rest
+                .partition_point(|(step, _)| column(*step) <= here)
+                .max(1);
             let mut bucket: Option<Bucket> = None;
             let faded = forget.powi((here - newest.min(here)) as i32);
             (sum, weight, newest) = (sum * faded, weight * faded, here);
@@ -83,7 +90,11 @@ impl Trace {
             }
             if let Some(bucket) = bucket {
                 let smooth = sum / weight;
-                let smooth = if smooth.is_finite() { smooth } else { bucket.last.1 };
+                let smooth = if smooth.is_finite() {
+                    smooth
+                } else {
+                    bucket.last.1
+                };
                 trace.buckets.push(Bucket { smooth, ..bucket });
             }
             start += count;
@@ -91,10 +102,15 @@ impl Trace {
         let (low, high) = trace.bounds();
         trace.noisy = points.len() >= 40 && travelled > NOISY * (high - low);
         let mut gaps = series.gaps();
-        while let Some(&step) = gaps.first() {
-            trace.gaps.push(step);
-            let here = column(step);
-            gaps = &gaps[gaps.partition_point(|step| column(*step) <= here).max(1)..];
+        while let Some(&from) = gaps.first() {
+            let next = points.get(points.partition_point(|(step, _)| *step <= from));
+            let count = gaps
+                .partition_point(|gap| next.is_none_or(|(step, _)| gap < step))
+                .max(1);
+            let to = gaps[count - 1];
+            trace.gaps.push((from, to));
+            let rest = &gaps[count..];
+            gaps = &rest[rest.partition_point(|step| column(*step) <= column(to))..];
         }
         trace
     }
@@ -102,7 +118,9 @@ impl Trace {
     /// The smallest and largest value; turned round if there is none.
     pub(super) fn bounds(&self) -> (f64, f64) {
         let fold = |(low, high): (f64, f64), b: &Bucket| (low.min(b.low), high.max(b.high));
-        self.buckets.iter().fold((f64::INFINITY, f64::NEG_INFINITY), fold)
+        self.buckets
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), fold)
     }
 
     /// Whether a value that was not finite lies between two steps.
@@ -156,8 +174,26 @@ mod tests {
     fn what_is_not_finite_is_a_gap_and_what_is_not_positive_is_counted() {
         let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
         let trace = Trace::new(&series, (0, 6), 100, Scale::Log);
-        assert_eq!((trace.hidden, trace.gaps.as_slice()), (2, &[1, 6][..]));
+        assert_eq!(
+            (trace.hidden, trace.gaps.as_slice()),
+            (2, &[(1, 1), (6, 6)][..])
+        );
         assert_eq!(trace.bounds(), (1.0, 4.0));
+        let alternating = |i: u32| if i.is_multiple_of(2) { f64::NAN } else { 1.0 };
+        let trace = Trace::new(
+            &self::series((0..10_000).map(alternating)),
+            (0, 9999),
+            50,
+            Scale::Linear,
+        );
+        assert_eq!(trace.gaps.len(), 50);
+        let trace = Trace::new(
+            &self::series([1.0, f64::NAN, f64::NAN, 2.0]),
+            (0, 3),
+            50,
+            Scale::Linear,
+        );
+        assert_eq!(trace.gaps, [(1, 2)]);
         assert!(Trace::broken_between(&series, 0, 2));
         assert!(!Trace::broken_between(&series, 2, 5));
     }

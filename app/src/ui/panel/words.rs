@@ -4,7 +4,7 @@ use mlsys_lab::frame::{Bars, Frame, HeatMap, Images, Table, Verdict};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::number;
 
-use super::{Scene, metrics, quantity};
+use super::{Scene, matrix, metrics, quantity};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -60,7 +60,11 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
             [] => format!("{name} has no finite value"),
             [(step, value)] => format!("{name} is {} at step {step}", say(*value)),
             [(from, first), .., (to, last)] => {
-                let low = series.points().iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+                let low = series
+                    .points()
+                    .iter()
+                    .map(|p| p.1)
+                    .fold(f64::INFINITY, f64::min);
                 format!(
                     "{name} went from {} at step {from} to {} at step {to}, lowest {}",
                     say(*first),
@@ -79,13 +83,17 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
     }
     let mut said = format!("{}.", parts.join("; "));
     for change in scene.data.changes.iter().rev().take(3) {
-        said.push_str(&format!(" {} became {} at step {}.", change.name, change.value, change.step));
+        said.push_str(&format!(
+            " {} became {} at step {}.",
+            change.name, change.value, change.step
+        ));
     }
     Some(said)
 }
 
 fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {
     match frame {
+        Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
         Frame::Table(table) => table_words(table),
@@ -95,23 +103,72 @@ fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {
 }
 
 fn heat_words(map: &HeatMap) -> String {
-    let finite: Vec<f32> = map.cells.iter().copied().filter(|x| x.is_finite()).collect();
+    let finite: Vec<f32> = map
+        .cells
+        .iter()
+        .copied()
+        .filter(|x| x.is_finite())
+        .collect();
     let middle = f32::midpoint(map.low, map.high);
     let above = finite.iter().filter(|x| **x >= middle).count();
-    let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
+    let share = if finite.is_empty() {
+        0.0
+    } else {
+        100.0 * above as f64 / finite.len() as f64
+    };
     let mut said = format!(
         "{}, {} by {} cells, {share:.0}% of them at or above {}.",
-        if map.legend.is_empty() { "a field" } else { &map.legend },
+        if map.legend.is_empty() {
+            "a field"
+        } else {
+            &map.legend
+        },
         map.columns,
         map.rows,
         number(f64::from(middle)),
     );
     if finite.len() < map.cells.len() {
-        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
+        said.push_str(&format!(
+            " {} are not finite.",
+            map.cells.len() - finite.len()
+        ));
     }
     if !map.points.is_empty() {
         said.push_str(&format!(" {} points lie on it.", map.points.len()));
     }
+    said
+}
+
+fn matrix_words(map: &HeatMap) -> String {
+    let (mut diagonal, mut total) = (0.0, 0.0);
+    let mut largest: Option<(f32, &str, &str)> = None;
+    for (row, label) in map.row_labels.iter().enumerate() {
+        for (column, other) in map.column_labels.iter().enumerate() {
+            let cell = map.cells.get(row * map.columns + column).copied();
+            let Some(value) = cell.filter(|x| x.is_finite()) else {
+                continue;
+            };
+            total += f64::from(value);
+            if label == other {
+                diagonal += f64::from(value);
+            } else if value > largest.map_or(0.0, |(most, _, _)| most) {
+                largest = Some((value, label, other));
+            }
+        }
+    }
+    let mut said = format!(
+        "{}; {} of {} on the diagonal",
+        map.legend,
+        number(diagonal),
+        number(total)
+    );
+    if let Some((value, row, column)) = largest {
+        let value = number(f64::from(value));
+        said.push_str(&format!(
+            ", most off it in row {row}, column {column}: {value}"
+        ));
+    }
+    said.push('.');
     said
 }
 
@@ -137,7 +194,9 @@ const READ_ROWS: usize = 12;
 fn table_words(table: &Table) -> String {
     let rows = table.rows.iter().take(READ_ROWS).map(|row| {
         let cells = table.columns.iter().zip(row);
-        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
+        let cells: Vec<String> = cells
+            .map(|(title, value)| format!("{title} {value}"))
+            .collect();
         cells.join(", ")
     });
     let said = rows.collect::<Vec<_>>().join("; ");
@@ -155,6 +214,10 @@ fn images_words(images: &Images) -> String {
     match (judged, labels.is_empty()) {
         (false, _) => format!("{count} images."),
         (true, true) => format!("{count} images, all right."),
-        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
+        (true, false) => format!(
+            "{count} images, {} wrong: {}.",
+            labels.len(),
+            labels.join(", ")
+        ),
     }
 }

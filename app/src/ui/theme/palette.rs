@@ -44,10 +44,11 @@ impl Palette {
 
     /// A curve's colour, half way to the background.
     pub(super) fn faint(&self, color: Color) -> Color {
-        match color {
-            Color::Rgb(..) => rgb::between(&[self.background, color], 0.42),
+        if matches!(color, Color::Rgb(..)) {
+            rgb::between(&[self.background, color], 0.42)
+        } else {
             // Named colours cannot be mixed.
-            _ => self.previous,
+            self.previous
         }
     }
 }
@@ -59,11 +60,11 @@ const fn hex(rgb: u32) -> Color {
 static DARK: Palette = Palette {
     background: hex(0x0f_1218),
     text: hex(0xd8_dee9),
-    dim: hex(0x8b_95a5),
+    dim: hex(0x8f_96a0),
     title: hex(0xff_ffff),
     accent: hex(0x7c_c4ff),
     good: hex(0x7f_d88f),
-    bad: hex(0xff_7b72),
+    bad: hex(0xff_7b7b),
     warn: hex(0xf0_c060),
     code: hex(0xa5_d6ff),
     selected: hex(0x0f_1218),
@@ -84,7 +85,7 @@ static DARK: Palette = Palette {
 static LIGHT: Palette = Palette {
     background: hex(0xfd_fdfb),
     text: hex(0x1f_2430),
-    dim: hex(0x5d_6675),
+    dim: hex(0x60_666f),
     title: hex(0x00_0000),
     accent: hex(0x0b_62b8),
     good: hex(0x1a_7f37),

@@ -74,11 +74,10 @@ pub(super) fn fit(color: Color, depth: ColorDepth) -> Color {
     match depth {
         ColorDepth::TrueColor => color,
         ColorDepth::Ansi256 => Color::Indexed(nearest(to_rgb(color), 16)),
-        ColorDepth::Ansi16 => match color {
-            Color::Rgb(0, 0, 0) => Color::Black,
-            Color::Rgb(255, 255, 255) => Color::White,
-            named => named,
-        },
+        ColorDepth::Ansi16 if color == Color::Rgb(0, 0, 0) => Color::Black,
+        ColorDepth::Ansi16 if color == Color::Rgb(255, 255, 255) => Color::White,
+        // The palettes of this depth are made of named colours.
+        ColorDepth::Ansi16 => color,
         ColorDepth::None => Color::Reset,
     }
 }
@@ -87,8 +86,7 @@ pub(super) fn fit(color: Color, depth: ColorDepth) -> Color {
 fn nearest(Rgb(r, g, b): Rgb, first: u8) -> u8 {
     let distance = |i: &u8| {
         let Rgb(x, y, z) = indexed(*i);
-        // The eye sees differences in green best and in blue least.
-        2 * square(r, x) + 4 * square(g, y) + square(b, z)
+        square(r, x) + square(g, y) + square(b, z)
     };
     (first..=255).min_by_key(distance).unwrap_or(first)
 }
@@ -122,7 +120,11 @@ pub(super) fn contrast(a: Rgb, b: Rgb) -> f64 {
 fn luminance(Rgb(r, g, b): Rgb) -> f64 {
     let linear = |channel: u8| {
         let c = f64::from(channel) / 255.0;
-        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        if c <= 0.040_45 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
     };
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }

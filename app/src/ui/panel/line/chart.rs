@@ -2,26 +2,15 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 
 use super::curves::{Curve, Curves, Kind};
-use crate::ui::glyphs::{GlyphSet, Glyphs};
+use super::letters::letter;
+use crate::ui::glyphs::Glyphs;
 use crate::ui::panel::axis::Axis;
 use crate::ui::panel::canvas::{Canvas, Ink};
 use crate::ui::panel::pen::{self, Pen};
 use crate::ui::panel::trace::{Bucket, Trace};
-use crate::ui::theme::{ColorDepth, Look};
-
-/// The names of curves in the legend, in the chart and at its right edge.
-const LETTERS: [&str; 26] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
-    "t", "u", "v", "w", "x", "y", "z",
-];
-
-/// The letter of a curve.
-pub(super) fn letter(place: usize) -> &'static str {
-    LETTERS[place % LETTERS.len()]
-}
+use crate::ui::theme::Look;
 
 /// What matters more covers what matters less.
 mod rank {
@@ -35,9 +24,11 @@ mod rank {
 pub(super) struct Chart {
     /// Where the curves are.
     pub(super) plot: Rect,
-    area: Rect,
+    /// The whole chart, labels included.
+    pub(super) area: Rect,
     x: Axis,
-    y: Axis,
+    /// The axis of values.
+    pub(super) y: Axis,
     ticks: Vec<(f64, String)>,
 }
 
@@ -52,8 +43,12 @@ impl Chart {
         glyphs: &Glyphs,
     ) -> Self {
         let below = if area.height >= 6 { 2 } else { 1 };
-        let ticks = y.ticks((area.height - below) / 3, unit, glyphs);
-        let widest = ticks.iter().map(|(_, label)| pen::width(label)).max().unwrap_or(0);
+        let ticks = y.ticks(((area.height - below) / 3).max(2), unit, glyphs);
+        let widest = ticks
+            .iter()
+            .map(|(_, label)| pen::width(label))
+            .max()
+            .unwrap_or(0);
         let left = (widest.max(4) + 1).min(area.width / 2);
         let right = if curves > 1 && area.width >= 30 { 2 } else { 0 };
         let plot = Rect {
@@ -62,7 +57,13 @@ impl Chart {
             height: area.height - below,
             ..area
         };
-        Self { plot, area, x, y, ticks }
+        Self {
+            plot,
+            area,
+            x,
+            y,
+            ticks,
+        }
     }
 
     /// The column of a step.
@@ -71,11 +72,12 @@ impl Chart {
     }
 
     /// The row of a value.
-    fn row(&self, value: f64) -> Option<u16> {
+    pub(super) fn row(&self, value: f64) -> Option<u16> {
         Some(self.place(1.0 - self.y.share(value)?, self.plot.height) + self.plot.y)
     }
 
-    fn place(&self, share: f64, cells: u16) -> u16 {
+    /// The cell at a share of so many.
+    pub(super) fn place(&self, share: f64, cells: u16) -> u16 {
         let last = cells.saturating_sub(1);
         ((share * f64::from(cells)) as u16).min(last)
     }
@@ -90,7 +92,9 @@ impl Chart {
         }
         let mut taken = None;
         for (value, label) in &self.ticks {
-            let Some(y) = self.row(*value).filter(|y| taken != Some(*y)) else { continue };
+            let Some(y) = self.row(*value).filter(|y| taken != Some(*y)) else {
+                continue;
+            };
             taken = Some(y);
             pen.ending(axis, y, label, theme.dim);
             pen.glyph(axis, y, glyphs.tick_left, theme.border);
@@ -98,15 +102,29 @@ impl Chart {
         let has_line = self.area.bottom() - plot.bottom() > 1;
         if has_line {
             pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
-            pen.run(plot.x, plot.bottom(), plot.width, glyphs.horizontal, theme.border);
+            pen.run(
+                plot.x,
+                plot.bottom(),
+                plot.width,
+                glyphs.horizontal,
+                theme.border,
+            );
         }
         let labels = self.area.bottom() - 1;
-        let word_end = pen.within(self.area.x, labels, axis.saturating_sub(self.area.x), "step", theme.dim);
+        let word_end = pen.within(
+            self.area.x,
+            labels,
+            axis.saturating_sub(self.area.x),
+            "step",
+            theme.dim,
+        );
         let mut free = word_end;
-        for (value, label) in self.x.ticks((plot.width / 10).max(1), None, glyphs) {
+        for (value, label) in self.x.ticks((plot.width / 10).max(2), None, glyphs) {
             let x = self.column(value as u64);
             let wide = pen::width(&label);
-            let start = x.saturating_sub(wide / 2).min(self.area.right().saturating_sub(wide));
+            let start = x
+                .saturating_sub(wide / 2)
+                .min(self.area.right().saturating_sub(wide));
             if start > free || (start == free && free == self.area.x) {
                 free = pen.text(start, labels, &label, theme.dim);
                 if has_line {
@@ -121,14 +139,26 @@ impl Chart {
         let theme = &look.theme;
         let mut canvas = Canvas::new(self.plot, &look.glyphs);
         for curve in &curves.before {
-            let ink = Ink { rank: rank::PREVIOUS, style: theme.previous, marker: look.glyphs.faint_point };
+            let ink = Ink {
+                rank: rank::PREVIOUS,
+                style: theme.previous,
+                marker: look.glyphs.faint_point,
+            };
             self.trace(&mut canvas, curve, ink, ink);
         }
         let several = curves.now.len() > 1;
         // The first curve is the one the panel is about: it is drawn last, over the others.
         for curve in curves.now.iter().rev() {
-            let marker = if several { letter(curve.place) } else { look.glyphs.point };
-            let bright = Ink { rank: rank::CURVE, style: theme.curve(curve.place), marker };
+            let marker = if several {
+                letter(curve.place)
+            } else {
+                look.glyphs.point
+            };
+            let bright = Ink {
+                rank: rank::CURVE,
+                style: theme.curve(curve.place),
+                marker,
+            };
             let faint = Ink {
                 rank: rank::RAW,
                 style: theme.faint[curve.place % theme.faint.len()],
@@ -151,11 +181,16 @@ impl Chart {
         let raw = if trace.noisy { faint } else { bright };
         let mut before: Option<&Bucket> = None;
         for bucket in &trace.buckets {
-            let joined = before
-                .filter(|b| !Trace::broken_between(series, b.last.0, bucket.first.0));
+            let joined =
+                before.filter(|b| !Trace::broken_between(series, b.last.0, bucket.first.0));
             self.join(canvas, joined.map(|b| b.last), bucket.first, raw);
             let middle = bucket.first.0 + (bucket.last.0 - bucket.first.0.min(bucket.last.0)) / 2;
-            self.join(canvas, Some((middle, bucket.low)), (middle, bucket.high), raw);
+            self.join(
+                canvas,
+                Some((middle, bucket.low)),
+                (middle, bucket.high),
+                raw,
+            );
             if trace.noisy {
                 let smooth = joined.map(|b| (b.last.0, b.smooth));
                 self.join(canvas, smooth, (bucket.last.0, bucket.smooth), bright);
@@ -180,48 +215,19 @@ impl Chart {
     /// A broken line across the chart.
     fn level(&self, canvas: &mut Canvas, value: f64, ink: Ink) {
         let (width, height) = canvas.size();
-        let Some(share) = self.y.share(value) else { return };
+        let Some(share) = self.y.share(value) else {
+            return;
+        };
         let y = ((1.0 - share) * height.saturating_sub(1) as f64).round() as usize;
         for x in (0..width).filter(|x| x % 4 < 2) {
-            canvas.dot(x, y, Ink { rank: rank::LEVEL, ..ink });
-        }
-    }
-
-    /// Letters at the right edge, where each curve ends; without colour on the curves themselves, too.
-    fn letters(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
-        let mut taken = Vec::new();
-        for curve in &curves.now {
-            let style = look.theme.curve(curve.place).add_modifier(Modifier::BOLD);
-            let mut pen = Pen::new(self.area, buf, &look.glyphs);
-            let Some(row) = curve.latest().and_then(|value| self.row(value)) else { continue };
-            // Curves that end in one row have their letters above one another.
-            let free = (0..self.plot.height).flat_map(|d| [row.checked_sub(d), row.checked_add(d)]);
-            let free = free.flatten().find(|y| {
-                (self.plot.y..self.plot.bottom()).contains(y) && !taken.contains(y)
-            });
-            if let Some(y) = free.filter(|_| self.plot.right() < self.area.right()) {
-                taken.push(y);
-                pen.glyph(self.area.right() - 1, y, letter(curve.place), style);
-            }
-            match (look.theme.depth, look.glyphs.set) {
-                (ColorDepth::None, GlyphSet::Unicode) => self.strew(&mut pen, curve, look),
-                (ColorDepth::None, GlyphSet::Ascii)
-                | (ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16, _) => {}
-            }
-        }
-    }
-
-    /// Puts a curve's letter on it every few columns.
-    fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, look: &Look) {
-        let Kind::Series { trace, .. } = &curve.kind else { return };
-        let mut next = self.plot.x + 3 + 5 * (curve.place as u16 % 4);
-        for bucket in &trace.buckets {
-            let x = self.column(bucket.last.0);
-            let value = if trace.noisy { bucket.smooth } else { bucket.last.1 };
-            if let Some(y) = self.row(value).filter(|_| x >= next) {
-                pen.glyph(x, y, letter(curve.place), look.theme.curve(curve.place));
-                next = x + 20;
-            }
+            canvas.dot(
+                x,
+                y,
+                Ink {
+                    rank: rank::LEVEL,
+                    ..ink
+                },
+            );
         }
     }
 }

@@ -48,6 +48,14 @@ impl Curve<'_> {
         }
     }
 
+    /// Whether its newest value was not finite.
+    pub(super) fn is_broken(&self) -> bool {
+        match &self.kind {
+            Kind::Series { series, .. } => series.ends_in_gap(),
+            Kind::Level(_) => false,
+        }
+    }
+
     /// Values that a logarithmic axis cannot show.
     pub(super) fn hidden(&self) -> usize {
         match &self.kind {
@@ -80,22 +88,27 @@ impl<'a> Curves<'a> {
         let wide = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.min(c), b.max(d));
         let steps = ends.reduce(wide).unwrap_or((0, scene.data.step));
         let of = |data| gather(scene, data, steps, columns);
-        Self { now: of(scene.data), before: scene.previous.map(of).unwrap_or_default(), steps }
+        Self {
+            now: of(scene.data),
+            before: scene.previous.map(of).unwrap_or_default(),
+            steps,
+        }
     }
 
     /// The smallest and largest value of all curves.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let all = self.now.iter().chain(&self.before);
-        all.filter_map(Curve::bounds).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+        all.filter_map(Curve::bounds)
+            .reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
     }
 
     /// The first step at which a value of this run was not finite.
     pub(super) fn first_gap(&self) -> Option<u64> {
-        self.gaps().min()
+        self.gaps().map(|(from, _)| from).min()
     }
 
-    /// Steps at which values of this run were not finite, one for each column of a curve.
-    pub(super) fn gaps(&self) -> impl Iterator<Item = u64> {
+    /// First and last step of the stretches in which values of this run were not finite.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> {
         self.now.iter().flat_map(|curve| match &curve.kind {
             Kind::Series { trace, .. } => trace.gaps.iter().copied(),
             Kind::Level(_) => [].iter().copied(),
@@ -106,12 +119,27 @@ impl<'a> Curves<'a> {
 /// The first and the last step of a series, gaps included.
 fn span(series: &Series) -> Option<(u64, u64)> {
     let (points, gaps) = (series.points(), series.gaps());
-    let first = points.first().map(|p| p.0).into_iter().chain(gaps.first().copied()).min()?;
-    let last = points.last().map(|p| p.0).into_iter().chain(gaps.last().copied()).max()?;
+    let first = points
+        .first()
+        .map(|p| p.0)
+        .into_iter()
+        .chain(gaps.first().copied())
+        .min()?;
+    let last = points
+        .last()
+        .map(|p| p.0)
+        .into_iter()
+        .chain(gaps.last().copied())
+        .max()?;
     Some((first, last))
 }
 
-fn gather<'a>(scene: &Scene<'a>, data: &'a RunData, steps: (u64, u64), columns: usize) -> Vec<Curve<'a>> {
+fn gather<'a>(
+    scene: &Scene<'a>,
+    data: &'a RunData,
+    steps: (u64, u64),
+    columns: usize,
+) -> Vec<Curve<'a>> {
     let names = metrics::expand(&scene.panel.metrics, data);
     let kinds = names.into_iter().filter_map(|name| {
         if let Some(series) = data.series.get(name) {
@@ -125,5 +153,8 @@ fn gather<'a>(scene: &Scene<'a>, data: &'a RunData, steps: (u64, u64), columns: 
         };
         shown.then_some((name, Kind::Level(level)))
     });
-    kinds.enumerate().map(|(place, (name, kind))| Curve { name, place, kind }).collect()
+    kinds
+        .enumerate()
+        .map(|(place, (name, kind))| Curve { name, place, kind })
+        .collect()
 }
