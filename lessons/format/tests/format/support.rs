@@ -1,9 +1,10 @@
-//! Labs small enough for tests, and their registry.
+//! Labs small enough for tests, their registry, and lessons made of them.
 
 use mlsys_lab::Registry;
 use mlsys_lab::expr::{self, Dialect, Env, LookupError};
 use mlsys_lab::lab::{Lab, LabError, Run};
 use mlsys_lab::schema::Schema;
+use mlsys_lesson::{Answer, Lesson, parse, read};
 
 const TRAIN: &str = r#"
 kind = "train"
@@ -127,4 +128,49 @@ pub(crate) fn folder(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/lessons")
         .join(name)
+}
+
+/// A lab that other directives of a test refer to.
+pub(crate) const RUN: &str = "```{lab} run\nkind = \"train\"\n```\n";
+
+/// The sample with one of everything.
+pub(crate) fn everything() -> Lesson {
+    let bytes = std::fs::read(folder("valid").join("everything.md")).unwrap();
+    read("everything.md", &bytes, &registry()).lesson.unwrap()
+}
+
+/// An answer as it stands in an answers file.
+pub(crate) fn json(text: &str) -> Answer {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A lesson that is this directive alone.
+pub(crate) fn lesson(directive: &str) -> Lesson {
+    let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n";
+    let text = format!("{front}```{directive}\n```\n");
+    let parsed = parse("t.md", &text);
+    let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+    parsed
+        .lesson
+        .unwrap_or_else(|| panic!("{}", told.join("\n")))
+}
+
+/// Code, line and column of everything that is wrong with a lesson.
+pub(crate) fn found(text: &str) -> Vec<(&'static str, usize, usize)> {
+    let parsed = read("t.md", text.as_bytes(), &registry());
+    assert_eq!(
+        parsed.lesson.is_none(),
+        parsed.diagnostics.iter().any(|d| d.is_error()),
+        "a lesson is there exactly when there is no error"
+    );
+    parsed
+        .diagnostics
+        .iter()
+        .map(|d| (d.code.name(), d.line, d.column))
+        .collect()
+}
+
+/// A lesson with this after its front matter: the first line of `body` is line 7.
+pub(crate) fn with_body(body: &str) -> String {
+    format!("+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n{body}")
 }

@@ -1,9 +1,7 @@
 //! No bytes make the reader panic, and whatever it says about them can be printed.
 
-mod support;
-
+use crate::support::{folder, registry};
 use mlsys_lesson::{LessonEnv, Progress, overflow, read, self_test};
-use support::{folder, registry};
 
 /// SplitMix64.
 struct Random(u64);

@@ -1,0 +1,242 @@
+//! Checks and predictions against what runs have shown.
+
+use crate::support::{everything, json, lesson, registry};
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lesson::{CheckOutcome, DeviceFacts, LessonEnv};
+
+/// A finished run with a series of accuracies and a count.
+fn run(accuracies: &[f64]) -> RunData {
+    let mut data = RunData::default();
+    for (step, &value) in (1..).zip(accuracies) {
+        data.apply(Report::Point {
+            name: "accuracy".into(),
+            step,
+            value,
+        });
+    }
+    data.apply(Report::Scalar {
+        name: "parameters".into(),
+        value: 1218_i64.into(),
+    });
+    data
+}
+
+#[test]
+fn checks_say_what_stood_and_what_was_wanted() {
+    let (registry, run) = (registry(), run(&[0.5, 0.61]));
+    let schema = |kind: &str| registry.find(kind).unwrap().schema();
+    let mut sizes = RunData::default();
+    for (name, value) in [
+        (
+            "limiters",
+            mlsys_lab::Value::Array(vec!["warps".into(), "blocks".into()]),
+        ),
+        (
+            "sizes",
+            mlsys_lab::Value::Array(vec![4_i64.into(), 8_i64.into()]),
+        ),
+    ] {
+        sizes.apply(Report::Scalar {
+            name: name.into(),
+            value,
+        });
+    }
+    let device = DeviceFacts {
+        name: "flex".into(),
+        backend: "cpu".into(),
+        ..DeviceFacts::default()
+    };
+    let env = LessonEnv::new()
+        .with_run("run", schema("train"), &run)
+        .with_run("chip", schema("occupancy"), &sizes)
+        .without_run("big", "no CUDA device was found")
+        .on(&device);
+    let failed = |text: &str| CheckOutcome::Failed(text.to_owned());
+    for (assert, class, outcome) in [
+        ("run.accuracy > 0.6", "seeded", CheckOutcome::Passed),
+        ("run.parameters", "exact", CheckOutcome::Passed),
+        (
+            "chip.limiters == \\\"warps, blocks\\\"",
+            "exact",
+            CheckOutcome::Passed,
+        ),
+        (
+            "at(chip.sizes, 1) == 8 and len(chip.sizes) == 2",
+            "exact",
+            CheckOutcome::Passed,
+        ),
+        (
+            "device.backend == \\\"cpu\\\"",
+            "exact",
+            CheckOutcome::Passed,
+        ),
+        (
+            "run.accuracy >= 0.95",
+            "seeded",
+            failed("run.accuracy = 0.61, wanted >= 0.95"),
+        ),
+        (
+            "0.95 <= run.accuracy",
+            "seeded",
+            failed("run.accuracy = 0.61, wanted >= 0.95"),
+        ),
+        (
+            "run.parameters == 1218 and run.accuracy > 0.9",
+            "seeded",
+            failed("run.accuracy = 0.61, wanted > 0.9"),
+        ),
+        (
+            "last(run.accuracy) < first(run.accuracy)",
+            "seeded",
+            failed("last(run.accuracy) = 0.61, wanted < first(run.accuracy) = 0.5"),
+        ),
+        (
+            "close(run.accuracy, 0.7, 0.01)",
+            "seeded",
+            failed("run.accuracy = 0.61, wanted 0.7 within 1 %"),
+        ),
+        (
+            "not run.accuracy > 0.5",
+            "seeded",
+            failed("`not run.accuracy > 0.5` is false: run.accuracy = 0.61"),
+        ),
+        (
+            "run.accuracy > 0.9 or run.parameters < 9",
+            "seeded",
+            failed(
+                "`run.accuracy > 0.9 or run.parameters < 9` is false: run.accuracy = 0.61, run.parameters = 1218",
+            ),
+        ),
+        (
+            "big.accuracy > 0.1",
+            "hardware",
+            CheckOutcome::Skipped("no CUDA device was found".into()),
+        ),
+        (
+            "device.memory_bytes > 1",
+            "hardware",
+            CheckOutcome::Skipped("the driver does not tell how much memory the device has".into()),
+        ),
+        (
+            "big.accuracy > 0.1",
+            "seeded",
+            CheckOutcome::Error(
+                "`big.accuracy` has no value here: no CUDA device was found".into(),
+            ),
+        ),
+        (
+            "run.loss_floor > 0",
+            "exact",
+            CheckOutcome::Error(
+                "`run.loss_floor` has no value here: it is there only when dataset = chain".into(),
+            ),
+        ),
+        (
+            "run.acuracy > 0",
+            "hardware",
+            CheckOutcome::Error(
+                "nothing is called `run.acuracy` (did you mean `run.accuracy`?)".into(),
+            ),
+        ),
+        (
+            "1 / (run.parameters - 1218) > 0",
+            "exact",
+            CheckOutcome::Error("division by zero, in `(run.parameters - 1218)`".into()),
+        ),
+        (
+            "device.name",
+            "exact",
+            CheckOutcome::Error("the check is no condition; compare it with something".into()),
+        ),
+    ] {
+        let lesson = lesson(&format!(
+            "{{check}} c\nassert = \"{assert}\"\nclass = \"{class}\""
+        ));
+        assert_eq!(
+            lesson.checks().next().unwrap().evaluate(&env),
+            outcome,
+            "{assert}"
+        );
+    }
+}
+
+#[test]
+fn a_prediction_stands_beside_theory_and_measurement() {
+    let lesson = everything();
+    let registry = registry();
+    let statement = |accuracies: &[f64], given: &str| {
+        let run = run(accuracies);
+        let env = LessonEnv::new().with_run("run", registry.find("train").unwrap().schema(), &run);
+        let predict = lesson.predictions().next().unwrap();
+        predict
+            .compare(&json(given), &env)
+            .map(|comparison| comparison.statement)
+    };
+    for (measured, given, wanted) in [
+        (
+            1.0,
+            "0.6",
+            "You said 0.6 of 1; measured 1 of 1; theory says 0.5 of 1; off by a factor of 1.7.",
+        ),
+        (
+            0.5,
+            "0.5",
+            "You said 0.5 of 1; measured 0.5 of 1; theory says 0.5 of 1; exactly right.",
+        ),
+        (
+            0.8,
+            "1.0",
+            "You said 1 of 1; measured 0.8 of 1; theory says 0.5 of 1; off by 25 %.",
+        ),
+        (
+            0.8,
+            "0.79",
+            "You said 0.79 of 1; measured 0.8 of 1; theory says 0.5 of 1; close to the mark.",
+        ),
+        (
+            0.0,
+            "0.5",
+            "You said 0.5 of 1; measured 0 of 1; theory says 0.5 of 1; off by 0.5.",
+        ),
+        (
+            1.0,
+            "1e4",
+            "You said 10000 of 1; measured 1 of 1; theory says 0.5 of 1; off by 4 orders of magnitude.",
+        ),
+    ] {
+        assert_eq!(statement(&[measured], given).unwrap(), wanted);
+    }
+    assert!(
+        statement(&[1.0], "\"much\"")
+            .unwrap_err()
+            .to_string()
+            .contains("write a number")
+    );
+    assert!(
+        statement(&[], "1")
+            .unwrap_err()
+            .to_string()
+            .contains("did not report it")
+    );
+    let choice = lesson.predictions().nth(1).unwrap();
+    let said = |given: &str| {
+        choice
+            .compare(&json(given), &LessonEnv::new())
+            .map(|c| c.statement)
+    };
+    assert_eq!(
+        said("\"Warps\"").unwrap(),
+        "You said \"warps\"; the answer is \"warps\"; just so."
+    );
+    assert!(
+        said("\"registers\"")
+            .unwrap()
+            .ends_with("it came out otherwise.")
+    );
+    assert!(
+        said("\"blocks\"")
+            .unwrap_err()
+            .to_string()
+            .contains("registers, warps")
+    );
+}

@@ -1,0 +1,18 @@
+//! The lesson format from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that cannot go on fails where it stands, helpers included"
+)]
+
+mod checks;
+mod course;
+mod diagnostics;
+mod grading;
+mod limits;
+mod own;
+mod progress;
+mod robust;
+mod support;
