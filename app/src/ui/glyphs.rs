@@ -58,8 +58,6 @@ pub struct Glyphs {
     pub paused: &'static str,
     /// From one thing to another.
     pub arrow: &'static str,
-    /// Plus or minus.
-    pub plus_minus: &'static str,
     /// The prefix of a millionth.
     pub micro: &'static str,
     /// From empty to full, for fields without colour.
@@ -96,7 +94,6 @@ const UNICODE: Glyphs = Glyphs {
     running: "▶",
     paused: "‖",
     arrow: "→",
-    plus_minus: "±",
     micro: "µ",
     shades: &[" ", "░", "▒", "▓", "█"],
     lengths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
@@ -128,7 +125,6 @@ const ASCII: Glyphs = Glyphs {
     running: ">",
     paused: "=",
     arrow: "->",
-    plus_minus: "+/-",
     micro: "u",
     shades: &[" ", ".", ":", "+", "#"],
     lengths: &["#"],
@@ -246,12 +242,7 @@ mod tests {
 
     #[test]
     fn ascii_is_ascii_and_classes_differ() {
-        let all = [
-            ASCII.separator,
-            ASCII.arrow,
-            ASCII.plus_minus,
-            ASCII.ellipsis,
-        ];
+        let all = [ASCII.separator, ASCII.arrow, ASCII.ellipsis];
         let tables = ASCII.classes.iter().chain(ASCII.shades);
         assert!(all.iter().chain(tables).all(|g| g.is_ascii()));
         for glyphs in [UNICODE, ASCII] {
