@@ -5,6 +5,7 @@ mod directive;
 mod fields;
 mod front;
 mod lab;
+mod parts;
 mod problems;
 mod question;
 mod split;

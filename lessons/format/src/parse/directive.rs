@@ -6,7 +6,7 @@ use mlsys_lab::schema::Class;
 use super::fields::Fields;
 use super::problems::Problems;
 use super::split::Directive;
-use super::{MAX_DIRECTIVES, characters, lab, question};
+use super::{MAX_DIRECTIVES, characters, lab, parts, question};
 use crate::diagnostic::Code;
 use crate::model::{Block, Check, Notes, Predict, PredictKind, Target};
 use crate::source::{Located, Place, shortened};
@@ -170,7 +170,7 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
     let (kind, answer) = match ty.as_ref().map(|ty| ty.value.as_str()) {
         Some("choice") => {
             fields.require(&[("choices", "choices = [\"...\", \"...\"]")]);
-            let choices = question::distinct(fields.texts("choices"), 2, fields);
+            let choices = parts::distinct(fields.texts("choices"), 2, fields);
             let answer = fields.text("answer");
             if let (Some(choices), Some(answer)) = (&choices, &answer)
                 && !choices.contains(&answer.value)

@@ -15,6 +15,12 @@ use crate::diagnostic::Code;
 use crate::model::Formula;
 use crate::source::{Located, Place, shortened};
 
+/// As many complaints of the TOML parser as are looked at; placing each costs a walk through the file.
+const MOST_ERRORS: usize = 100;
+
+/// Longest list in a directive, so that comparing its entries with each other takes no time.
+const MOST_ITEMS: usize = 200;
+
 /// The entries of a table; whoever reads it takes them by key and then calls [`Fields::finish`].
 pub(super) struct Fields<'p, 's> {
     problems: &'p mut Problems<'s>,
@@ -38,7 +44,7 @@ impl<'p, 's> Fields<'p, 's> {
         let text = characters::blanked(problems.source().slice(body));
         let (table, errors) = DeTable::parse_recoverable(&text);
         let mut lines_told = Vec::new();
-        for error in &errors {
+        for error in errors.iter().take(MOST_ERRORS) {
             let span = error.span().unwrap_or_default();
             let place = Place::new(body.start + span.start, body.start + span.end);
             // The parser's second complaint about a line is mostly an echo of its first.
@@ -49,6 +55,7 @@ impl<'p, 's> Fields<'p, 's> {
                 problems.error(Code::Toml, place, error.message().to_owned(), help);
             }
         }
+        problems.count_only(errors.len().saturating_sub(MOST_ERRORS));
         errors.is_empty().then(|| Self {
             entries: tree::entries(table.get_ref(), body.start),
             problems,
@@ -304,7 +311,13 @@ impl<'p, 's> Fields<'p, 's> {
     fn items(&mut self, key: &'static str, example: &str) -> Option<Vec<Node>> {
         let node = self.take(key)?.node;
         match node.item {
-            Item::List(items) => Some(items),
+            Item::List(items) if items.len() <= MOST_ITEMS => Some(items),
+            Item::List(items) => {
+                let message = format!("`{key}` has {} entries", items.len());
+                let help = format!("write {MOST_ITEMS} at most");
+                self.error(Code::TooLarge, node.place, message, help);
+                None
+            }
             Item::Text(_)
             | Item::Int(_)
             | Item::Float(_)

@@ -60,6 +60,11 @@ impl<'s> Problems<'s> {
         self.add(|source| source.warning(code, place, message).help(help));
     }
 
+    /// Mistakes that are there and are not looked at one by one.
+    pub(super) fn count_only(&mut self, more: usize) {
+        self.more += more;
+    }
+
     fn add(&mut self, diagnostic: impl FnOnce(&Source) -> Diagnostic) {
         if self.found.len() < MOST {
             self.found.push(diagnostic(self.source));

@@ -91,3 +91,32 @@ fn there_is_an_end_to_directives_depth_and_messages() {
     assert!(all.len() < 100, "{}", all.len());
     assert_eq!(all.last().unwrap().0, "too-many-problems");
 }
+
+#[test]
+fn hostile_files_get_a_bounded_answer() {
+    let repeated = |piece: &str| piece.repeat(100_000 / piece.len());
+    let lab = |body: String| with_body(&format!("```{{lab}} run\n{body}\n```\n"));
+    let question = |body: String| {
+        let head = "type = \"multiple\"\nprompt = \"?\"";
+        with_body(&format!("```{{question}} q\n{head}\n{body}\n```\n"))
+    };
+    let keys: String = (0..8000).map(|i| format!("k{i} = 1\n")).collect();
+    let texts: String = (0..9000).map(|i| format!("\"k{i}\",")).collect();
+    for (text, first) in [
+        (lab(repeated("x = \n")), "toml"),
+        (lab(repeated("[")), "toml"),
+        (lab(keys), "missing-key"),
+        (question(format!("answer = [{texts}]")), "too-large"),
+        (with_body(&repeated("```{notes}\n")), "unclosed-fence"),
+        (
+            with_body(&repeated("    ```{notes}\n")),
+            "unknown-directive",
+        ),
+        (with_body(&repeated("\u{1b}]")), "control-character"),
+        (repeated("+++\n"), "missing-key"),
+    ] {
+        let all = found(&text);
+        assert_eq!(all[0].0, first);
+        assert!(all.len() <= 61, "{}", all.len());
+    }
+}

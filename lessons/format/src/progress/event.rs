@@ -1,0 +1,124 @@
+//! What happened, one line of the log each.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grade::Answer;
+use crate::model::LessonId;
+
+/// The version of the log's lines.
+pub const LOG_VERSION: u32 = 1;
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the line.
+    pub v: u32,
+    /// When it happened, in seconds since 1970.
+    pub at: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Something a learner did, or that came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A lesson was opened.
+    LessonOpened {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// A prediction was made and can no longer be changed.
+    PredictionLocked {
+        /// The lesson.
+        lesson: LessonId,
+        /// The prediction's id.
+        prediction: String,
+        /// What was predicted.
+        given: Answer,
+    },
+    /// A question was answered.
+    AnswerGiven {
+        /// The lesson.
+        lesson: LessonId,
+        /// The question's id.
+        question: String,
+        /// The answer.
+        given: Answer,
+        /// Whether it was right.
+        right: bool,
+        /// What it earned.
+        points: u32,
+    },
+    /// A hint was shown.
+    HintShown {
+        /// The lesson.
+        lesson: LessonId,
+        /// The question's id.
+        question: String,
+        /// Which hint, from 0.
+        hint: usize,
+    },
+    /// A lab of the lesson ran to an end.
+    RunFinished {
+        /// The lesson.
+        lesson: LessonId,
+        /// The lab's id.
+        lab: String,
+        /// The folder of the run's record, if it was kept.
+        record: Option<String>,
+    },
+    /// A check held.
+    CheckPassed {
+        /// The lesson.
+        lesson: LessonId,
+        /// The check's id.
+        check: String,
+    },
+    /// Everything in the lesson was done.
+    LessonCompleted {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// The learner starts the lesson afresh: what came before no longer counts.
+    LessonReset {
+        /// The lesson.
+        lesson: LessonId,
+    },
+}
+
+impl Record {
+    /// An event of this version.
+    pub fn new(at: u64, event: Event) -> Self {
+        Self {
+            v: LOG_VERSION,
+            at,
+            event,
+        }
+    }
+
+    /// The line of the log, newline included: written in one piece, so that two processes do not mix theirs.
+    ///
+    /// # Errors
+    /// None that the event's own types can cause.
+    pub fn line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self).map(|json| json + "\n")
+    }
+}
+
+impl Event {
+    /// The lesson it happened in.
+    pub fn lesson(&self) -> &LessonId {
+        match self {
+            Self::LessonOpened { lesson }
+            | Self::PredictionLocked { lesson, .. }
+            | Self::AnswerGiven { lesson, .. }
+            | Self::HintShown { lesson, .. }
+            | Self::RunFinished { lesson, .. }
+            | Self::CheckPassed { lesson, .. }
+            | Self::LessonCompleted { lesson }
+            | Self::LessonReset { lesson } => lesson,
+        }
+    }
+}
