@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mlsys_lab::Schema;
+use mlsys_lab::device::DeviceId;
 use mlsys_lab::params::{Given, ParamError, Params, Settings};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Param, Type};
@@ -35,6 +36,8 @@ pub struct Slot {
     pub previous: Option<RunData>,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
+    /// The device of the newest run.
+    pub device: Option<DeviceId>,
     /// Whether a knob has left the lesson's value in the newest run.
     pub explored: bool,
     /// The run's seed.

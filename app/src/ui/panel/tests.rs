@@ -3,8 +3,10 @@
 pub(crate) mod fixtures;
 mod snapshots;
 
-use mlsys_lab::report::RunData;
-use mlsys_lab::schema::Schema;
+use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Image, Images, Table, Verdict};
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::{Scale, Schema};
+use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -255,5 +257,132 @@ fn panels_say_what_they_show() {
     ] {
         let words = words(&named(&schema, &data, panel));
         assert!(words.contains(said), "{words}");
+    }
+}
+
+/// Frames that contradict themselves or hold nothing.
+fn odd_frames() -> Vec<Frame> {
+    let map = fixtures::boundary();
+    let labels = |count: usize| vec!["a long label".to_owned(); count];
+    let bar = |value| Bar {
+        label: "wide 漢字 label".to_owned(),
+        value,
+        remark: "modelled".to_owned(),
+    };
+    let image = |pixels: usize| Image {
+        pixels: vec![200; pixels],
+        label: String::new(),
+        verdict: Verdict::Wrong,
+    };
+    let values = [
+        None,
+        Some(f64::NAN),
+        Some(f64::INFINITY),
+        Some(-1e308),
+        Some(1e308),
+        Some(0.0),
+    ];
+    let bars = |scale| Bars {
+        unit: String::new(),
+        scale,
+        bars: values.map(bar).to_vec(),
+    };
+    vec![
+        Frame::HeatMap(HeatMap {
+            cells: vec![],
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            columns: usize::MAX,
+            rows: 2,
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            cells: vec![f32::NAN; 48 * 48],
+            x: (0.0, 0.0),
+            y: (f32::NAN, 1.0),
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            low: 1.0,
+            high: 1.0,
+            x: (3.0, -3.0),
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            row_labels: labels(70_000),
+            column_labels: labels(3),
+            columns: 3,
+            rows: 70_000,
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            row_labels: labels(1),
+            column_labels: labels(1),
+            columns: usize::MAX,
+            rows: 0,
+            ..map
+        }),
+        Frame::Bars(bars(Scale::Linear)),
+        Frame::Bars(bars(Scale::Log)),
+        Frame::Bars(Bars {
+            unit: "bytes".to_owned(),
+            scale: Scale::Log,
+            bars: vec![],
+        }),
+        Frame::Table(Table {
+            columns: vec![],
+            rows: vec![vec![Value::Int(1)]; 3],
+        }),
+        Frame::Table(Table {
+            columns: labels(40),
+            rows: vec![vec![Value::from("\u{1b}[31mred\t\n"); 50], vec![]],
+        }),
+        Frame::Images(Images {
+            width: 0,
+            height: 28,
+            images: vec![image(0)],
+        }),
+        Frame::Images(Images {
+            width: 28,
+            height: 28,
+            images: vec![image(3); 500],
+        }),
+        Frame::Images(Images {
+            width: 9000,
+            height: 1,
+            images: vec![image(9000)],
+        }),
+        Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
+        Frame::Text("x".repeat(100_000)),
+    ]
+}
+
+#[test]
+fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
+    let schema = schema();
+    for frame in odd_frames() {
+        let mut data = RunData::default();
+        let report = Report::Frame {
+            panel: "memory".into(),
+            step: 1,
+            frame,
+        };
+        data.apply(report);
+        let scene = named(&schema, &data, "memory");
+        assert!(!words(&scene).is_empty());
+        for look in looks() {
+            for (width, height) in (0..=200)
+                .step_by(9)
+                .flat_map(|w| (0..=60).step_by(7).map(move |h| (w, h)))
+            {
+                let buf = drawn(&scene, width, height, &look);
+                let control = buf
+                    .content
+                    .iter()
+                    .any(|cell| cell.symbol().chars().any(char::is_control));
+                assert!(!control, "{:?}", rows(&buf));
+            }
+        }
     }
 }

@@ -1,0 +1,26 @@
+//! The workbench on the screen: an event loop around a pure state.
+//!
+//! Keys, runs, probing and signals are messages; [`app::App::update`] turns each into effects; [`view::draw`] reads
+//! the state. The loop draws after a message and never otherwise, so nothing moves when nothing happens.
+
+pub mod answer;
+pub mod app;
+pub mod command;
+pub mod document;
+pub mod driver;
+pub mod entry;
+pub mod glyphs;
+pub mod judge;
+pub mod key;
+pub mod message;
+pub mod page;
+pub mod panel;
+pub mod prose;
+pub mod slot;
+pub mod svg;
+pub mod terminal;
+pub mod theme;
+pub mod view;
+pub mod wrap;
+
+pub use driver::{Options, run};

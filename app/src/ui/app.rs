@@ -1,0 +1,207 @@
+//! The state of the app and how messages change it. Pure: no clock, no terminal, no file.
+
+mod course;
+mod lesson;
+mod run;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mlsys_lab::device::{DeviceChoice, DeviceInfo, DeviceState};
+use mlsys_lab::registry::Registry;
+use mlsys_lab::report::RunData;
+use mlsys_lesson::Lesson;
+use mlsys_lesson::Progress;
+
+use super::command::{self, Command, Place};
+use super::key::Key;
+use super::message::{Effect, Message};
+use super::page::{Page, Side};
+use super::theme::Look;
+
+/// Everything the screen shows.
+pub struct App {
+    /// All lessons, in the order of the course.
+    pub lessons: Vec<Arc<Lesson>>,
+    /// The labs there are.
+    pub registry: &'static Registry,
+    /// Which lesson is marked on the course page.
+    pub chosen: usize,
+    /// The open lesson.
+    pub page: Option<Page>,
+    /// Whether the help page lies over everything.
+    pub help: bool,
+    /// First line of the help page.
+    pub help_scroll: usize,
+    /// The devices, once they are known.
+    pub devices: Option<Vec<DeviceInfo>>,
+    /// Which device new runs take.
+    pub choice: DeviceChoice,
+    /// What the learner has done so far.
+    pub progress: Progress,
+    /// One sentence at the bottom, until the next key.
+    pub notice: Option<String>,
+    /// The run that is going on.
+    pub active: Option<Active>,
+    /// Pages left behind, by lesson, so that coming back finds them as they were.
+    pub kept: BTreeMap<String, Page>,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Colours and glyphs.
+    pub look: Look,
+    /// The seed that wins over the lessons' own.
+    pub seed: Option<u64>,
+    runs: u64,
+}
+
+/// The run that is going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// Its number.
+    pub run: u64,
+    /// The lab on the open page.
+    pub slot: usize,
+    /// Whether it waits for the devices to be known.
+    pub waiting: bool,
+}
+
+impl App {
+    /// The course page.
+    pub fn new(
+        lessons: Vec<Arc<Lesson>>,
+        registry: &'static Registry,
+        choice: DeviceChoice,
+        progress: Progress,
+        size: (u16, u16),
+        look: Look,
+    ) -> Self {
+        Self {
+            lessons,
+            registry,
+            chosen: 0,
+            page: None,
+            help: false,
+            help_scroll: 0,
+            devices: None,
+            choice,
+            progress,
+            notice: None,
+            active: None,
+            kept: BTreeMap::new(),
+            size,
+            look,
+            seed: None,
+            runs: 0,
+        }
+    }
+
+    /// Takes a message in and says what is to be done.
+    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        match message {
+            Message::Key(key) => self.key(key),
+            Message::Paste(text) => {
+                if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
+                    entry.paste(&text);
+                }
+                Vec::new()
+            }
+            Message::Resize { width, height } => {
+                self.size = (width, height);
+                self.keep_marked_in_view();
+                Vec::new()
+            }
+            Message::Probed(devices) => {
+                self.devices = Some(devices);
+                self.start_waiting()
+            }
+            Message::Reports { run, reports, since } => self.reports(run, reports, since),
+            Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
+            Message::NotSaved(sentence) => {
+                self.notice = Some(sentence);
+                Vec::new()
+            }
+            Message::Terminate => vec![Effect::Abandon, Effect::Quit],
+        }
+    }
+
+    /// What a lab of the open page has reported.
+    pub fn data_of(&self, slot: usize) -> Option<&RunData> {
+        self.page.as_ref()?.slots.get(slot).map(|slot| &slot.data)
+    }
+
+    /// Where keys go now.
+    pub fn place(&self) -> Place {
+        if self.help {
+            return Place::Help;
+        }
+        match &self.page {
+            None => Place::Course,
+            Some(page) => match page.side {
+                Side::Text => Place::Text,
+                Side::Lab => Place::Lab,
+            },
+        }
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.notice = None;
+        let typing = !self.help && self.page.as_ref().is_some_and(|page| page.entry.is_some());
+        // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
+        if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
+            return self.typed(key);
+        }
+        match command::find(key, self.place()) {
+            Some(command) => self.run_command(command),
+            None => Vec::new(),
+        }
+    }
+
+    fn run_command(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Quit => return vec![Effect::Abandon, Effect::Quit],
+            Command::Suspend => return vec![Effect::Suspend],
+            Command::Help => {
+                self.help = !self.help;
+                self.help_scroll = 0;
+            }
+            Command::Device => self.next_device(),
+            Command::Back if self.help => self.help = false,
+            Command::Up | Command::Down | Command::PageUp | Command::PageDown | Command::Top | Command::Bottom
+                if self.help =>
+            {
+                let height = usize::from(self.size.1 / 2);
+                self.help_scroll = match command {
+                    Command::Up => self.help_scroll.saturating_sub(1),
+                    Command::PageUp => self.help_scroll.saturating_sub(height),
+                    Command::Top => 0,
+                    Command::PageDown => self.help_scroll + height,
+                    Command::Bottom => command::TABLE.len(),
+                    _ => self.help_scroll + 1,
+                }
+                .min(command::TABLE.len());
+            }
+            _ if self.page.is_some() => return self.lesson_command(command),
+            _ => return self.course_command(command),
+        }
+        Vec::new()
+    }
+
+    /// Goes on to the next usable device after the current choice.
+    fn next_device(&mut self) {
+        let Some(devices) = &self.devices else {
+            self.notice = Some("still looking for devices".to_owned());
+            return;
+        };
+        let mut choices = vec![DeviceChoice::Auto];
+        choices.extend(devices.iter().filter_map(|info| match info.state {
+            DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
+            DeviceState::Unusable(_) => None,
+        }));
+        let at = choices.iter().position(|&choice| choice == self.choice);
+        let next = at.map_or(0, |at| (at + 1) % choices.len());
+        self.choice = choices.get(next).copied().unwrap_or_default();
+        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
+        self.notice = Some(format!("new runs use device {}{name}", self.choice));
+    }
+}

@@ -1,0 +1,326 @@
+//! Runs: starting, steering, and what comes back.
+
+use std::time::Duration;
+
+use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::device::{DeviceId, choose};
+use mlsys_lab::report::Report;
+use mlsys_lab::value::Value;
+use mlsys_lesson::Lesson;
+
+use super::{Active, App};
+use crate::session::Outcome;
+use crate::ui::message::{Effect, Start};
+use crate::ui::page::Side;
+use crate::ui::slot::State;
+
+impl App {
+    /// Space: starts the shown lab, pauses it, or goes on.
+    pub(super) fn run_or_pause(&mut self) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        match self.active {
+            Some(active) if active.slot == current => {
+                let Some(slot) = page.slot_mut() else {
+                    return Vec::new();
+                };
+                let order = match slot.state {
+                    State::Paused => {
+                        slot.state = State::Running;
+                        Command::Resume
+                    }
+                    State::Ready
+                    | State::Running
+                    | State::Finished
+                    | State::Diverged(_)
+                    | State::Stopped
+                    | State::Failed(_) => {
+                        slot.state = State::Paused;
+                        Command::Pause
+                    }
+                };
+                vec![Effect::Order(order), Effect::WantPictures, Effect::Order(Command::Redraw)]
+            }
+            Some(active) => self.busy(active),
+            None => self.ask_or_start(None),
+        }
+    }
+
+    /// One step, then pause; starts the lab if it is not running.
+    pub(super) fn step(&mut self) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        match self.active {
+            Some(active) if active.slot == current => {
+                if let Some(slot) = page.slot_mut() {
+                    slot.state = State::Paused;
+                }
+                vec![
+                    Effect::WantPictures,
+                    Effect::Order(Command::Step(1)),
+                    Effect::Order(Command::Redraw),
+                ]
+            }
+            Some(active) => self.busy(active),
+            None => self.ask_or_start(Some(1)),
+        }
+    }
+
+    pub(super) fn stop(&mut self) -> Vec<Effect> {
+        match self.active {
+            Some(_) => vec![Effect::Order(Command::Stop)],
+            None => {
+                self.notice = Some("nothing is running".to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Forgets the run and puts the knobs back.
+    pub(super) fn reset(&mut self) -> Vec<Effect> {
+        let shown = self.page.as_ref().map(|page| page.current);
+        let effects = match self.active {
+            Some(active) if Some(active.slot) == shown => self.abandon(),
+            Some(_) | None => Vec::new(),
+        };
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) {
+            slot.begin();
+            slot.state = State::Ready;
+            slot.explored = false;
+            slot.reset_knobs();
+        }
+        effects
+    }
+
+    /// Ends the run that is going on, whatever comes of it.
+    pub(super) fn abandon(&mut self) -> Vec<Effect> {
+        let Some(active) = self.active.take() else {
+            return Vec::new();
+        };
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) {
+            slot.state = State::Stopped;
+            slot.data.status.clear();
+        }
+        vec![Effect::Abandon]
+    }
+
+    /// Runs the shown lab if it answers at once and has not run yet.
+    pub(super) fn start_instant(&mut self) -> Vec<Effect> {
+        let instant = self.page.as_ref().is_some_and(|page| {
+            page.slot().is_some_and(|slot| {
+                !slot.schema.is_live()
+                    && slot.state == State::Ready
+                    && page.unmade_prediction(&slot.id).is_none()
+            })
+        });
+        if instant && self.active.is_none() { self.start(None) } else { Vec::new() }
+    }
+
+    pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slot_mut()) else {
+            return Vec::new();
+        };
+        match slot.turn(notches) {
+            Some((name, value)) => self.knob_turned(&name, value),
+            None => Vec::new(),
+        }
+    }
+
+    /// A knob has a new value: the run hears of it, or the next one will.
+    pub(super) fn knob_turned(&mut self, name: &str, value: Value) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        let Some(slot) = page.slot_mut() else {
+            return Vec::new();
+        };
+        let live = slot.schema.param(name).is_some_and(|param| param.live);
+        match self.active {
+            Some(active) if active.slot == current && live => {
+                slot.explored = true;
+                vec![
+                    Effect::Order(Command::Set { name: name.to_owned(), value }),
+                    Effect::WantPictures,
+                ]
+            }
+            Some(active) if active.slot == current => {
+                self.notice = Some(format!("{name} changes the network: it takes effect with the next run"));
+                Vec::new()
+            }
+            None if !slot.schema.is_live() => self.start(None),
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    fn busy(&mut self, active: Active) -> Vec<Effect> {
+        let name = self.page.as_ref().and_then(|page| page.slots.get(active.slot)).map(|slot| slot.id.clone());
+        self.notice = name.map(|name| format!("'{name}' is still running: [ and ] go to it, x ends it"));
+        Vec::new()
+    }
+
+    /// Asks for a missing prediction once, then starts.
+    fn ask_or_start(&mut self, steps: Option<u64>) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let current = page.current;
+        let Some(slot) = page.slots.get(current) else {
+            self.notice = Some("this lesson has no lab".to_owned());
+            return Vec::new();
+        };
+        if page.reminded != Some(current)
+            && let Some(block) = page.unmade_prediction(&slot.id)
+        {
+            page.reminded = Some(current);
+            page.marked = Some(block);
+            page.side = Side::Text;
+            self.notice = Some("predict first: enter types your guess; space again runs without one".to_owned());
+            self.keep_marked_in_view();
+            return Vec::new();
+        }
+        self.start(steps)
+    }
+
+    /// Starts the shown lab, now or as soon as the devices are known.
+    fn start(&mut self, steps: Option<u64>) -> Vec<Effect> {
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let slot_index = page.current;
+        let Some(slot) = page.slots.get_mut(slot_index) else {
+            return Vec::new();
+        };
+        self.runs += 1;
+        slot.begin();
+        let id = slot.id.clone();
+        let mut effects = page.lock_predictions(&id);
+        let active = Active {
+            run: self.runs,
+            slot: slot_index,
+            waiting: true,
+        };
+        self.active = Some(active);
+        effects.extend(self.start_waiting());
+        if let (Some(steps), true) = (steps, self.active.is_some()) {
+            if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(slot_index)) {
+                slot.state = State::Paused;
+            }
+            effects.push(Effect::Order(Command::Pause));
+            effects.push(Effect::Order(Command::Step(steps)));
+            effects.push(Effect::Order(Command::Redraw));
+        }
+        effects
+    }
+
+    /// Starts the run that waits for the devices, if they are known and it needs one.
+    pub(super) fn start_waiting(&mut self) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.waiting) else {
+            return Vec::new();
+        };
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let lesson = page.lesson.clone();
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
+        let device = if !slot.schema.is_live() {
+            Ok(DeviceId::CPU)
+        } else if let Some(devices) = &self.devices {
+            choose(self.choice, devices, &backends(&lesson, &slot.id)).map_err(|error| error.to_string())
+        } else {
+            slot.data.status = "looking for devices".to_owned();
+            return Vec::new();
+        };
+        let prepared = device.and_then(|device| {
+            let params = slot.params().map_err(|errors| {
+                errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+            })?;
+            Ok((device, params))
+        });
+        match prepared {
+            Ok((device, params)) => {
+                slot.data.status.clear();
+                slot.device = Some(device);
+                self.active = Some(Active { waiting: false, ..active });
+                vec![Effect::Start(Box::new(Start {
+                    run: active.run,
+                    kind: &slot.schema.kind,
+                    params,
+                    device,
+                    limits: Limits::default(),
+                    slot: active.slot,
+                    lesson: lesson.front.id.to_string(),
+                    lab: slot.id.clone(),
+                }))]
+            }
+            Err(reason) => {
+                slot.state = State::Failed(reason);
+                self.active = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes in what the run says.
+    pub(super) fn reports(&mut self, run: u64, reports: Vec<Report>, since: Duration) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.run == run) else {
+            return Vec::new();
+        };
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) else {
+            return Vec::new();
+        };
+        slot.elapsed = since;
+        slot.receive(reports);
+        if slot.needs_pictures() && slot.state == State::Running {
+            vec![Effect::WantPictures]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The run is over: its last state, what it says to predictions and checks.
+    pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) -> Vec<Effect> {
+        let Some(active) = self.active.filter(|active| active.run == run) else {
+            return Vec::new();
+        };
+        self.active = None;
+        let usable = self.devices.clone().unwrap_or_default();
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
+        slot.elapsed = after;
+        slot.data.status.clear();
+        slot.state = match outcome {
+            Outcome::Finished => match &slot.data.diverged {
+                Some((_, reason)) => State::Diverged(reason.clone()),
+                None => State::Finished,
+            },
+            Outcome::Stopped(_) => State::Stopped,
+            Outcome::Failed(error) => State::Failed(error.to_string()),
+            Outcome::Panicked(message) => State::Failed(format!(
+                "the run broke off on its device ({message}); d takes another device, space runs again"
+            )),
+        };
+        let complete = matches!(slot.state, State::Finished | State::Diverged(_));
+        if !complete || slot.explored {
+            return Vec::new();
+        }
+        slot.reference = Some(slot.data.clone());
+        page.judge(&usable);
+        self.completed().into_iter().collect()
+    }
+}
+
+/// The back ends a lab of a lesson may run on, in the lesson's order.
+fn backends(lesson: &Lesson, lab: &str) -> Vec<mlsys_lab::Backend> {
+    lesson.lab(lab).map(mlsys_lesson::LabDirective::backends).unwrap_or_default()
+}

@@ -1,0 +1,177 @@
+//! The event loop: messages in, effects out, a frame when something has changed.
+
+mod inputs;
+mod runs;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use mlsys_lab::device::DeviceChoice;
+use mlsys_lab::registry::Registry;
+use mlsys_lesson::Lesson;
+use mlsys_lesson::Progress;
+
+use super::app::App;
+use super::key::Key;
+use super::message::{Effect, Message};
+use super::terminal::Guard;
+use super::theme::Look;
+use super::view;
+use crate::paths::Paths;
+use crate::progress_log::ProgressLog;
+use inputs::Input;
+use runs::Runner;
+
+/// Shortest time between two frames while a run reports; keys are answered at once.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// What the workbench starts with.
+pub struct Options {
+    /// All lessons, in the order of the course.
+    pub lessons: Vec<Arc<Lesson>>,
+    /// The labs there are.
+    pub registry: &'static Registry,
+    /// Which device runs take.
+    pub choice: DeviceChoice,
+    /// The seed that wins over the lessons' own.
+    pub seed: Option<u64>,
+    /// A lesson to open at once, with knobs to turn first, as `(lab, knob, value)`.
+    pub open: Option<(Arc<Lesson>, Vec<(String, String, String)>)>,
+    /// Where runs and progress are kept, if anywhere.
+    pub paths: Option<Paths>,
+}
+
+/// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
+pub fn run(options: Options) -> io::Result<()> {
+    let (sender, inbox) = mpsc::channel();
+    let mut terminal = Guard::take()?;
+    inputs::listen(&sender)?;
+    let (log, progress, trouble) = match &options.paths {
+        Some(paths) => ProgressLog::open(&paths.progress()),
+        None => (None, Progress::default(), None),
+    };
+    let look = Look::detect(&|name| std::env::var(name).ok());
+    let mut app = App::new(options.lessons, options.registry, options.choice, progress, terminal.size()?, look);
+    app.seed = options.seed;
+    app.notice = trouble;
+    let mut driver = Driver {
+        runner: Runner::new(options.registry, options.paths.as_ref().map(Paths::runs), sender.clone()),
+        log,
+        done: false,
+    };
+    if let Some((lesson, knobs)) = options.open {
+        let effects = app.open(lesson);
+        driver.carry_out(effects, &mut app, &mut terminal)?;
+        if let Err(complaint) = app.set_knobs(&knobs) {
+            app.notice = Some(complaint);
+        }
+    }
+    // The first frame stands before any driver is woken.
+    terminal.draw(|frame| view::draw(&app, frame))?;
+    inputs::probe_devices(&sender);
+    driver.turn(&mut app, &mut terminal, &inbox)
+}
+
+/// What the loop holds beside the state.
+struct Driver {
+    runner: Runner,
+    log: Option<ProgressLog>,
+    done: bool,
+}
+
+impl Driver {
+    fn turn(&mut self, app: &mut App, terminal: &mut Guard, inbox: &Receiver<Input>) -> io::Result<()> {
+        let mut drawn = Instant::now();
+        // When a run's reports are to be taken out, once it has said that there are some.
+        let mut due: Option<Instant> = None;
+        while !self.done {
+            let input = match due {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+            };
+            let mut dirty = false;
+            match input {
+                Ok(Input::RunSpoke) => {
+                    due.get_or_insert(drawn + FRAME);
+                }
+                Ok(Input::Message(message)) => {
+                    self.feed(app, terminal, message)?;
+                    dirty = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    due = None;
+                    for message in self.runner.take(app) {
+                        self.feed(app, terminal, message)?;
+                        dirty = true;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            // Keys that were typed ahead are taken before the next frame.
+            while dirty && let Ok(more) = inbox.try_recv() {
+                match more {
+                    Input::RunSpoke => {
+                        due.get_or_insert(drawn + FRAME);
+                    }
+                    Input::Message(message) => self.feed(app, terminal, message)?,
+                }
+            }
+            if dirty && !self.done {
+                terminal.draw(|frame| view::draw(app, frame))?;
+                drawn = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, app: &mut App, terminal: &mut Guard, message: Message) -> io::Result<()> {
+        let effects = app.update(message);
+        self.carry_out(effects, app, terminal)
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, app: &mut App, terminal: &mut Guard) -> io::Result<()> {
+        for effect in effects {
+            match effect {
+                Effect::Start(start) => {
+                    if let Some(message) = self.runner.start(*start, app) {
+                        let more = app.update(message);
+                        self.carry_out(more, app, terminal)?;
+                    }
+                }
+                Effect::Order(order) => self.runner.order(order),
+                Effect::WantPictures => self.runner.want_pictures(),
+                Effect::Abandon => self.runner.abandon(),
+                Effect::Save(event) => {
+                    let failed = self.log.as_mut().and_then(|log| log.append(&event).err());
+                    if let Some(error) = failed {
+                        self.log = None;
+                        app.update(Message::NotSaved(format!("progress is not kept: {error}")));
+                    }
+                }
+                Effect::Suspend => {
+                    terminal.suspend()?;
+                    let (width, height) = terminal.size()?;
+                    app.update(Message::Resize { width, height });
+                }
+                Effect::Quit => self.done = true,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key from a terminal event, for the input thread.
+pub(crate) fn message_of(event: crossterm::event::Event) -> Option<Message> {
+    use crossterm::event::Event;
+    match event {
+        Event::Key(key) => Key::from_event(key).map(Message::Key),
+        Event::Paste(text) => Some(Message::Paste(text)),
+        Event::Resize(width, height) => Some(Message::Resize { width, height }),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}
+
+/// The sender that every source of messages holds.
+type Outbox = Sender<Input>;

@@ -1,0 +1,150 @@
+//! The run that is going on, and its record on disk.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::registry::Registry;
+use mlsys_lab::report::RunData;
+
+use super::{Input, Outbox};
+use crate::record::{About, Record};
+use crate::session::{Outcome, Session};
+use crate::ui::app::App;
+use crate::ui::message::{Message, Start};
+
+/// Starts runs one at a time and brings back what they say.
+pub struct Runner {
+    registry: &'static Registry,
+    folder: Option<PathBuf>,
+    outbox: Outbox,
+    running: Option<Running>,
+}
+
+struct Running {
+    run: u64,
+    slot: usize,
+    session: Session,
+    record: Option<Record>,
+    started: Instant,
+}
+
+impl Runner {
+    /// Records go into `folder`, if there is one.
+    pub fn new(registry: &'static Registry, folder: Option<PathBuf>, outbox: Outbox) -> Self {
+        Self {
+            registry,
+            folder,
+            outbox,
+            running: None,
+        }
+    }
+
+    /// Starts a run; a message comes back at once if something is wrong with it.
+    pub fn start(&mut self, start: Start, app: &App) -> Option<Message> {
+        self.abandon();
+        let lab = match self.registry.find(start.kind) {
+            Ok(lab) => lab,
+            Err(error) => return Some(failed(start.run, error.to_string())),
+        };
+        let device = app.devices.iter().flatten().find(|info| info.id == start.device);
+        let about = About {
+            schema: lab.schema(),
+            params: &start.params,
+            device,
+            lesson: Some((&start.lesson, &start.lab)),
+        };
+        let record = self.folder.as_ref().map(|folder| Record::start(folder, &about));
+        let outbox = self.outbox.clone();
+        let wake = move || {
+            let _ = outbox.send(Input::RunSpoke);
+        };
+        match Session::start(lab, start.params, start.device, start.limits, wake) {
+            Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
+            Ok(session) => {
+                let (record, trouble) = match record {
+                    Some(Ok(record)) => (Some(record), None),
+                    Some(Err(error)) => {
+                        (None, Some(Message::NotSaved(format!("this run is not recorded: {error}"))))
+                    }
+                    None => (None, None),
+                };
+                self.running = Some(Running {
+                    run: start.run,
+                    slot: start.slot,
+                    session,
+                    record,
+                    started: Instant::now(),
+                });
+                trouble
+            }
+        }
+    }
+
+    /// Gives the run an order.
+    pub fn order(&self, order: Command) {
+        if let Some(running) = &self.running {
+            running.session.order(order);
+        }
+    }
+
+    /// Asks the run for pictures.
+    pub fn want_pictures(&self) {
+        if let Some(running) = &self.running {
+            running.session.want_pictures();
+        }
+    }
+
+    /// Ends the run and closes its record; what it still says is dropped.
+    pub fn abandon(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.session.order(Command::Stop);
+            if let Some(record) = running.record.take() {
+                let outcome = Outcome::Stopped(StopReason::Asked);
+                // The learner has gone on; a record that cannot be closed reads as one that was cut off.
+                let _ = record.finish(&RunData::default(), &outcome, running.started.elapsed());
+            }
+        }
+    }
+
+    /// Takes out what the run has said; its record gets it first.
+    pub fn take(&mut self, app: &App) -> Vec<Message> {
+        let Some(running) = &mut self.running else {
+            return Vec::new();
+        };
+        let (reports, ended) = running.session.take();
+        let mut messages = Vec::new();
+        if let Some(record) = &mut running.record
+            && let Some(error) = reports.iter().find_map(|report| record.append(report).err())
+        {
+            running.record = None;
+            messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
+        }
+        let since = running.started.elapsed();
+        let run = running.run;
+        if let Some((outcome, after)) = ended
+            && let Some(running) = self.running.take()
+        {
+            if let Some(record) = running.record {
+                let mut data = app.data_of(running.slot).cloned().unwrap_or_default();
+                reports.iter().cloned().for_each(|report| data.apply(report));
+                if let Err(error) = record.finish(&data, &outcome, after) {
+                    messages.push(Message::NotSaved(format!("this run's record is not closed: {error}")));
+                }
+            }
+            messages.push(Message::Reports { run, reports, since: after });
+            messages.push(Message::Ended { run, outcome, after });
+        } else {
+            messages.push(Message::Reports { run, reports, since });
+        }
+        messages
+    }
+}
+
+fn failed(run: u64, reason: String) -> Message {
+    Message::Ended {
+        run,
+        outcome: Outcome::Panicked(reason),
+        after: std::time::Duration::ZERO,
+    }
+}

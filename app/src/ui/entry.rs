@@ -1,0 +1,153 @@
+//! A line of text being typed: an answer, a prediction or a knob's value.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::key::Key;
+
+/// What the text is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum For {
+    /// The prediction or question of this block.
+    Block(usize),
+    /// The marked knob.
+    Knob,
+}
+
+/// Text being typed, with a cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is for.
+    pub purpose: For,
+    /// The text.
+    text: String,
+    /// Byte offset of the cursor, on a character's edge.
+    cursor: usize,
+    /// Why the last Enter was not taken.
+    pub complaint: Option<String>,
+}
+
+/// What a key did to an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The text changed, or could have.
+    Typed,
+    /// Enter.
+    Done,
+    /// Escape.
+    Dropped,
+    /// A key that entries leave to others.
+    Unused,
+}
+
+/// Longest text an entry takes: far above any answer, far below what could trouble anybody.
+const LONGEST: usize = 2000;
+
+impl Entry {
+    /// An entry that begins with a text, the cursor at its end.
+    pub fn new(purpose: For, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            purpose,
+            cursor: text.len(),
+            text,
+            complaint: None,
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Columns before the cursor.
+    pub fn cursor_column(&self) -> usize {
+        self.text.get(..self.cursor).unwrap_or_default().width()
+    }
+
+    /// Takes a key.
+    pub fn key(&mut self, key: Key) -> Edit {
+        match key {
+            Key::Enter => return Edit::Done,
+            Key::Esc => return Edit::Dropped,
+            Key::Char(c) => self.insert(c),
+            Key::Backspace => {
+                if let Some((at, _)) = self.before() {
+                    self.text.remove(at);
+                    self.cursor = at;
+                }
+            }
+            Key::Delete => {
+                if self.cursor < self.text.len() {
+                    self.text.remove(self.cursor);
+                }
+            }
+            Key::Left => self.cursor = self.before().map_or(0, |(at, _)| at),
+            Key::Right => {
+                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
+                self.cursor += next.map_or(0, char::len_utf8);
+            }
+            Key::Home | Key::Ctrl('a') => self.cursor = 0,
+            Key::End | Key::Ctrl('e') => self.cursor = self.text.len(),
+            Key::Ctrl('u') => {
+                self.text.drain(..self.cursor);
+                self.cursor = 0;
+            }
+            Key::Ctrl(_)
+            | Key::Tab
+            | Key::BackTab
+            | Key::Up
+            | Key::Down
+            | Key::PageUp
+            | Key::PageDown => return Edit::Unused,
+        }
+        self.complaint = None;
+        Edit::Typed
+    }
+
+    /// Takes pasted text; line ends become spaces and control characters are dropped.
+    pub fn paste(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                '\n' | '\t' => self.insert(' '),
+                c if c.is_control() => {}
+                c => self.insert(c),
+            }
+        }
+    }
+
+    fn insert(&mut self, c: char) {
+        if self.text.len() < LONGEST {
+            self.text.insert(self.cursor, c);
+            self.cursor += c.len_utf8();
+        }
+    }
+
+    fn before(&self) -> Option<(usize, char)> {
+        self.text.get(..self.cursor)?.char_indices().next_back()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_at_the_cursor_and_survives_wide_letters() {
+        let mut entry = Entry::new(For::Knob, "0.ü1");
+        for key in [Key::Left, Key::Backspace, Key::Home, Key::Delete, Key::Char('1'), Key::End, Key::Char('5')] {
+            assert_eq!(entry.key(key), Edit::Typed);
+        }
+        assert_eq!(entry.text(), "1.15");
+        assert_eq!(entry.key(Key::Enter), Edit::Done);
+        assert_eq!(entry.key(Key::Esc), Edit::Dropped);
+    }
+
+    #[test]
+    fn pasted_escapes_cannot_reach_the_screen_and_length_is_bounded() {
+        let mut entry = Entry::new(For::Knob, "");
+        entry.paste("a\u{1b}[31m\nb");
+        assert_eq!(entry.text(), "a[31m b");
+        entry.paste(&"x".repeat(10_000));
+        assert!(entry.text().len() <= LONGEST);
+    }
+}

@@ -1,0 +1,147 @@
+//! The open lesson judged: answers graded, predictions compared, checks decided, all by the lesson crate.
+
+use mlsys_lab::device::DeviceInfo;
+use mlsys_lab::registry::Registry;
+use mlsys_lesson::{Event, Progress};
+use mlsys_lesson::{Block, CheckOutcome, DeviceFacts, LessonEnv, Verdict};
+
+use super::answer;
+use super::page::{Answered, CheckState, Page, Prediction};
+
+impl Page {
+    /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
+    ///
+    /// A prediction is no event yet: it may still change until its run starts.
+    pub fn submit(&mut self, block: usize, text: &str, registry: &Registry) -> Result<Option<Event>, String> {
+        let lesson = self.lesson.clone();
+        let id = lesson.front.id.clone();
+        match lesson.blocks.get(block) {
+            Some(Block::Predict(predict)) => {
+                let given = answer::read_prediction(text, &predict.kind)?;
+                predict.accepts(&given).map_err(|error| error.to_string())?;
+                let prediction = Prediction {
+                    given,
+                    locked: false,
+                    comparison: None,
+                };
+                self.predictions.insert(predict.id.clone(), prediction);
+                Ok(None)
+            }
+            Some(Block::Question(question)) => {
+                let given = answer::read(text, &lesson, question)?;
+                let grade = question.grade(&given, &self.env(&DeviceFacts::default()), registry);
+                let feedback = grade.feedback.unwrap_or_default();
+                let right = match grade.verdict {
+                    Verdict::Right => true,
+                    Verdict::Wrong => false,
+                    Verdict::Malformed => return Err(feedback),
+                };
+                let answered = Answered {
+                    given: given.clone(),
+                    right,
+                    feedback,
+                };
+                self.answers.insert(question.id.clone(), answered);
+                Ok(Some(Event::AnswerGiven {
+                    lesson: id,
+                    question: question.id.clone(),
+                    given,
+                    right,
+                    points: grade.points,
+                }))
+            }
+            Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                Err("there is nothing to answer here".to_owned())
+            }
+        }
+    }
+
+    /// Compares predictions and decides checks with the runs there are; checks wait for all their labs.
+    pub fn judge(&mut self, devices: &[DeviceInfo]) {
+        let lesson = self.lesson.clone();
+        let facts = self.device_facts(devices);
+        let mut checks = Vec::new();
+        let mut comparisons = Vec::new();
+        {
+            let env = self.env(&facts);
+            for check in lesson.checks() {
+                let ran = check.assert.expr.names().iter().all(|(name, _)| {
+                    let lab = name.parts().next().unwrap_or_default();
+                    lab == "device" || self.slots.iter().any(|slot| slot.id == lab && slot.reference.is_some())
+                });
+                if ran {
+                    let state = match check.evaluate(&env) {
+                        CheckOutcome::Passed => CheckState::Passed,
+                        CheckOutcome::Failed(values) | CheckOutcome::Error(values) => CheckState::Failed(values),
+                        CheckOutcome::Skipped(reason) => CheckState::Skipped(reason),
+                    };
+                    checks.push((check.id.clone(), state));
+                }
+            }
+            for predict in lesson.predictions() {
+                if let Some(made) = self.predictions.get(&predict.id).filter(|made| made.locked)
+                    && let Ok(comparison) = predict.compare(&made.given, &env)
+                {
+                    comparisons.push((predict.id.clone(), comparison.statement));
+                }
+            }
+        }
+        self.checks.extend(checks);
+        for (id, statement) in comparisons {
+            if let Some(made) = self.predictions.get_mut(&id) {
+                made.comparison = Some(statement);
+            }
+        }
+    }
+
+    /// Brings back what the learner has answered before.
+    pub fn restore(&mut self, progress: &Progress, registry: &Registry) {
+        let lesson = self.lesson.clone();
+        let Some(before) = progress.lesson(&lesson.front.id) else {
+            return;
+        };
+        self.hints.clone_from(&before.hints);
+        for question in lesson.questions() {
+            if let Some(answered) = before.answers.get(&question.id) {
+                // Graded afresh: the lesson may have changed since.
+                let grade = question.grade(&answered.given, &LessonEnv::new(), registry);
+                let answered = Answered {
+                    given: answered.given.clone(),
+                    right: grade.verdict == Verdict::Right,
+                    feedback: grade.feedback.unwrap_or_default(),
+                };
+                self.answers.insert(question.id.clone(), answered);
+            }
+        }
+        for predict in lesson.predictions() {
+            if let Some(given) = before.predictions.get(&predict.id) {
+                let prediction = Prediction {
+                    given: given.clone(),
+                    locked: true,
+                    comparison: None,
+                };
+                self.predictions.insert(predict.id.clone(), prediction);
+            }
+        }
+    }
+
+    /// The names that expressions of this lesson have values for.
+    fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
+        let env = LessonEnv::new().on(facts);
+        self.slots.iter().fold(env, |env, slot| match &slot.reference {
+            Some(data) => env.with_run(&slot.id, slot.schema, data),
+            None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
+        })
+    }
+
+    fn device_facts(&self, devices: &[DeviceInfo]) -> DeviceFacts {
+        let used = self.slots.iter().rev().find_map(|slot| slot.device.filter(|_| slot.schema.is_live()));
+        let info = devices.iter().find(|info| Some(info.id) == used);
+        info.map_or_else(DeviceFacts::default, |info| DeviceFacts {
+            name: info.name.clone(),
+            backend: info.id.backend.name().to_owned(),
+            memory_bytes: info.memory_bytes,
+            peak_flops_per_second: None,
+        })
+    }
+}

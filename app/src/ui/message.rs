@@ -1,0 +1,92 @@
+//! What happens to the app and what it wants done: the only ways in and out of [`super::app::App`].
+
+use std::time::Duration;
+
+use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::device::{DeviceId, DeviceInfo};
+use mlsys_lab::params::Params;
+use mlsys_lab::report::Report;
+use mlsys_lesson::Event;
+
+use super::key::Key;
+use crate::session::Outcome;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Message {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has a new size.
+    Resize {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// The devices are known.
+    Probed(Vec<DeviceInfo>),
+    /// The run has something to say; `since` is how long it has run.
+    Reports {
+        /// Which run, so that late news of an ended one is not mixed in.
+        run: u64,
+        /// What it says.
+        reports: Vec<Report>,
+        /// Time since it started.
+        since: Duration,
+    },
+    /// The run has ended.
+    Ended {
+        /// Which run.
+        run: u64,
+        /// How.
+        outcome: Outcome,
+        /// How long it took.
+        after: Duration,
+    },
+    /// The run's record or the learner's progress could not be written.
+    NotSaved(String),
+    /// The system asks the program to end.
+    Terminate,
+}
+
+/// Something to be done outside.
+#[derive(Debug)]
+pub enum Effect {
+    /// Start a run.
+    Start(Box<Start>),
+    /// Give the run an order.
+    Order(Command),
+    /// Ask the run for fresh pictures.
+    WantPictures,
+    /// End the run and forget it; what comes of it later is dropped.
+    Abandon,
+    /// Append to the learner's progress.
+    Save(Event),
+    /// Stop as a job of the shell.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// A run to be started.
+#[derive(Debug)]
+pub struct Start {
+    /// Its number.
+    pub run: u64,
+    /// The kind of lab.
+    pub kind: &'static str,
+    /// Its parameters.
+    pub params: Params,
+    /// Its device.
+    pub device: DeviceId,
+    /// How far it may go.
+    pub limits: Limits,
+    /// Which lab of the open page it is.
+    pub slot: usize,
+    /// The lesson, for the record.
+    pub lesson: String,
+    /// The lab's id in the lesson, for the record.
+    pub lab: String,
+}

@@ -1,0 +1,273 @@
+//! The open lesson: where the learner is in it, what they have answered, and its labs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mlsys_lab::params::{Params, allowed};
+use mlsys_lab::registry::Registry;
+use mlsys_lab::schema::{Draw, Type};
+use mlsys_lab::tables::Tables;
+use mlsys_lab::value::Value;
+use mlsys_lesson::{Answer, Event, Block, LabDirective, Lesson, Predict, Question, Target};
+
+use super::entry::Entry;
+use super::message::Effect;
+use super::slot::{Knob, Slot, State};
+
+/// A lesson on the screen.
+pub struct Page {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Its labs, in file order.
+    pub slots: Vec<Slot>,
+    /// Which of them is shown.
+    pub current: usize,
+    /// Where keys go.
+    pub side: Side,
+    /// The marked block: a prediction, a lab or a question.
+    pub marked: Option<usize>,
+    /// First line of the text that is shown.
+    pub scroll: usize,
+    /// What is being typed.
+    pub entry: Option<Entry>,
+    /// Answers by question.
+    pub answers: BTreeMap<String, Answered>,
+    /// Predictions by their ids.
+    pub predictions: BTreeMap<String, Prediction>,
+    /// Hints shown, by question.
+    pub hints: BTreeMap<String, usize>,
+    /// What each check says, once its labs have run.
+    pub checks: BTreeMap<String, CheckState>,
+    /// The lab whose prediction the learner has been asked for and may skip.
+    pub reminded: Option<usize>,
+}
+
+/// Half of the lesson page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The text.
+    Text,
+    /// The lab.
+    Lab,
+}
+
+/// An answer and what was said to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// What was answered.
+    pub given: Answer,
+    /// Whether it is right.
+    pub right: bool,
+    /// What to say to it.
+    pub feedback: String,
+}
+
+/// A guess made before a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// What was guessed.
+    pub given: Answer,
+    /// Whether its run has started, after which it stands.
+    pub locked: bool,
+    /// Prediction, theory and measurement in words, once there is a measurement.
+    pub comparison: Option<String>,
+}
+
+/// What a check says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckState {
+    /// It holds.
+    Passed,
+    /// It does not, with the values.
+    Failed(String),
+    /// It cannot be told here, and why.
+    Skipped(String),
+}
+
+impl Page {
+    /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
+    pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
+        let seed = seed.unwrap_or(lesson.front.seed);
+        let slots = lesson
+            .labs()
+            .filter_map(|directive| slot(directive, seed, registry))
+            .collect();
+        let mut page = Self {
+            lesson,
+            slots,
+            current: 0,
+            side: Side::Text,
+            marked: None,
+            scroll: 0,
+            entry: None,
+            answers: BTreeMap::new(),
+            predictions: BTreeMap::new(),
+            hints: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            reminded: None,
+        };
+        page.marked = page.activities().first().copied();
+        page
+    }
+
+    /// The blocks a learner does something at: predictions, labs, questions.
+    pub fn activities(&self) -> Vec<usize> {
+        let is_activity = |block: &Block| match block {
+            Block::Lab(_) | Block::Predict(_) | Block::Question(_) => true,
+            Block::Prose(_) | Block::Check(_) | Block::Notes(_) => false,
+        };
+        let blocks = self.lesson.blocks.iter().enumerate();
+        blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
+    }
+
+    /// Marks the activity so many places on, and shows its lab if it is one.
+    pub fn mark(&mut self, places: isize) {
+        let activities = self.activities();
+        let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
+        let next = match at {
+            Some(at) => at.saturating_add_signed(places).min(activities.len().saturating_sub(1)),
+            None => 0,
+        };
+        self.marked = activities.get(next).copied();
+        if let Some(Block::Lab(lab)) = self.marked_block() {
+            let id = lab.id.clone();
+            self.show_lab(&id);
+        }
+    }
+
+    /// The marked block.
+    pub fn marked_block(&self) -> Option<&Block> {
+        self.lesson.blocks.get(self.marked?)
+    }
+
+    /// The marked question.
+    pub fn marked_question(&self) -> Option<&Question> {
+        self.marked_block()?.as_question()
+    }
+
+    /// Shows a lab by its id.
+    pub fn show_lab(&mut self, id: &str) {
+        if let Some(index) = self.slots.iter().position(|slot| slot.id == id) {
+            self.current = index;
+        }
+    }
+
+    /// The lab shown.
+    pub fn slot(&self) -> Option<&Slot> {
+        self.slots.get(self.current)
+    }
+
+    /// The lab shown, to be changed.
+    pub fn slot_mut(&mut self) -> Option<&mut Slot> {
+        self.slots.get_mut(self.current)
+    }
+
+    /// The predictions that a lab's run will be held against.
+    pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
+        self.lesson.predictions().filter(move |predict| match &predict.target {
+            Target::Metric(formula) => formula
+                .expr
+                .names()
+                .iter()
+                .any(|(name, _)| name.parts().next() == Some(lab)),
+            Target::Answer(_) | Target::Choice(_) => false,
+        })
+    }
+
+    /// Makes the predictions of a lab stand, because its run starts.
+    pub fn lock_predictions(&mut self, lab: &str) -> Vec<Effect> {
+        let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
+        let mut effects = Vec::new();
+        for id in ids {
+            if let Some(made) = self.predictions.get_mut(&id).filter(|made| !made.locked) {
+                made.locked = true;
+                effects.push(Effect::Save(Event::PredictionLocked {
+                    lesson: self.lesson.front.id.clone(),
+                    prediction: id,
+                    given: made.given.clone(),
+                }));
+            }
+        }
+        effects
+    }
+
+    /// The first prediction of a lab that has not been made, as an index into the blocks.
+    pub fn unmade_prediction(&self, lab: &str) -> Option<usize> {
+        let id = &self
+            .predictions_of(lab)
+            .find(|predict| !self.predictions.contains_key(&predict.id))?
+            .id;
+        let is_it = |block: &Block| block.as_predict().is_some_and(|p| p.id == *id);
+        self.lesson.blocks.iter().position(is_it)
+    }
+
+    /// Whether every question has been answered rightly and no check has failed.
+    pub fn is_complete(&self) -> bool {
+        self.lesson.questions().all(|q| self.answers.get(&q.id).is_some_and(|a| a.right))
+            && self.lesson.checks().all(|check| {
+                matches!(
+                    self.checks.get(&check.id),
+                    Some(CheckState::Passed | CheckState::Skipped(_))
+                )
+            })
+    }
+}
+
+/// The lab of a directive.
+fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Option<Slot> {
+    let schema = registry.find(&directive.kind.value).ok()?.schema();
+    let settings = directive.settings();
+    let params = Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).ok()?;
+    let knobs = directive.knobs.iter().filter_map(|knob| {
+        let param = schema.param(&knob.param)?;
+        let value = params.get(&param.name).cloned();
+        let values = match (&knob.values, param.ty) {
+            (Some(values), _) => values.clone(),
+            (None, Type::Enum) => allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect(),
+            (None, Type::Bool) => vec![Value::Bool(false), Value::Bool(true)],
+            (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => Vec::new(),
+        };
+        Some(Knob {
+            param,
+            initial: value.clone(),
+            value,
+            values,
+            range: (knob.min.or(param.min), knob.max.or(param.max)),
+        })
+    });
+    let named: Vec<usize> = directive
+        .panels
+        .iter()
+        .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
+        .collect();
+    let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
+    Some(Slot {
+        id: directive.id.clone(),
+        title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
+        schema,
+        settings,
+        panels,
+        panel: 0,
+        knobs: knobs.collect(),
+        knob: 0,
+        state: State::Ready,
+        data: Default::default(),
+        previous: None,
+        reference: None,
+        device: None,
+        explored: false,
+        seed,
+        elapsed: Default::default(),
+        rate: Default::default(),
+    })
+}
+
+impl Slot {
+    /// Whether any of its pictures must be asked for while it runs.
+    pub fn needs_pictures(&self) -> bool {
+        self.panels
+            .iter()
+            .filter_map(|&index| self.schema.panels.get(index))
+            .any(|panel| panel.draw == Draw::Frame)
+    }
+}

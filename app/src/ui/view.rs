@@ -1,0 +1,87 @@
+//! What the state looks like: reads it, draws it, changes nothing.
+
+mod bars;
+mod course;
+mod help;
+mod lab;
+mod lesson;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::app::App;
+
+/// Below this many columns text and lab take turns.
+pub const TWO_SIDES: u16 = 100;
+
+/// The least the pages can be drawn on; below it one sentence says so.
+const LEAST: (u16, u16) = (24, 6);
+
+/// Widest text: longer lines are hard to read.
+const WIDEST_TEXT: u16 = 84;
+
+/// Draws everything.
+pub fn draw(app: &App, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    Block::new().style(app.look.theme.screen).render(area, frame.buffer_mut());
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        Line::styled("too small: enlarge me", app.look.theme.text).render(area, frame.buffer_mut());
+        return;
+    }
+    let [top, body, bottom] = rows(area);
+    bars::title(app, top, frame.buffer_mut());
+    match &app.page {
+        None => course::draw(app, body, frame.buffer_mut()),
+        Some(page) => {
+            if let Some(position) = lesson::draw(app, page, body, frame.buffer_mut()) {
+                frame.set_cursor_position(position);
+            }
+        }
+    }
+    bars::footer(app, bottom, frame.buffer_mut());
+    if app.help {
+        Clear.render(body, frame.buffer_mut());
+        Block::new().style(app.look.theme.screen).render(body, frame.buffer_mut());
+        help::draw(app, body, frame.buffer_mut());
+    }
+}
+
+fn rows(area: Rect) -> [Rect; 3] {
+    Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area)
+}
+
+/// Where text and lab stand on the lesson page: beside each other, or each alone below a line of tabs.
+pub fn sides(size: (u16, u16)) -> Sides {
+    let [_, body, _] = rows(Rect::new(0, 0, size.0, size.1));
+    if size.0 >= TWO_SIDES {
+        let text = (size.0 * 9 / 20).min(WIDEST_TEXT);
+        let [text, lab] = Layout::horizontal([Constraint::Length(text), Constraint::Min(1)]).areas(body);
+        Sides { text, lab, tabs: None }
+    } else {
+        let [tabs, rest] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(body);
+        Sides {
+            text: rest,
+            lab: rest,
+            tabs: Some(tabs),
+        }
+    }
+}
+
+/// The areas of the lesson page.
+pub struct Sides {
+    /// The text.
+    pub text: Rect,
+    /// The lab; the same place as the text where they take turns.
+    pub lab: Rect,
+    /// The line of tabs where they take turns.
+    pub tabs: Option<Rect>,
+}
+
+/// Columns and rows that the text of a lesson has.
+pub fn text_size(size: (u16, u16)) -> (usize, usize) {
+    let text = sides(size).text;
+    // A column at the left stays free, and two at the right for the line that shows how far one has read.
+    (usize::from(text.width.saturating_sub(3)).max(8), usize::from(text.height).max(1))
+}

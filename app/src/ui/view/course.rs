@@ -1,0 +1,142 @@
+//! The course page: modules and lessons, with time, prerequisites and progress.
+
+use mlsys_lesson::{Lesson, MODULES, State};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::ui::app::App;
+use crate::ui::wrap::wrap;
+
+/// Columns of the list where there is room for details beside it.
+const LIST: u16 = 62;
+
+/// Draws the list of lessons and, beside or below it, what the marked one is about.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let (list, details) = if area.width >= LIST + 30 {
+        let [list, details] =
+            Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)]).spacing(2).areas(area);
+        (list, details)
+    } else {
+        let details = 7.min(area.height / 2);
+        let [list, details] = Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
+        (list, details)
+    };
+    draw_list(app, list, buffer);
+    draw_details(app, details, buffer);
+}
+
+fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
+    let width = usize::from(area.width);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut marked_line = 0;
+    for module in MODULES {
+        let lessons: Vec<_> = app
+            .lessons
+            .iter()
+            .enumerate()
+            .filter(|(_, lesson)| lesson.front.id.module() == module.name)
+            .collect();
+        if lessons.is_empty() {
+            continue;
+        }
+        lines.push(Line::default());
+        lines.push(Line::styled(format!(" {}", module.title), app.look.theme.title));
+        for (index, lesson) in lessons {
+            if index == app.chosen {
+                marked_line = lines.len();
+            }
+            lines.push(row(app, index, lesson, width));
+        }
+    }
+    let others: Vec<_> = app
+        .lessons
+        .iter()
+        .enumerate()
+        .filter(|(_, lesson)| MODULES.iter().all(|module| module.name != lesson.front.id.module()))
+        .collect();
+    if !others.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled(" Other lessons", app.look.theme.title));
+        for (index, lesson) in others {
+            if index == app.chosen {
+                marked_line = lines.len();
+            }
+            lines.push(row(app, index, lesson, width));
+        }
+    }
+    let height = usize::from(area.height);
+    let skip = (marked_line + 2).saturating_sub(height);
+    for (line, row) in lines.into_iter().skip(skip).zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// One lesson: mark, progress, title, minutes.
+fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
+    let theme = &app.look.theme;
+    let glyphs = &app.look.glyphs;
+    let marked = index == app.chosen;
+    let (sign, sign_style) = sign(app, lesson);
+    let minutes = format!("{:>3} min ", lesson.front.minutes);
+    let room = width.saturating_sub(6 + minutes.len());
+    let mut title: String = lesson.front.title.chars().take(room).collect();
+    if title.chars().count() < lesson.front.title.chars().count() {
+        title.pop();
+        title.push_str(glyphs.ellipsis);
+    }
+    let pad = room.saturating_sub(title.chars().count());
+    let style = if marked { theme.selection } else { theme.text };
+    Line::from(vec![
+        Span::styled(format!(" {} ", if marked { glyphs.arrow } else { " " }), theme.accent),
+        Span::styled(format!("{sign} "), sign_style),
+        Span::styled(format!("{title}{}", " ".repeat(pad)), style),
+        Span::styled(minutes, theme.dim),
+    ])
+}
+
+fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
+    let theme = &app.look.theme;
+    match app.progress.summary(lesson).state {
+        State::New => (app.look.glyphs.open, theme.dim),
+        State::Started => (app.look.glyphs.running, theme.warn),
+        State::Completed => (app.look.glyphs.right, theme.good),
+    }
+}
+
+/// What the marked lesson teaches, needs and has seen of the learner.
+fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let Some(lesson) = app.lessons.get(app.chosen) else {
+        Line::styled(" there are no lessons here", theme.dim).render(area, buffer);
+        return;
+    };
+    let front = &lesson.front;
+    let summary = app.progress.summary(lesson);
+    let word = match summary.state {
+        State::New => "not begun",
+        State::Started => "begun",
+        State::Completed => "completed",
+    };
+    let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
+    let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
+    let facts = [
+        ("lesson", front.id.to_string()),
+        ("takes", format!("{} minutes", front.minutes)),
+        ("needs", needs),
+        ("teaches", front.teaches.join(", ")),
+        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
+    ];
+    let width = usize::from(area.width).saturating_sub(2);
+    let mut lines = vec![Line::default()];
+    lines.extend(wrap(&[(front.title.clone(), theme.title)], width, Span::raw(" "), Span::raw(" ")));
+    for (name, fact) in facts {
+        let first = Span::styled(format!(" {name:<9}"), theme.dim);
+        lines.extend(wrap(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
+    }
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}

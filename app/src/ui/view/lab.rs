@@ -1,0 +1,109 @@
+//! The lab: which one, its pictures, its knobs, and where the run stands.
+
+mod knobs;
+mod status;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::ui::app::App;
+use crate::ui::page::{Page, Side};
+use crate::ui::panel::{Scene, draw_panel};
+use crate::ui::slot::{Slot, State};
+
+/// Rows a picture needs to be worth looking at.
+const PANEL_ROWS: u16 = 9;
+/// Columns a picture needs beside another.
+const PANEL_COLUMNS: u16 = 60;
+
+/// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
+pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let Some(slot) = page.slot() else {
+        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        return None;
+    };
+    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
+    let message = status::message(app, slot, usize::from(inner.width));
+    let said = (message.len() as u16).min(inner.height / 4);
+    let [head, panels, said, knob_rows, state] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(said),
+        Constraint::Length(strip),
+        Constraint::Length(1),
+    ])
+    .areas(inner);
+    draw_head(app, page, head, buffer);
+    draw_panels(app, slot, panels, buffer);
+    for (line, row) in message.into_iter().zip(said.rows()) {
+        line.render(row, buffer);
+    }
+    let cursor = knobs::draw(app, page, slot, knob_rows, buffer);
+    status::draw(app, page, slot, state, buffer);
+    cursor
+}
+
+/// The lessons' labs by id, the shown one marked.
+fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let mut line = Line::default();
+    for (index, slot) in page.slots.iter().enumerate() {
+        let sign = match &slot.state {
+            State::Ready => "",
+            State::Running => app.look.glyphs.running,
+            State::Paused => app.look.glyphs.paused,
+            State::Finished => app.look.glyphs.right,
+            State::Diverged(_) | State::Stopped | State::Failed(_) => app.look.glyphs.wrong,
+        };
+        let style = match (index == page.current, page.side) {
+            (true, Side::Lab) => theme.selection,
+            (true, Side::Text) => theme.accent,
+            (false, _) => theme.dim,
+        };
+        let name = if sign.is_empty() { slot.id.clone() } else { format!("{} {sign}", slot.id) };
+        line.spans.push(Span::styled(format!(" {name} "), style));
+    }
+    if let Some(slot) = page.slot() {
+        let title = Span::styled(format!("  {}", slot.title), theme.title);
+        if line.width() + title.width() <= usize::from(area.width) {
+            line.spans.push(title);
+        }
+    }
+    line.render(area, buffer);
+}
+
+/// The pictures: as many as there is room for, the chosen one first.
+fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    let count = slot.panels.len();
+    if count == 0 {
+        return;
+    }
+    let across = usize::from((area.width / PANEL_COLUMNS).max(1));
+    let down = usize::from((area.height / PANEL_ROWS).max(1));
+    let shown = count.min(across * down).min(6);
+    let columns = across.min(shown);
+    let rows = shown.div_ceil(columns);
+    // The chosen picture leads: where pictures stand below each other it has twice the height of the others.
+    let heights = (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
+    let bands = Layout::vertical(heights).split(area);
+    for (row, band) in bands.iter().enumerate() {
+        let first = row * columns;
+        let here = columns.min(shown - first);
+        let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
+        for (column, cell) in cells.iter().enumerate() {
+            let index = slot.panels[(slot.panel + first + column) % count];
+            if let Some(schema) = slot.schema.panels.get(index) {
+                let scene = Scene {
+                    schema: slot.schema,
+                    panel: schema,
+                    data: &slot.data,
+                    previous: slot.previous.as_ref(),
+                };
+                draw_panel(*cell, buffer, &scene, &app.look);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Where the run stands: one line of figures, and sentences when there is something to explain.
+
+use mlsys_lab::value::{Value, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::ui::app::App;
+use crate::ui::entry::For;
+use crate::ui::page::Page;
+use crate::ui::slot::{Slot, State};
+use crate::ui::wrap::wrap;
+
+/// State, step, steps a second, elapsed time and device.
+pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == For::Knob);
+    if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
+        Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad).render(area, buffer);
+        return;
+    }
+    let (sign, style) = match &slot.state {
+        State::Ready => (app.look.glyphs.open, theme.dim),
+        State::Running => (app.look.glyphs.running, theme.good),
+        State::Paused => (app.look.glyphs.paused, theme.warn),
+        State::Finished => (app.look.glyphs.right, theme.good),
+        State::Diverged(_) | State::Stopped | State::Failed(_) => (app.look.glyphs.wrong, theme.bad),
+    };
+    let mut parts = vec![Span::styled(format!("{sign} {}", slot.state.word()), style)];
+    let separator = format!(" {} ", app.look.glyphs.separator);
+    let mut add = |text: String| {
+        parts.push(Span::styled(separator.clone(), theme.dim));
+        parts.push(Span::styled(text, theme.text));
+    };
+    if slot.schema.is_live() && slot.state != State::Ready {
+        let done = slot.data.step;
+        match steps_asked_for(slot) {
+            Some(all) => add(format!("step {done}/{all}")),
+            None => add(format!("step {done}")),
+        }
+        if let Some(rate) = slot.rate.per_second.or_else(|| mean_rate(slot)) {
+            add(format!("{} steps/s", number(rate.round())));
+        }
+        add(format!("{:.1} s", slot.elapsed.as_secs_f64()));
+        if let Some(device) = slot.device {
+            add(device.to_string());
+        }
+    }
+    if slot.explored {
+        add("knobs changed".to_owned());
+    }
+    if !slot.data.status.is_empty() {
+        add(slot.data.status.clone());
+    }
+    Line::from(parts).render(area, buffer);
+}
+
+fn mean_rate(slot: &Slot) -> Option<f64> {
+    let seconds = slot.elapsed.as_secs_f64();
+    (seconds > 0.0 && slot.data.step > 0).then(|| slot.data.step as f64 / seconds)
+}
+
+/// How many steps the run will do: what a live change said last, else the parameter.
+fn steps_asked_for(slot: &Slot) -> Option<i64> {
+    let changed = slot.data.changes.iter().rev().find(|change| change.name == "steps");
+    let value = match changed {
+        Some(change) => Some(change.value.clone()),
+        None => slot.params().ok()?.get("steps").cloned(),
+    };
+    match value? {
+        Value::Int(steps) => Some(steps),
+        Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => None,
+    }
+}
+
+/// Sentences that need room: a failure, a divergence, a notice.
+pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
+    let theme = &app.look.theme;
+    let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
+    match &slot.state {
+        State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
+        State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
+        State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
+    }
+    sentences.extend(slot.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
+    sentences
+        .iter()
+        .flat_map(|sentence| wrap(std::slice::from_ref(sentence), width, Span::raw(""), Span::raw("")))
+        .collect()
+}

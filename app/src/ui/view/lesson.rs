@@ -1,0 +1,77 @@
+//! The lesson page: the text at the left, the lab at the right, or either behind a tab.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::{lab, sides, text_size};
+use crate::ui::app::App;
+use crate::ui::document;
+use crate::ui::page::{Page, Side};
+
+/// Draws the page; returns where the cursor stands if a field is open.
+pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let sides = sides(app.size);
+    let (show_text, show_lab) = match sides.tabs {
+        None => (true, true),
+        Some(tabs) => {
+            draw_tabs(app, page, tabs, buffer);
+            (page.side == Side::Text, page.side == Side::Lab)
+        }
+    };
+    let mut cursor = None;
+    if show_text {
+        cursor = draw_text(app, page, sides.text.intersection(body), buffer);
+    }
+    if show_lab {
+        let at = lab::draw(app, page, sides.lab.intersection(body), buffer);
+        cursor = cursor.or(at);
+    }
+    cursor
+}
+
+/// The line at the right of the text; its bold part is the part of the text that is shown.
+fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Buffer) {
+    let height = usize::from(area.height);
+    for (row, cell) in area.rows().enumerate() {
+        // The row stands for this range of lines.
+        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
+        let shown = lines > height && to > scroll && from < scroll + height;
+        let style = if shown { app.look.theme.focus } else { app.look.theme.border };
+        Line::styled(app.look.glyphs.vertical, style).render(cell, buffer);
+    }
+}
+
+fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let tab = |side: Side, name: &str| {
+        let style = if page.side == side { theme.selection } else { theme.dim };
+        Span::styled(format!(" {name} "), style)
+    };
+    let lab = page.slot().map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    let state = page.slot().map_or("", |slot| slot.state.word());
+    Line::from(vec![
+        Span::raw(" "),
+        tab(Side::Text, "text"),
+        Span::raw(" "),
+        tab(Side::Lab, &lab),
+        Span::styled(format!("  {state}  tab changes"), theme.dim),
+    ])
+    .render(area, buffer);
+}
+
+fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let (width, _) = text_size(app.size);
+    let document = document::build(page, width, &app.look);
+    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), area.height);
+    for (line, row) in document.lines.iter().skip(page.scroll).zip(inner.rows()) {
+        line.render(row, buffer);
+    }
+    let edge = Rect::new(area.right().saturating_sub(1), area.y, 1, area.height);
+    draw_edge(app, edge, page.scroll, document.lines.len(), buffer);
+    let (line, column) = document.cursor?;
+    let row = u16::try_from(line.checked_sub(page.scroll)?).ok()?;
+    let position = Position::new(inner.x + column as u16, inner.y + row);
+    area.contains(position).then_some(position)
+}
