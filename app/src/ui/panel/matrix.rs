@@ -14,19 +14,30 @@ pub(super) fn is_matrix(map: &HeatMap) -> bool {
     !map.column_labels.is_empty() && !map.row_labels.is_empty()
 }
 
+/// The number of a pair, if there is one.
+pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
+    let place = row.checked_mul(map.columns)?.checked_add(column)?;
+    map.cells.get(place).copied()
+}
+
 /// Draws one coloured field for each pair, with its number where there is room.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
     let theme = &look.theme;
+    let visible = usize::from(area.height);
     let labels = map
         .row_labels
         .iter()
+        .take(visible)
         .map(|l| pen::width(l))
         .max()
         .unwrap_or(0)
         .min(area.width / 3);
     let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
     let room = area.width.saturating_sub(labels + 1);
-    let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows));
+    let widest = map
+        .cells
+        .iter()
+        .take(map.columns.saturating_mul(map.rows.min(visible)));
     let widest = widest
         .map(|v| pen::width(&said(*v, &look.glyphs)))
         .max()
@@ -65,8 +76,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
             pen.ending(area.x + labels, middle, label, theme.dim);
         }
         for column in 0..columns {
-            let place = usize::from(row) * map.columns + usize::from(column);
-            let Some(&value) = map.cells.get(place) else {
+            let Some(value) = value(map, row.into(), column.into()) else {
                 break;
             };
             let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));

@@ -317,10 +317,10 @@ fn odd_frames() -> Vec<Frame> {
             ..map.clone()
         }),
         Frame::HeatMap(HeatMap {
-            row_labels: labels(1),
-            column_labels: labels(1),
+            row_labels: labels(3),
+            column_labels: labels(3),
             columns: usize::MAX,
-            rows: 0,
+            rows: 3,
             ..map
         }),
         Frame::Bars(bars(Scale::Linear)),
@@ -370,11 +370,15 @@ fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
         };
         data.apply(report);
         let scene = named(&schema, &data, "memory");
-        assert!(!words(&scene).is_empty());
+        let said = words(&scene);
+        assert!(
+            !said.is_empty() && said.lines().all(|line| !line.contains(char::is_control)),
+            "{said:?}"
+        );
         for look in looks() {
             for (width, height) in (0..=200)
-                .step_by(9)
-                .flat_map(|w| (0..=60).step_by(7).map(move |h| (w, h)))
+                .step_by(25)
+                .flat_map(|w| (0..=60).step_by(12).map(move |h| (w, h)))
             {
                 let buf = drawn(&scene, width, height, &look);
                 let control = buf

@@ -9,7 +9,13 @@ use super::pen;
 
 /// Draws text wrapped at spaces; what does not fit below is left out.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, style: Style) {
-    let lines = text.split('\n').flat_map(|line| wrap(line, area.width));
+    // A row holds at most its width in letters, so that what lies below need not be looked at.
+    let most = (usize::from(area.width) + 1) * usize::from(area.height);
+    let seen = text
+        .char_indices()
+        .nth(most)
+        .map_or(text, |(end, _)| &text[..end]);
+    let lines = seen.split('\n').flat_map(|line| wrap(line, area.width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         buf.set_stringn(area.x, y, line, usize::from(area.width), style);
     }

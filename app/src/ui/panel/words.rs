@@ -24,10 +24,12 @@ pub fn words(scene: &Scene<'_>) -> String {
             .map(|table| table_words(&table)),
         Draw::Line => line_words(scene, &glyphs),
     };
-    match said {
+    let said = match said {
         Some(said) => format!("{name}: {said}"),
         None => format!("{name}: {}.", why_empty(scene)),
-    }
+    };
+    // A lab's text must not steer the terminal it is read on.
+    said.replace(|c: char| c.is_control() && c != '\n', " ")
 }
 
 /// Why a panel shows nothing yet.
@@ -144,7 +146,7 @@ fn matrix_words(map: &HeatMap) -> String {
     let mut largest: Option<(f32, &str, &str)> = None;
     for (row, label) in map.row_labels.iter().enumerate() {
         for (column, other) in map.column_labels.iter().enumerate() {
-            let cell = map.cells.get(row * map.columns + column).copied();
+            let cell = matrix::value(map, row, column);
             let Some(value) = cell.filter(|x| x.is_finite()) else {
                 continue;
             };
