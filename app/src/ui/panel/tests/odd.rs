@@ -1,0 +1,143 @@
+//! Data that no lab should send and that must be drawn all the same.
+
+use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Image, Images, Table, Verdict};
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::Value;
+
+use super::fixtures::{boundary, diverging, learning, point, steered};
+
+/// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
+pub(super) fn odd_runs() -> Vec<RunData> {
+    let values: [&[f64]; 9] = [
+        &[],
+        &[0.5],
+        &[f64::NAN, f64::INFINITY, f64::NAN],
+        &[f64::MAX, f64::MIN, 0.0],
+        &[1e-320, 5e-324, -0.0],
+        &[-3.0, -2.0, 0.0, -1.0],
+        &[2.0, 2.0, 2.0, 2.0],
+        &[1.0, f64::NAN, 3.0, f64::NEG_INFINITY, 5.0],
+        &[1e-9, 1e9, 1e-9],
+    ];
+    let mut runs = vec![learning(400), steered(300), diverging(60)];
+    for values in values {
+        let mut data = RunData::default();
+        for name in [
+            "loss",
+            "validation_loss",
+            "seconds_per_step",
+            "gradient_norm.layer1",
+        ] {
+            for (step, value) in values.iter().enumerate() {
+                point(&mut data, name, step as u64 * 7, *value);
+            }
+        }
+        runs.push(data);
+    }
+    let mut far = RunData::default();
+    for step in [u64::MAX, 0, 5, u64::MAX - 1, 3] {
+        point(&mut far, "loss", step, step as f64);
+        point(&mut far, "loss", step, f64::NAN);
+    }
+    runs.push(far);
+    runs
+}
+
+/// Frames that contradict themselves or hold nothing.
+pub(super) fn odd_frames() -> Vec<Frame> {
+    let map = boundary();
+    let labels = |count: usize| vec!["a long label".to_owned(); count];
+    let bar = |value| Bar {
+        label: "wide 漢字 label".to_owned(),
+        value,
+        remark: "modelled".to_owned(),
+    };
+    let image = |pixels: usize| Image {
+        pixels: vec![200; pixels],
+        label: String::new(),
+        verdict: Verdict::Wrong,
+    };
+    let values = [
+        None,
+        Some(f64::NAN),
+        Some(f64::INFINITY),
+        Some(-1e308),
+        Some(1e308),
+        Some(0.0),
+    ];
+    let bars = |scale| Bars {
+        unit: String::new(),
+        scale,
+        bars: values.map(bar).to_vec(),
+    };
+    vec![
+        Frame::HeatMap(HeatMap {
+            cells: vec![],
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            columns: usize::MAX,
+            rows: 2,
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            cells: vec![f32::NAN; 48 * 48],
+            x: (0.0, 0.0),
+            y: (f32::NAN, 1.0),
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            low: 1.0,
+            high: 1.0,
+            x: (3.0, -3.0),
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            row_labels: labels(70_000),
+            column_labels: labels(3),
+            columns: 3,
+            rows: 70_000,
+            ..map.clone()
+        }),
+        Frame::HeatMap(HeatMap {
+            row_labels: labels(3),
+            column_labels: labels(3),
+            columns: usize::MAX,
+            rows: 3,
+            ..map
+        }),
+        Frame::Bars(bars(Scale::Linear)),
+        Frame::Bars(bars(Scale::Log)),
+        Frame::Bars(Bars {
+            unit: "bytes".to_owned(),
+            scale: Scale::Log,
+            bars: vec![],
+        }),
+        Frame::Table(Table {
+            columns: vec![],
+            rows: vec![vec![Value::Int(1)]; 3],
+        }),
+        Frame::Table(Table {
+            columns: labels(40),
+            rows: vec![vec![Value::from("\u{1b}[31mred\t\n"); 50], vec![]],
+        }),
+        Frame::Images(Images {
+            width: 0,
+            height: 28,
+            images: vec![image(0)],
+        }),
+        Frame::Images(Images {
+            width: 28,
+            height: 28,
+            images: vec![image(3); 500],
+        }),
+        Frame::Images(Images {
+            width: 9000,
+            height: 1,
+            images: vec![image(9000)],
+        }),
+        Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
+        Frame::Text("x".repeat(100_000)),
+    ]
+}
