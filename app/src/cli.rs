@@ -65,7 +65,7 @@ pub struct Machine {
     #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
     pub device: DeviceChoice,
     /// The seed of everything drawn at random: data, first weights, shuffles
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
 }
 

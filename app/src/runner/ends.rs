@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mlsys_lab::control::Limits;
+use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
 use mlsys_lab::tables::Tables;
@@ -14,7 +14,6 @@ use super::work::device_of;
 use crate::commands::World;
 use crate::execute::{Order, execute};
 use crate::session::Outcome;
-use mlsys_lab::control::StopReason;
 
 /// As far as a live lab goes here: far enough to fail where it cannot start.
 const LIMITS: Limits = Limits {
@@ -97,10 +96,13 @@ fn params_at(
     })
 }
 
-/// The ends of a knob: smallest and largest, or each of its names.
+/// The ends of a knob: smallest and largest, or each of its names, which have no order.
 fn ends(knob: &Knob, param: &Param) -> Vec<Value> {
     if let Some(values) = &knob.values {
-        return values.clone();
+        return match values.as_slice() {
+            [first, .., last] if first.as_f64().is_some() => vec![first.clone(), last.clone()],
+            values => values.to_vec(),
+        };
     }
     match param.ty {
         Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
@@ -170,6 +172,14 @@ mod tests {
                 ..knob("name")
             }),
             [Value::from("b")]
+        );
+        let values = Some(vec![Value::Int(1), Value::Int(2), Value::Int(4)]);
+        assert_eq!(
+            ends_of(Knob {
+                values,
+                ..knob("n")
+            }),
+            [Value::Int(1), Value::Int(4)]
         );
         assert_eq!(ends_of(knob("open")), [Value::Float(0.0)]);
         assert_eq!(

@@ -1,0 +1,274 @@
+//! Labs: listed, explained, run and refused.
+
+use std::fs;
+
+use crate::help::{Folder, records};
+
+#[test]
+fn a_lab_prints_one_json_object_and_keeps_a_record() {
+    let folder = Folder::new();
+    let json = folder
+        .run(&[
+            "lab",
+            "graph",
+            "--set",
+            "expression=x*y",
+            "--set",
+            "inputs.x=2",
+            "--set",
+            "inputs.y=5",
+            "--json",
+        ])
+        .json();
+    assert_eq!(json["lab"], "graph");
+    assert_eq!(json["metrics"]["value"], 10.0);
+    assert_eq!(json["metrics"]["grad.x"], 5.0);
+    assert!(json["device"].is_null());
+    assert!(json["provenance"]["source"].is_string());
+    let records = records(&folder.path("data"));
+    assert_eq!(records.len(), 1);
+    assert!(records[0].join("outcome.json").is_file());
+}
+
+#[test]
+fn a_live_lab_takes_parameters_over_flags_and_repeats_itself() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let mut arguments = vec![
+            "lab", "train", "--device", "cpu", "--json", "--set", "steps=3", "--seed", "7",
+        ];
+        arguments.extend(more);
+        folder.run(&arguments).json()
+    };
+    let (first, again, other) = (run(&[]), run(&[]), run(&["--set", "seed=8"]));
+    assert_eq!(first["device"], "cpu");
+    assert_eq!((&first["seed"], &other["seed"]), (&7.into(), &8.into()));
+    assert_eq!(first["series"]["loss"].as_array().map(Vec::len), Some(3));
+    assert_eq!(first["series"]["loss"], again["series"]["loss"]);
+    assert_ne!(first["series"]["loss"], other["series"]["loss"]);
+}
+
+#[test]
+fn without_json_metrics_stand_in_columns_and_nothing_else_is_printed() {
+    let folder = Folder::new();
+    let ended = folder.run(&[
+        "lab",
+        "graph",
+        "--set",
+        "expression=3*x",
+        "--set",
+        "inputs.x=2",
+    ]);
+    let value = ended
+        .did()
+        .lines()
+        .find(|line| line.starts_with("value "))
+        .unwrap();
+    assert_eq!(value.split_whitespace().nth(1), Some("6"));
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn a_value_may_come_from_a_file_and_two_at_signs_are_one() {
+    let folder = Folder::new();
+    let file = folder.file("f.txt", "x + 40");
+    let from_file = format!("expression=@{file}");
+    let json = folder
+        .run(&[
+            "lab",
+            "graph",
+            "--json",
+            "--set",
+            &from_file,
+            "--set",
+            "inputs.x=2",
+        ])
+        .json();
+    assert_eq!(json["metrics"]["value"], 42.0);
+    folder
+        .run(&["lab", "graph", "--set", "expression=@/no/such/file"])
+        .refused(2, &["--set expression", "/no/such/file"]);
+    folder
+        .run(&["lab", "graph", "--set", "expression=@@x"])
+        .refused(2, &["expression"]);
+}
+
+#[test]
+fn what_does_not_exist_is_refused_with_its_neighbour() {
+    let folder = Folder::new();
+    for (arguments, code, said) in [
+        (
+            &["lab", "grpah"][..],
+            2,
+            &["no lab 'grpah'", "did you mean 'graph'?"][..],
+        ),
+        (&["lab", "show", "trian"], 2, &["did you mean 'train'?"]),
+        (
+            &["lab", "train", "--set", "lerning_rate=1"],
+            2,
+            &["'lerning_rate'", "did you mean 'learning_rate'?"],
+        ),
+        (
+            &["lab", "train", "--set", "learning_rate=-1"],
+            2,
+            &["'learning_rate'", "-1 is outside 0 to"],
+        ),
+        (
+            &["lab", "train", "--set", "steps=many"],
+            2,
+            &["'steps'", "expected int"],
+        ),
+        (
+            &["lab", "train", "--set", "optimizer=adan"],
+            2,
+            &["did you mean 'adam'?"],
+        ),
+        (
+            &["lab", "train", "--set", "steps"],
+            2,
+            &["write NAME=VALUE"],
+        ),
+        (
+            &["lab", "train", "--set", "steps=1", "--set", "steps=2"],
+            2,
+            &["more than once"],
+        ),
+        (
+            &["lab", "graph", "--set", "expression=x +"],
+            2,
+            &["expression"],
+        ),
+        (&["lab", "graph", "--data-dir", "/tmp"], 2, &["'data_dir'"]),
+        (
+            &["lab", "train", "--device", "gpu"],
+            2,
+            &["'gpu' is not a device"],
+        ),
+        (
+            &["lab", "train", "--device", "cpu:1"],
+            2,
+            &["is not a device"],
+        ),
+        (
+            &["lab", "train", "--device", "wgpu:99"],
+            3,
+            &["wgpu:99", "usable here: ", "cpu"],
+        ),
+        (
+            &["lab", "graph", "--device", "cuda:99"],
+            3,
+            &["cuda:99", "usable here: ", "cpu"],
+        ),
+        (&["lab", "train", "--seed", "-1"], 2, &["--seed"]),
+        (&["lab"], 2, &["<KIND>"]),
+        (&["lba"], 2, &["'lba'", "lab"]),
+        (&["lab", "graph", "--sett", "x=1"], 2, &["--set"]),
+        (
+            &["open", "systems/trainingloop"],
+            2,
+            &["did you mean 'systems/training-loop'?"],
+        ),
+        (&["run"], 2, &["<LESSON>"]),
+        (&["run", "./none.md"], 2, &["there is no file './none.md'"]),
+        (
+            &["run", "systems/training-loop", "--report", "juint=x"],
+            2,
+            &["did you mean 'junit'?"],
+        ),
+        (
+            &["run", "systems/training-loop", "--set", "rnu.steps=1"],
+            2,
+            &["did you mean 'run'?"],
+        ),
+        (
+            &["run", "systems/training-loop", "--set", "run.stesp=1"],
+            2,
+            &["did you mean 'steps'?"],
+        ),
+        (&["runs", "show", "none"], 2, &["there is no run 'none'"]),
+    ] {
+        let ended = folder.run(arguments);
+        ended.refused(code, said);
+    }
+    assert!(records(&folder.path("data")).is_empty());
+}
+
+#[test]
+fn the_device_may_come_from_the_environment() {
+    let folder = Folder::new();
+    let ended = folder
+        .command(&["lab", "train", "--set", "steps=1"])
+        .env("MLSYS_DEVICE", "cuda:98")
+        .output()
+        .unwrap();
+    crate::help::Ended::of(ended).refused(3, &["cuda:98"]);
+}
+
+#[test]
+fn a_result_that_is_not_finite_fails_the_run() {
+    let folder = Folder::new();
+    folder
+        .run(&[
+            "lab",
+            "graph",
+            "--set",
+            "expression=1/x",
+            "--set",
+            "inputs.x=0",
+            "--json",
+        ])
+        .refused(4, &["not finite"]);
+}
+
+#[test]
+fn labs_are_listed_and_explained() {
+    let folder = Folder::new();
+    let list = folder.run(&["lab", "list"]);
+    for kind in [
+        "train",
+        "graph",
+        "thread-index",
+        "launch-geometry",
+        "occupancy",
+    ] {
+        assert!(
+            list.did().lines().any(|line| line.starts_with(kind)),
+            "{list:?}"
+        );
+        let shown = folder.run(&["lab", "show", kind]);
+        assert!(
+            shown.did().contains("Parameters") && shown.did().contains("Source"),
+            "{shown:?}"
+        );
+        let json = folder.run(&["lab", "show", kind, "--json"]).json();
+        assert_eq!(json["kind"], kind);
+        assert!(
+            json["params"]
+                .as_array()
+                .is_some_and(|params| !params.is_empty())
+        );
+    }
+    assert_eq!(
+        folder.run(&["lab", "list", "--json"]).json()["labs"][0]["live"],
+        true
+    );
+}
+
+#[test]
+fn runs_are_listed_and_shown() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["runs", "list"]).did(), "");
+    folder
+        .run(&["lab", "train", "--device", "cpu", "--set", "steps=3"])
+        .did();
+    let last = folder.run(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(last["lab"], "train");
+    assert_eq!(last["outcome"], "finished");
+    assert_eq!(last["about"]["params"]["steps"], 3);
+    assert_eq!(last["metrics"]["steps_done"], 3);
+    // A kill may tear the last line: what came before it stays.
+    let reports = records(&folder.path("data"))[0].join("reports.jsonl");
+    let text = fs::read(&reports).unwrap();
+    fs::write(&reports, &text[..text.len() - 5]).unwrap();
+    assert!(folder.run(&["runs", "show", "last", "--json"]).json()["metrics"]["loss"].is_number());
+}
