@@ -77,8 +77,25 @@ pub struct Open {
     /// Put a knob where it is wanted, such as run.learning_rate=0.1; may be given again
     #[arg(long, value_name = "LAB.KNOB=VALUE")]
     pub set: Vec<String>,
+    /// Run the lesson's first lab and draw the screen into this SVG file instead
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Columns and rows of the drawn screen
+    #[arg(long, value_name = "WxH", default_value = "120x40", value_parser = size, requires = "svg")]
+    pub size: (u16, u16),
     #[command(flatten)]
     pub machine: Machine,
+}
+
+/// Reads a size such as `120x40`; what no screen has is refused.
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let parsed = text.split_once('x').and_then(|(width, height)| {
+        Some((width.parse::<u16>().ok()?, height.parse::<u16>().ok()?))
+    });
+    match parsed {
+        Some((width @ 20..=500, height @ 5..=200)) => Ok((width, height)),
+        Some(_) | None => Err("write columns and rows, such as 120x40".to_owned()),
+    }
 }
 
 /// Prints something for people or for programs.
@@ -100,7 +117,8 @@ Examples:
   mlsys lab graph --set expression=@formula.txt --json
 
 A value is TOML; text and the names of an enum stand as typed. A value that begins with @ is the content of the
-file of that name; @@ stands for one @. With --json, one object is printed and nothing else.")]
+file of that name; @@ stands for one @. With --json, one object is printed and nothing else. On a terminal, without
+--json, the lab opens in the workbench.")]
 pub struct Lab {
     #[command(subcommand)]
     pub about: Option<AboutLabs>,

@@ -15,12 +15,18 @@ pub mod key;
 pub mod message;
 pub mod page;
 pub mod panel;
+pub mod picture;
 pub mod prose;
+pub mod quiet;
 pub mod slot;
+#[cfg(test)]
+mod snapshot;
 pub mod svg;
 pub mod terminal;
 pub mod theme;
 pub mod view;
 pub mod wrap;
+#[cfg(test)]
+mod tests;
 
 pub use driver::{Options, run};

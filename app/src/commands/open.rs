@@ -1,8 +1,11 @@
 //! `mlsys` and `mlsys open`: the workbench.
 
+use std::fs;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::Arc;
 
+use mlsys_lab::Backend;
 use mlsys_lesson::Lesson;
 
 use super::{World, list};
@@ -39,7 +42,24 @@ pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
         };
         knobs.push((lab.to_owned(), knob.to_owned(), value.to_owned()));
     }
-    at(&options.lesson, knobs, options.machine, world)
+    match &options.svg {
+        Some(file) => draw(options, file, world),
+        None => at(&options.lesson, knobs, options.machine, world),
+    }
+}
+
+/// Draws the screen of a lesson whose first lab has run into a file.
+fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let Some(lesson) = library::valid([options.lesson.as_str()], world.console)?.pop() else {
+        return Ok(Exit::Usage);
+    };
+    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+    let registry = mlsys_registry::registry();
+    let picture = ui::picture::picture(Arc::new(lesson), registry, device, options.size)
+        .map_err(Failure::Run)?;
+    fs::write(file, picture)
+        .map_err(|error| Failure::Run(format!("{} cannot be written: {error}", file.display())))?;
+    Ok(Exit::Passed)
 }
 
 /// Opens the workbench at a lesson file.
@@ -67,7 +87,8 @@ fn at(
     )
 }
 
-fn workbench(
+/// Opens the workbench, at a lesson if there is one.
+pub fn workbench(
     machine: Machine,
     open: Option<(Arc<Lesson>, Vec<(String, String, String)>)>,
     world: &mut World<'_>,
@@ -90,6 +111,7 @@ fn workbench(
     Ok(Exit::Passed)
 }
 
-fn on_a_terminal() -> bool {
+/// Whether a person is at both ends.
+pub fn on_a_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }

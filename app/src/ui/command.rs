@@ -31,6 +31,8 @@ pub enum Command {
     SwitchSide,
     /// Show the lab's next picture.
     NextPanel,
+    /// Say the pictures in words, or draw them again.
+    Words,
     /// Show the lesson's next lab.
     NextLab,
     /// Show the lesson's lab before.
@@ -105,6 +107,7 @@ pub const TABLE: &[Binding] = &[
     row(Command::Step, &[Key::Char('s')], READING, "step", "do one step, then pause"),
     row(Command::Hint, &[Key::Char('h')], &[Text], "hint", "show one more hint for the marked question"),
     row(Command::NextPanel, &[Key::Char('v')], READING, "view", "show the lab's next picture large"),
+    row(Command::Words, &[Key::Char('w')], READING, "in words", "say the pictures in words, or draw them again"),
     row(Command::NextLab, &[Key::Char(']')], READING, "next lab", "show the lesson's next lab"),
     row(Command::PreviousLab, &[Key::Char('[')], READING, "last lab", "show the lesson's lab before"),
     row(Command::Stop, &[Key::Char('x')], READING, "stop", "end the run and keep what it has shown"),

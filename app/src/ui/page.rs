@@ -38,6 +38,8 @@ pub struct Page {
     pub hints: BTreeMap<String, usize>,
     /// What each check says, once its labs have run.
     pub checks: BTreeMap<String, CheckState>,
+    /// How the lab's pictures are told.
+    pub telling: Telling,
     /// The lab whose prediction the learner has been asked for and may skip.
     pub reminded: Option<usize>,
 }
@@ -49,6 +51,15 @@ pub enum Side {
     Text,
     /// The lab.
     Lab,
+}
+
+/// How pictures are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// Drawn.
+    Drawn,
+    /// Said in sentences.
+    InWords,
 }
 
 /// An answer and what was said to it.
@@ -104,6 +115,7 @@ impl Page {
             predictions: BTreeMap::new(),
             hints: BTreeMap::new(),
             checks: BTreeMap::new(),
+            telling: Telling::Drawn,
             reminded: None,
         };
         page.marked = page.activities().first().copied();

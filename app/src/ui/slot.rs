@@ -218,15 +218,11 @@ impl Knob {
         let current = self.value.as_ref().and_then(Value::as_f64);
         match self.param.ty {
             Type::Bool => Some(Value::Bool(notches > 0)),
-            Type::Int | Type::Float => {
-                let next = self.clamp(notch(current.unwrap_or(0.0), notches));
-                Some(match self.param.ty {
-                    Type::Int => Value::Int(next.round() as i64),
-                    Type::Float | Type::Bool | Type::String | Type::Enum | Type::Array | Type::Table => {
-                        Value::Float(next)
-                    }
-                })
+            Type::Int => {
+                let next = whole_notch(current.unwrap_or(0.0) as i64, notches);
+                Some(Value::Int(self.clamp(next as f64) as i64))
             }
+            Type::Float => Some(Value::Float(self.clamp(notch(current.unwrap_or(0.0), notches)))),
             Type::String | Type::Enum | Type::Array | Type::Table => None,
         }
     }
@@ -246,6 +242,24 @@ impl Knob {
             (None, None) => "any value".to_owned(),
         }
     }
+}
+
+/// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`notch`].
+pub fn whole_notch(n: i64, notches: i32) -> i64 {
+    const SMALL: i64 = 8;
+    let mut n = n;
+    for _ in 0..notches.unsigned_abs() {
+        let up = notches > 0;
+        let doubles = n >= SMALL && u64::try_from(n).is_ok_and(u64::is_power_of_two);
+        n = match (up, doubles) {
+            (true, true) => n.saturating_mul(2),
+            (false, true) => n / 2,
+            (true, false) if n < SMALL => n + 1,
+            (false, false) if n <= SMALL => n - 1,
+            (_, false) => notch(n as f64, notches.signum()) as i64,
+        };
+    }
+    n
 }
 
 /// The next of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... in a direction; below a millionth it is zero.
@@ -302,6 +316,23 @@ mod tests {
         assert_eq!(notch(3.0, -1), 2.0);
         assert_eq!(notch(1e-6, -1), 0.0);
         assert_eq!(notch(0.0, 1), 1e-6);
+    }
+
+    #[test]
+    fn counts_go_by_one_then_double() {
+        let walk = |from: i64, notches: i32| {
+            let mut n = from;
+            std::iter::repeat_with(|| {
+                n = whole_notch(n, notches);
+                n
+            })
+            .take(4)
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(walk(6, 1), [7, 8, 16, 32]);
+        assert_eq!(walk(32, -1), [16, 8, 4, 3]);
+        assert_eq!(walk(2, -1), [1, 0, -1, -2]);
+        assert_eq!(walk(400, 1), [500, 1000, 2000, 5000]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
+use super::quiet;
+
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
 
@@ -80,6 +82,7 @@ impl Drop for Guard {
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     OURS.store(true, Ordering::SeqCst);
+    quiet::hush();
     let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide);
     if entered.is_err() {
         give_back();
@@ -99,5 +102,6 @@ pub fn give_back() {
             Show
         );
         let _ = disable_raw_mode();
+        quiet::speak();
     }
 }

@@ -37,6 +37,7 @@ impl App {
             | Command::PreviousActivity
             | Command::SwitchSide
             | Command::NextPanel
+            | Command::Words
             | Command::NextLab
             | Command::PreviousLab
             | Command::Hint
@@ -53,6 +54,7 @@ impl App {
     pub fn open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
         let id = lesson.front.id.clone();
         let page = match self.kept.remove(id.as_str()) {
+            // Left in the middle, it is found in the middle; a new one begins at its first line.
             Some(page) => page,
             None => {
                 let mut page = Page::open(Arc::clone(&lesson), self.registry, self.seed);
@@ -61,7 +63,6 @@ impl App {
             }
         };
         self.page = Some(page);
-        self.keep_marked_in_view();
         let event = Event::LessonOpened { lesson: id };
         self.progress.apply(event.clone());
         let mut effects = vec![Effect::Save(event)];

@@ -11,7 +11,7 @@ use crate::ui::document;
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
-use crate::ui::page::Side;
+use crate::ui::page::{Side, Telling};
 use crate::ui::view;
 
 impl App {
@@ -59,6 +59,12 @@ impl App {
                     slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
                 }
                 return vec![Effect::Order(control::Command::Redraw)];
+            }
+            Command::Words => {
+                page.telling = match page.telling {
+                    Telling::Drawn => Telling::InWords,
+                    Telling::InWords => Telling::Drawn,
+                };
             }
             Command::Up | Command::Down if page.side == Side::Lab => {
                 if let Some(slot) = page.slot_mut() {

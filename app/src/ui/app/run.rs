@@ -13,6 +13,7 @@ use crate::session::Outcome;
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
 use crate::ui::slot::State;
+use crate::ui::view::TWO_SIDES;
 
 impl App {
     /// Space: starts the shown lab, pauses it, or goes on.
@@ -197,6 +198,9 @@ impl App {
         };
         self.runs += 1;
         slot.begin();
+        if self.size.0 < TWO_SIDES && slot.schema.is_live() {
+            page.side = Side::Lab;
+        }
         let id = slot.id.clone();
         let mut effects = page.lock_predictions(&id);
         let active = Active {

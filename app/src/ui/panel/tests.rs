@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 
 use super::{Scene, draw_panel, words};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
+use crate::ui::snapshot::rows;
 use crate::ui::theme::{Background, ColorDepth, Look, Theme};
 use fixtures::{Noise, diverging, point, schema, steered};
 use odd::{odd_frames, odd_runs};
@@ -43,15 +44,6 @@ fn scenes<'a>(
         previous,
     };
     schema.panels.iter().map(scene).collect()
-}
-
-fn rows(buf: &Buffer) -> Vec<String> {
-    let width = usize::from(buf.area.width).max(1);
-    let symbols: Vec<&str> = buf.content.iter().map(|cell| cell.symbol()).collect();
-    symbols
-        .chunks(width)
-        .map(|row| row.concat().trim_end().to_owned())
-        .collect()
 }
 
 fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {

@@ -3,15 +3,17 @@
 mod knobs;
 mod status;
 
+use mlsys_lab::schema::Panel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::ui::app::App;
-use crate::ui::page::{Page, Side};
-use crate::ui::panel::{Scene, draw_panel};
+use crate::ui::page::{Page, Side, Telling};
+use crate::ui::panel::{Scene, draw_panel, words};
 use crate::ui::slot::{Slot, State};
+use crate::ui::wrap::wrap;
 
 /// Rows a picture needs to be worth looking at.
 const PANEL_ROWS: u16 = 9;
@@ -37,7 +39,10 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     ])
     .areas(inner);
     draw_head(app, page, head, buffer);
-    draw_panels(app, slot, panels, buffer);
+    match page.telling {
+        Telling::Drawn => draw_panels(app, slot, panels, buffer),
+        Telling::InWords => say_panels(app, slot, panels, buffer),
+    }
     for (line, row) in message.into_iter().zip(said.rows()) {
         line.render(row, buffer);
     }
@@ -75,6 +80,33 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     line.render(area, buffer);
 }
 
+/// The pictures in sentences, the chosen one first.
+fn say_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    let count = slot.panels.len();
+    let mut lines = Vec::new();
+    for place in 0..count {
+        let index = slot.panels[(slot.panel + place) % count];
+        if let Some(schema) = slot.schema.panels.get(index) {
+            let text = words(&scene(slot, schema));
+            let spans = [(format!("{}: ", schema.name), app.look.theme.title), (text, app.look.theme.text)];
+            lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
+            lines.push(Line::default());
+        }
+    }
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+fn scene<'a>(slot: &'a Slot, panel: &'a Panel) -> Scene<'a> {
+    Scene {
+        schema: slot.schema,
+        panel,
+        data: &slot.data,
+        previous: slot.previous.as_ref(),
+    }
+}
+
 /// The pictures: as many as there is room for, the chosen one first.
 fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     let count = slot.panels.len();
@@ -96,13 +128,7 @@ fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
         for (column, cell) in cells.iter().enumerate() {
             let index = slot.panels[(slot.panel + first + column) % count];
             if let Some(schema) = slot.schema.panels.get(index) {
-                let scene = Scene {
-                    schema: slot.schema,
-                    panel: schema,
-                    data: &slot.data,
-                    previous: slot.previous.as_ref(),
-                };
-                draw_panel(*cell, buffer, &scene, &app.look);
+                draw_panel(*cell, buffer, &scene(slot, schema), &app.look);
             }
         }
     }

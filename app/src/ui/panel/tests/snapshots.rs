@@ -1,17 +1,13 @@
 //! Whole screens of panels with their styles, compared with files beside this one.
-//!
-//! `MLSYS_BLESS=1 cargo test` writes the files anew; their difference is then to be read like any other change.
-
-use std::fmt::Write as _;
-use std::path::Path;
 
 use mlsys_lab::report::RunData;
-use ratatui::buffer::{Buffer, Cell};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::fixtures::{diverging, learning, schema, steered};
-use super::{Scene, draw_panel, look, rows};
+use super::{Scene, draw_panel, look};
 use crate::ui::glyphs::GlyphSet;
+use crate::ui::snapshot;
 use crate::ui::theme::{ColorDepth, Look};
 
 /// Draws panels in a grid of so many columns.
@@ -35,48 +31,8 @@ fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look:
     buf
 }
 
-/// The text, then one sign for the style of each cell, then what the signs mean.
-fn listing(buf: &Buffer) -> String {
-    const SIGNS: &str = ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-*/=%&@!";
-    let mut styles: Vec<String> = vec![said(&Cell::default())];
-    let mut listing = rows(buf).join("\n");
-    listing.push_str("\n\n");
-    let width = usize::from(buf.area.width);
-    for row in buf.content.chunks(width) {
-        let sign = |cell: &Cell| {
-            let style = said(cell);
-            let place = styles.iter().position(|s| *s == style).unwrap_or_else(|| {
-                styles.push(style);
-                styles.len() - 1
-            });
-            SIGNS.chars().nth(place).unwrap_or('?')
-        };
-        let row: String = row.iter().map(sign).collect();
-        writeln!(listing, "{row}").unwrap();
-    }
-    for (sign, style) in SIGNS.chars().zip(&styles) {
-        writeln!(listing, "{sign} {style}").unwrap();
-    }
-    listing
-}
-
-fn said(cell: &Cell) -> String {
-    format!("{} on {} {:?}", cell.fg, cell.bg, cell.modifier)
-}
-
 fn compare(name: &str, buf: &Buffer) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ui/panel/tests/snapshots");
-    let file = folder.join(name).with_extension("txt");
-    let now = listing(buf);
-    if std::env::var_os("MLSYS_BLESS").is_some() {
-        std::fs::write(&file, &now).unwrap();
-    }
-    let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    let differs = kept.lines().zip(now.lines()).position(|(a, b)| a != b);
-    assert!(
-        kept == now,
-        "{name} differs from line {differs:?} on; now:\n{now}"
-    );
+    snapshot::compare("panel/tests/snapshots", name, buf);
 }
 
 #[test]

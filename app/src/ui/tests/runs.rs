@@ -1,0 +1,177 @@
+//! Starting, steering and ending runs.
+
+use mlsys_lab::control::Command;
+use mlsys_lab::report::Report;
+use mlsys_lab::value::Value;
+use mlsys_lesson::Event;
+
+use super::{Bench, point};
+use crate::session::Outcome;
+use crate::ui::message::{Effect, Message, Start};
+
+fn started(effects: &[Effect]) -> Option<&Start> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Start(start) => Some(start.as_ref()),
+        _ => None,
+    })
+}
+
+fn orders(effects: &[Effect]) -> Vec<&Command> {
+    let order = |effect| match effect {
+        &Effect::Order(ref order) => Some(order),
+        _ => None,
+    };
+    effects.iter().filter_map(order).collect()
+}
+
+#[test]
+fn a_prediction_is_asked_for_once_and_stands_once_the_run_has_started() {
+    let mut bench = Bench::in_lesson((120, 60));
+    assert!(started(&bench.keys(" ")).is_none());
+    bench.shows("predict first");
+    bench.keys("\n0.6\n");
+    bench.shows("your guess: 0.6");
+    let effects = bench.keys(" ");
+    assert_eq!(started(&effects).unwrap().lab, "run");
+    let locked = effects.iter().any(|e| matches!(e, Effect::Save(Event::PredictionLocked { .. })));
+    assert!(locked, "{effects:?}");
+    bench.train(1.0);
+    bench.shows("You said 0.6; measured 1");
+    bench.shows("Adam finds it.");
+    bench.keys("\n");
+    bench.shows("this prediction stands");
+}
+
+#[test]
+fn a_run_without_prediction_takes_a_second_space() {
+    let mut bench = Bench::in_lesson((120, 60));
+    assert!(started(&bench.keys(" ")).is_none());
+    assert!(started(&bench.keys(" ")).is_some());
+}
+
+#[test]
+fn a_run_asked_for_before_the_devices_are_known_starts_when_they_are() {
+    let mut bench = Bench::new((120, 60));
+    bench.keys("\n");
+    assert!(started(&bench.keys("  ")).is_none());
+    bench.shows("looking for devices");
+    let effects = bench.probed();
+    assert_eq!(started(&effects).unwrap().device.to_string(), "cpu");
+}
+
+#[test]
+fn live_knobs_reach_the_run_and_others_wait_for_the_next() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  \t");
+    let effects = bench.keys(">");
+    let set = Command::Set { name: "learning_rate".into(), value: Value::Float(0.02) };
+    assert_eq!(orders(&effects), [&set]);
+    let effects = bench.keys("_>");
+    assert!(orders(&effects).is_empty());
+    bench.shows("it takes effect with the next run");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys(" ");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("width").unwrap(), 64);
+    assert_eq!(start.params.float("learning_rate").unwrap(), 0.02);
+}
+
+#[test]
+fn a_typed_value_outside_the_range_is_refused_in_words() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("\t\n");
+    for _ in 0..4 {
+        bench.app.update(Message::Key(crate::ui::key::Key::Backspace));
+    }
+    bench.keys("1e9\n");
+    bench.shows("1e9 is outside 0 to 100");
+    bench.keys("\u{1b}");
+    bench.shows("learning_rate 0.01");
+}
+
+#[test]
+fn space_pauses_and_goes_on_and_s_does_one_step() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    assert!(orders(&bench.keys(" ")).contains(&&Command::Pause));
+    bench.shows("paused");
+    assert!(orders(&bench.keys("s")).contains(&&Command::Step(1)));
+    assert!(orders(&bench.keys(" ")).contains(&&Command::Resume));
+    assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
+}
+
+#[test]
+fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  \t>");
+    bench.train(0.5);
+    assert!(bench.app.page.as_ref().unwrap().checks.is_empty());
+    bench.keys("R ");
+    bench.train(0.5);
+    bench.keys("\t");
+    bench.app.page.as_mut().unwrap().scroll = 20;
+    bench.shows("run.accuracy = 0.5, wanted");
+    bench.shows("✓ run.parameters == 1218 holds");
+}
+
+#[test]
+fn late_news_of_an_abandoned_run_changes_nothing() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let run = bench.app.active.unwrap().run;
+    bench.keys("R");
+    let before = bench.screen();
+    let since = std::time::Duration::ZERO;
+    bench.app.update(Message::Reports { run, reports: vec![point("loss", 9, 3.0)], since });
+    bench.app.update(Message::Ended { run, outcome: Outcome::Panicked("late".into()), after: since });
+    assert_eq!(bench.screen(), before);
+}
+
+#[test]
+fn a_panic_on_the_device_is_a_failed_run_and_another_device_is_offered() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    bench.end(Outcome::Panicked("device lost".into()));
+    bench.shows("failed");
+    bench.shows("device lost");
+    bench.keys("dd");
+    bench.shows("new runs use device wgpu:0");
+    let effects = bench.keys(" ");
+    assert_eq!(started(&effects).unwrap().device.to_string(), "wgpu:0");
+}
+
+#[test]
+fn divergence_is_a_state_with_an_explanation_and_nan_is_no_value() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let reason = "the loss passed ten times its first value: each update overshoots".to_owned();
+    let reports = vec![
+        point("loss", 1, 0.7),
+        point("loss", 2, f64::NAN),
+        Report::Diverged { step: 2, reason },
+    ];
+    bench.report(reports, 10);
+    bench.end(Outcome::Finished);
+    bench.shows("diverged");
+    bench.shows("each update overshoots");
+}
+
+#[test]
+fn an_instant_lab_answers_every_turn_of_a_knob() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let effects = bench.keys("nn");
+    assert_eq!(started(&effects).unwrap().kind, "occupancy");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys("\t>");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("threads_per_block").unwrap(), 512);
+}
+
+#[test]
+fn leaving_the_lesson_ends_the_run() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let effects = bench.keys("\u{1b}");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
+    assert!(bench.app.active.is_none());
+}
