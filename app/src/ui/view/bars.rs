@@ -23,7 +23,8 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
         Span::styled(" mlsys ", theme.selection),
         Span::styled(format!(" {place}"), theme.title),
     ]);
-    let right = Line::styled(format!("{device} "), theme.dim);
+    // A styled span and not a styled line: a line's style would colour the whole row.
+    let right = Line::from(Span::styled(format!("{device} "), theme.dim));
     let room = usize::from(area.width);
     (&left).render(area, buffer);
     if left.width() + right.width() + 2 <= room {
