@@ -49,9 +49,20 @@ pub struct App {
     pub size: (u16, u16),
     /// Colours and glyphs.
     pub look: Look,
+    /// How fast runs go.
+    pub tempo: Tempo,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
     runs: u64,
+}
+
+/// How fast runs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tempo {
+    /// At least some seconds from the first step to the last, so that a person can follow.
+    Watch,
+    /// As fast as the device can.
+    Full,
 }
 
 /// The run that is going on.
@@ -63,6 +74,8 @@ pub struct Active {
     pub slot: usize,
     /// Whether it waits for the devices to be known.
     pub waiting: bool,
+    /// Steps after which it pauses, if it was started by a single step.
+    pub steps: Option<u64>,
 }
 
 impl App {
@@ -90,6 +103,7 @@ impl App {
             kept: BTreeMap::new(),
             size,
             look,
+            tempo: Tempo::Watch,
             seed: None,
             runs: 0,
         }

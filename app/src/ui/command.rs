@@ -31,6 +31,8 @@ pub enum Command {
     SwitchSide,
     /// Show the lab's next picture.
     NextPanel,
+    /// Run at a pace that can be watched, or at full speed.
+    Tempo,
     /// Say the pictures in words, or draw them again.
     Words,
     /// Show the lesson's next lab.
@@ -107,6 +109,7 @@ pub const TABLE: &[Binding] = &[
     row(Command::Step, &[Key::Char('s')], READING, "step", "do one step, then pause"),
     row(Command::Hint, &[Key::Char('h')], &[Text], "hint", "show one more hint for the marked question"),
     row(Command::NextPanel, &[Key::Char('v')], READING, "view", "show the lab's next picture large"),
+    row(Command::Tempo, &[Key::Char('f')], READING, "full speed", "run at full speed, or again at a pace that can be watched"),
     row(Command::Words, &[Key::Char('w')], READING, "in words", "say the pictures in words, or draw them again"),
     row(Command::NextLab, &[Key::Char(']')], READING, "next lab", "show the lesson's next lab"),
     row(Command::PreviousLab, &[Key::Char('[')], READING, "last lab", "show the lesson's lab before"),

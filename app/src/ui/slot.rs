@@ -142,6 +142,18 @@ impl Slot {
         Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
     }
 
+    /// How many steps the run will do: what a change during the run said last, else the parameter.
+    pub fn steps(&self) -> Option<i64> {
+        let changed = self.data.changes.iter().rev().find(|change| change.name == "steps");
+        match changed {
+            Some(change) => match change.value {
+                Value::Int(steps) => Some(steps),
+                Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => None,
+            },
+            None => self.params().ok()?.int("steps").ok(),
+        }
+    }
+
     /// Forgets the newest run, keeping it as the dim curve behind the next.
     pub fn begin(&mut self) {
         if !self.data.series.is_empty() {

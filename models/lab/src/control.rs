@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use crate::value::Value;
@@ -23,6 +23,8 @@ pub enum Command {
         /// Its new value.
         value: Value,
     },
+    /// Let at least this long pass from step to step, so that a person can watch; zero is full speed.
+    Pace(Duration),
     /// Draw now: a picture is wanted although the run may be paused.
     Redraw,
     /// End the run; what it has reported stays.
@@ -66,17 +68,25 @@ pub struct Control {
     stop: Arc<AtomicBool>,
     limits: Limits,
     started: Instant,
-    pace: Pace,
+    gait: Gait,
+    interval: Duration,
+    /// When the last step was let go.
+    last: Option<Instant>,
+    /// Time spent waiting in [`Control::turn`], paused or paced.
+    waited: Duration,
     stopped: Option<StopReason>,
 }
 
 /// Whether the next step waits for an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pace {
+enum Gait {
     Running,
     Paused,
     Steps(u64),
 }
+
+/// Whoever gave orders is gone.
+struct Gone;
 
 impl Control {
     /// A run that nobody steers; `stop` ends it.
@@ -86,7 +96,10 @@ impl Control {
             stop,
             limits,
             started: Instant::now(),
-            pace: Pace::Running,
+            gait: Gait::Running,
+            interval: Duration::ZERO,
+            last: None,
+            waited: Duration::ZERO,
             stopped: None,
         }
     }
@@ -99,42 +112,74 @@ impl Control {
         }
     }
 
-    /// Called before each step with the number of steps done; blocks while the run is paused.
+    /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
     pub fn turn(&mut self, steps_done: u64) -> Turn {
+        let entered = Instant::now();
+        let turn = self.next_turn(steps_done);
+        self.waited += entered.elapsed();
+        turn
+    }
+
+    /// How long the run has been kept waiting so far; what a run measures must leave this out.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    fn next_turn(&mut self, steps_done: u64) -> Turn {
         let mut changes = Vec::new();
         loop {
             if let Some(reason) = self.must_stop(steps_done) {
                 return self.end(reason);
             }
-            let order = match (&self.orders, self.pace) {
-                (None, _) => None,
-                // Nothing to do until told: sleep in the channel, not in a loop.
-                (Some(orders), Pace::Paused) => match orders.recv() {
-                    Ok(order) => Some(order),
-                    Err(_) => return self.end(StopReason::Asked),
-                },
-                (Some(orders), Pace::Running | Pace::Steps(_)) => match orders.try_recv() {
-                    Ok(order) => Some(order),
-                    Err(TryRecvError::Empty) => None,
-                    Err(TryRecvError::Disconnected) => return self.end(StopReason::Asked),
-                },
+            let order = match self.next_order() {
+                Ok(order) => order,
+                Err(Gone) => return self.end(StopReason::Asked),
             };
             match order {
-                Some(Command::Pause) => self.pace = Pace::Paused,
-                Some(Command::Resume) => self.pace = Pace::Running,
-                Some(Command::Step(steps)) => self.pace = Pace::Steps(steps),
+                Some(Command::Pause) => self.gait = Gait::Paused,
+                Some(Command::Resume) => self.gait = Gait::Running,
+                Some(Command::Step(steps)) => self.gait = Gait::Steps(steps),
                 Some(Command::Set { name, value }) => changes.push((name, value)),
+                Some(Command::Pace(interval)) => self.interval = interval,
                 Some(Command::Redraw) => return Turn::Redraw(changes),
                 Some(Command::Stop) => return self.end(StopReason::Asked),
-                None => match self.pace {
-                    Pace::Running => return Turn::Go(changes),
-                    Pace::Paused => {}
-                    Pace::Steps(0) => self.pace = Pace::Paused,
-                    Pace::Steps(left) => {
-                        self.pace = Pace::Steps(left - 1);
+                None => match self.gait {
+                    Gait::Paused => {}
+                    Gait::Steps(0) => self.gait = Gait::Paused,
+                    Gait::Steps(left) => {
+                        self.gait = Gait::Steps(left - 1);
+                        return Turn::Go(changes);
+                    }
+                    Gait::Running => {
+                        self.last = Some(Instant::now());
                         return Turn::Go(changes);
                     }
                 },
+            }
+        }
+    }
+
+    /// The next order; none when it is time for a step. Waits in the channel, never in a loop.
+    fn next_order(&self) -> Result<Option<Command>, Gone> {
+        let Some(orders) = &self.orders else {
+            return Ok(None);
+        };
+        let wait = match (self.gait, self.last) {
+            (Gait::Paused, _) => return orders.recv().map(Some).map_err(|_| Gone),
+            (Gait::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
+            (Gait::Running, None) | (Gait::Steps(_), _) => Duration::ZERO,
+        };
+        if wait.is_zero() {
+            match orders.try_recv() {
+                Ok(order) => Ok(Some(order)),
+                Err(TryRecvError::Empty) => Ok(None),
+                Err(TryRecvError::Disconnected) => Err(Gone),
+            }
+        } else {
+            match orders.recv_timeout(wait) {
+                Ok(order) => Ok(Some(order)),
+                Err(RecvTimeoutError::Timeout) => Ok(None),
+                Err(RecvTimeoutError::Disconnected) => Err(Gone),
             }
         }
     }
@@ -207,6 +252,18 @@ mod tests {
             ("learning_rate".to_owned(), Value::Float(0.2)),
         ];
         assert_eq!(control.turn(0), Turn::Go(changes));
+    }
+
+    #[test]
+    fn a_paced_run_waits_between_steps_and_counts_the_wait() {
+        let pace = Duration::from_millis(20);
+        let (_sender, mut control) = steered(vec![Command::Pace(pace)]);
+        let started = Instant::now();
+        for step in 0..3 {
+            assert_eq!(control.turn(step), Turn::Go(vec![]));
+        }
+        assert!(started.elapsed() >= 2 * pace);
+        assert!(control.waited() >= 2 * pace - Duration::from_millis(1));
     }
 
     #[test]

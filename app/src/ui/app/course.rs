@@ -37,6 +37,7 @@ impl App {
             | Command::PreviousActivity
             | Command::SwitchSide
             | Command::NextPanel
+            | Command::Tempo
             | Command::Words
             | Command::NextLab
             | Command::PreviousLab

@@ -60,6 +60,7 @@ impl App {
                 }
                 return vec![Effect::Order(control::Command::Redraw)];
             }
+            Command::Tempo => return self.change_tempo(),
             Command::Words => {
                 page.telling = match page.telling {
                     Telling::Drawn => Telling::InWords,

@@ -8,11 +8,11 @@ use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
-use super::{Active, App};
+use super::{Active, App, Tempo};
 use crate::session::Outcome;
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
-use crate::ui::slot::State;
+use crate::ui::slot::{Slot, State};
 use crate::ui::view::TWO_SIDES;
 
 impl App {
@@ -69,6 +69,23 @@ impl App {
             Some(active) => self.busy(active),
             None => self.ask_or_start(Some(1)),
         }
+    }
+
+    /// Full speed, or a pace that can be watched; a run that is going on changes with it.
+    pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
+        self.tempo = match self.tempo {
+            Tempo::Watch => Tempo::Full,
+            Tempo::Full => Tempo::Watch,
+        };
+        self.notice = Some(
+            match self.tempo {
+                Tempo::Watch => "runs go at a pace that can be watched",
+                Tempo::Full => "runs go at full speed",
+            }
+            .to_owned(),
+        );
+        let slot = self.active.and_then(|active| self.page.as_ref()?.slots.get(active.slot));
+        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot)))).into_iter().collect()
     }
 
     pub(super) fn stop(&mut self) -> Vec<Effect> {
@@ -203,21 +220,13 @@ impl App {
         }
         let id = slot.id.clone();
         let mut effects = page.lock_predictions(&id);
-        let active = Active {
+        self.active = Some(Active {
             run: self.runs,
             slot: slot_index,
             waiting: true,
-        };
-        self.active = Some(active);
+            steps,
+        });
         effects.extend(self.start_waiting());
-        if let (Some(steps), true) = (steps, self.active.is_some()) {
-            if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(slot_index)) {
-                slot.state = State::Paused;
-            }
-            effects.push(Effect::Order(Command::Pause));
-            effects.push(Effect::Order(Command::Step(steps)));
-            effects.push(Effect::Order(Command::Redraw));
-        }
         effects
     }
 
@@ -252,7 +261,7 @@ impl App {
                 slot.data.status.clear();
                 slot.device = Some(device);
                 self.active = Some(Active { waiting: false, ..active });
-                vec![Effect::Start(Box::new(Start {
+                let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
                     kind: &slot.schema.kind,
                     params,
@@ -261,7 +270,17 @@ impl App {
                     slot: active.slot,
                     lesson: lesson.front.id.to_string(),
                     lab: slot.id.clone(),
-                }))]
+                }))];
+                if slot.schema.is_live() {
+                    effects.push(Effect::Order(Command::Pace(interval(self.tempo, slot))));
+                }
+                if let Some(steps) = active.steps {
+                    slot.state = State::Paused;
+                    effects.push(Effect::Order(Command::Pause));
+                    effects.push(Effect::Order(Command::Step(steps)));
+                    effects.push(Effect::Order(Command::Redraw));
+                }
+                effects
             }
             Err(reason) => {
                 slot.state = State::Failed(reason);
@@ -321,6 +340,16 @@ impl App {
         slot.reference = Some(slot.data.clone());
         page.judge(&usable);
         self.completed().into_iter().collect()
+    }
+}
+
+/// The least time from step to step at a tempo.
+fn interval(tempo: Tempo, slot: &Slot) -> Duration {
+    /// Long enough to see a boundary bend and to turn a knob, short enough to be waited for.
+    const WATCHED: Duration = Duration::from_secs(6);
+    match (tempo, slot.steps()) {
+        (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
+        (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,
     }
 }
 

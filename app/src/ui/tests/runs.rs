@@ -101,6 +101,20 @@ fn space_pauses_and_goes_on_and_s_does_one_step() {
 }
 
 #[test]
+fn f_takes_the_pace_off_a_run_that_is_going_on() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let effects = bench.keys("  ");
+    let paced = |effects: &[Effect]| match orders(effects).as_slice() {
+        [Command::Pace(interval)] => Some(interval.as_millis()),
+        _ => None,
+    };
+    assert_eq!(paced(&effects), Some(15), "400 steps in six seconds");
+    bench.shows("paced");
+    assert_eq!(paced(&bench.keys("f")), Some(0));
+    bench.hides("paced");
+}
+
+#[test]
 fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  \t>");

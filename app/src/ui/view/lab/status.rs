@@ -1,12 +1,12 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::number;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::ui::app::App;
+use crate::ui::app::{App, Tempo};
 use crate::ui::entry::For;
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
@@ -35,7 +35,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     };
     if slot.schema.is_live() && slot.state != State::Ready {
         let done = slot.data.step;
-        match steps_asked_for(slot) {
+        match slot.steps() {
             Some(all) => add(format!("step {done}/{all}")),
             None => add(format!("step {done}")),
         }
@@ -46,6 +46,9 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         if let Some(device) = slot.device {
             add(device.to_string());
         }
+    }
+    if app.tempo == Tempo::Watch && slot.state == State::Running && slot.schema.is_live() {
+        add("paced, f: full speed".to_owned());
     }
     if slot.explored {
         add("knobs changed".to_owned());
@@ -59,19 +62,6 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
 fn mean_rate(slot: &Slot) -> Option<f64> {
     let seconds = slot.elapsed.as_secs_f64();
     (seconds > 0.0 && slot.data.step > 0).then(|| slot.data.step as f64 / seconds)
-}
-
-/// How many steps the run will do: what a live change said last, else the parameter.
-fn steps_asked_for(slot: &Slot) -> Option<i64> {
-    let changed = slot.data.changes.iter().rev().find(|change| change.name == "steps");
-    let value = match changed {
-        Some(change) => Some(change.value.clone()),
-        None => slot.params().ok()?.get("steps").cloned(),
-    };
-    match value? {
-        Value::Int(steps) => Some(steps),
-        Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => None,
-    }
 }
 
 /// Sentences that need room: a failure, a divergence, a notice.
