@@ -29,4 +29,4 @@ pub mod wrap;
 #[cfg(test)]
 mod tests;
 
-pub use driver::{Options, run};
+pub use driver::{KnobTurn, Opening, Options, run};

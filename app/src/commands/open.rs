@@ -6,13 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mlsys_lab::Backend;
-use mlsys_lesson::Lesson;
 
 use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::library;
-use crate::ui;
+use crate::ui::{self, KnobTurn, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -40,7 +39,11 @@ pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
                 pair.escape_debug()
             )));
         };
-        knobs.push((lab.to_owned(), knob.to_owned(), value.to_owned()));
+        knobs.push(KnobTurn {
+            lab: lab.to_owned(),
+            knob: knob.to_owned(),
+            value: value.to_owned(),
+        });
     }
     match &options.svg {
         Some(file) => draw(options, file, world),
@@ -69,7 +72,7 @@ pub fn file(path: &str, machine: Machine, world: &mut World<'_>) -> Result<Exit,
 
 fn at(
     name: &str,
-    knobs: Vec<(String, String, String)>,
+    turns: Vec<KnobTurn>,
     machine: Machine,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
@@ -82,7 +85,10 @@ fn at(
     }
     workbench(
         machine,
-        lesson.map(|lesson| (Arc::new(lesson), knobs)),
+        lesson.map(|lesson| Opening {
+            lesson: Arc::new(lesson),
+            turns,
+        }),
         world,
     )
 }
@@ -90,7 +96,7 @@ fn at(
 /// Opens the workbench, at a lesson if there is one.
 pub fn workbench(
     machine: Machine,
-    open: Option<(Arc<Lesson>, Vec<(String, String, String)>)>,
+    open: Option<Opening>,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
     let lessons = library::course(world.console)

@@ -180,24 +180,54 @@ impl App {
             }
             Command::Device => self.next_device(),
             Command::Back if self.help => self.help = false,
-            Command::Up | Command::Down | Command::PageUp | Command::PageDown | Command::Top | Command::Bottom
-                if self.help =>
-            {
-                let height = usize::from(self.size.1 / 2);
-                self.help_scroll = match command {
-                    Command::Up => self.help_scroll.saturating_sub(1),
-                    Command::PageUp => self.help_scroll.saturating_sub(height),
-                    Command::Top => 0,
-                    Command::PageDown => self.help_scroll + height,
-                    Command::Bottom => command::TABLE.len(),
-                    _ => self.help_scroll + 1,
+            Command::Back
+            | Command::Run
+            | Command::Step
+            | Command::Reset
+            | Command::Stop
+            | Command::Up
+            | Command::Down
+            | Command::Less
+            | Command::More
+            | Command::Enter
+            | Command::NextActivity
+            | Command::PreviousActivity
+            | Command::SwitchSide
+            | Command::NextPanel
+            | Command::Tempo
+            | Command::Words
+            | Command::NextLab
+            | Command::PreviousLab
+            | Command::Hint
+            | Command::PageUp
+            | Command::PageDown
+            | Command::Top
+            | Command::Bottom => {
+                if self.help {
+                    self.scroll_help(command);
+                } else if self.page.is_some() {
+                    return self.lesson_command(command);
+                } else {
+                    return self.course_command(command);
                 }
-                .min(command::TABLE.len());
             }
-            _ if self.page.is_some() => return self.lesson_command(command),
-            _ => return self.course_command(command),
         }
         Vec::new()
+    }
+
+    fn scroll_help(&mut self, command: Command) {
+        let half = usize::from(self.size.1 / 2);
+        let to = [
+            (Command::Up, self.help_scroll.saturating_sub(1)),
+            (Command::Down, self.help_scroll + 1),
+            (Command::PageUp, self.help_scroll.saturating_sub(half)),
+            (Command::PageDown, self.help_scroll + half),
+            (Command::Top, 0),
+            (Command::Bottom, command::TABLE.len()),
+        ];
+        if let Some((_, to)) = to.into_iter().find(|(key, _)| *key == command) {
+            self.help_scroll = to.min(command::TABLE.len());
+        }
     }
 
     /// Goes on to the next usable device after the current choice.

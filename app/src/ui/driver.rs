@@ -37,10 +37,28 @@ pub struct Options {
     pub choice: DeviceChoice,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
-    /// A lesson to open at once, with knobs to turn first, as `(lab, knob, value)`.
-    pub open: Option<(Arc<Lesson>, Vec<(String, String, String)>)>,
+    /// A lesson to open at once.
+    pub open: Option<Opening>,
     /// Where runs and progress are kept, if anywhere.
     pub paths: Option<Paths>,
+}
+
+/// A lesson to open, in a certain state.
+pub struct Opening {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Knobs to turn first.
+    pub turns: Vec<KnobTurn>,
+}
+
+/// A knob of a lesson and the value it is wanted at, as typed.
+pub struct KnobTurn {
+    /// The lab's id in the lesson.
+    pub lab: String,
+    /// The parameter.
+    pub knob: String,
+    /// The value.
+    pub value: String,
 }
 
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
@@ -61,10 +79,10 @@ pub fn run(options: Options) -> io::Result<()> {
         log,
         done: false,
     };
-    if let Some((lesson, knobs)) = options.open {
-        let effects = app.open(lesson);
+    if let Some(opening) = options.open {
+        let effects = app.open(opening.lesson);
         driver.carry_out(effects, &mut app, &mut terminal)?;
-        if let Err(complaint) = app.set_knobs(&knobs) {
+        if let Err(complaint) = app.set_knobs(&opening.turns) {
             app.notice = Some(complaint);
         }
     }

@@ -44,8 +44,6 @@ pub struct Glyphs {
     pub right: &'static str,
     /// Beside what is wrong.
     pub wrong: &'static str,
-    /// Before what is selected.
-    pub cursor: &'static str,
     /// Before an entry of a list.
     pub bullet: &'static str,
     /// Beside what has not been done.
@@ -87,7 +85,6 @@ const UNICODE: Glyphs = Glyphs {
     faint_point: "·",
     right: "✓",
     wrong: "✗",
-    cursor: "›",
     bullet: "•",
     open: "○",
     locked: "◌",
@@ -118,7 +115,6 @@ const ASCII: Glyphs = Glyphs {
     faint_point: ".",
     right: "+",
     wrong: "X",
-    cursor: ">",
     bullet: "*",
     open: "o",
     locked: "-",

@@ -82,16 +82,6 @@ pub enum State {
 }
 
 impl State {
-    /// Whether a run is there to be steered.
-    pub fn is_live(&self) -> bool {
-        match self {
-            Self::Running | Self::Paused => true,
-            Self::Ready | Self::Finished | Self::Diverged(_) | Self::Stopped | Self::Failed(_) => {
-                false
-            }
-        }
-    }
-
     /// The word in the status line.
     pub fn word(&self) -> &'static str {
         match self {

@@ -7,6 +7,7 @@ use mlsys_lesson::Event;
 use super::App;
 use crate::ui::answer::{self, Options};
 use crate::ui::command::Command;
+use crate::ui::driver::KnobTurn;
 use crate::ui::document;
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::key::Key;
@@ -48,9 +49,10 @@ impl App {
             }
             Command::NextLab | Command::PreviousLab => {
                 let last = page.slots.len().saturating_sub(1);
-                page.current = match command {
-                    Command::NextLab => (page.current + 1).min(last),
-                    _ => page.current.saturating_sub(1),
+                page.current = if command == Command::NextLab {
+                    (page.current + 1).min(last)
+                } else {
+                    page.current.saturating_sub(1)
                 };
                 return self.start_instant();
             }
@@ -70,9 +72,10 @@ impl App {
             Command::Up | Command::Down if page.side == Side::Lab => {
                 if let Some(slot) = page.slot_mut() {
                     let last = slot.knobs.len().saturating_sub(1);
-                    slot.knob = match command {
-                        Command::Up => slot.knob.saturating_sub(1),
-                        _ => (slot.knob + 1).min(last),
+                    slot.knob = if command == Command::Up {
+                        slot.knob.saturating_sub(1)
+                    } else {
+                        (slot.knob + 1).min(last)
                     };
                 }
             }
@@ -221,12 +224,12 @@ impl App {
         }
     }
 
-    /// Turns knobs of the open lesson, as `(lab, knob, value)`; the first that cannot be turned is the error.
-    pub fn set_knobs(&mut self, knobs: &[(String, String, String)]) -> Result<(), String> {
+    /// Turns knobs of the open lesson; the first that cannot be turned is the error.
+    pub fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
         let Some(page) = self.page.as_mut() else {
             return Ok(());
         };
-        for (lab, name, value) in knobs {
+        for KnobTurn { lab, knob: name, value } in turns {
             let labs: Vec<_> = page.slots.iter().map(|slot| slot.id.clone()).collect();
             let Some(slot) = page.slots.iter_mut().find(|slot| slot.id == *lab) else {
                 return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));

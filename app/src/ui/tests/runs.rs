@@ -10,18 +10,17 @@ use crate::session::Outcome;
 use crate::ui::message::{Effect, Message, Start};
 
 fn started(effects: &[Effect]) -> Option<&Start> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Start(start) => Some(start.as_ref()),
-        _ => None,
-    })
+    effects.iter().find_map(|effect| if let Effect::Start(start) = effect { Some(start.as_ref()) } else { None })
 }
 
 fn orders(effects: &[Effect]) -> Vec<&Command> {
-    let order = |effect| match effect {
-        &Effect::Order(ref order) => Some(order),
-        _ => None,
-    };
-    effects.iter().filter_map(order).collect()
+    let mut orders = Vec::new();
+    for effect in effects {
+        if let Effect::Order(order) = effect {
+            orders.push(order);
+        }
+    }
+    orders
 }
 
 #[test]
