@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
+use mlsys_lab::nearest::nearest;
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
@@ -259,6 +261,22 @@ pub enum Progress {
     },
 }
 
+/// The command that a misspelt one most likely meant, where clap has none to suggest: it does not see swapped letters.
+pub fn meant(error: &clap::Error) -> Option<String> {
+    let (Some(ContextValue::String(typed)), None) = (
+        error.get(ContextKind::InvalidSubcommand),
+        error.get(ContextKind::SuggestedSubcommand),
+    ) else {
+        return None;
+    };
+    let known = Cli::command();
+    let names: Vec<&str> = known
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    nearest(typed, names).map(str::to_owned)
+}
+
 fn device(text: &str) -> Result<DeviceChoice, String> {
     text.parse()
         .map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
@@ -266,11 +284,17 @@ fn device(text: &str) -> Result<DeviceChoice, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn the_command_line_contradicts_itself_nowhere() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn swapped_letters_are_seen() {
+        let meant = |typed: &str| meant(&Cli::try_parse_from(["mlsys", typed]).unwrap_err());
+        assert_eq!(meant("lba").as_deref(), Some("lab"));
+        assert_eq!(meant("zzzzzz"), None);
     }
 }

@@ -5,9 +5,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use mlsys_lab::device::{
-    Backend, DeviceChoice, DeviceId, DeviceInfo, DeviceState, NoDevice, choose,
-};
+use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice, choose};
+use mlsys_nets::device::processor;
 
 /// A driver that has not answered by then is not going to.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
@@ -57,18 +56,6 @@ fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 
     Probed {
         devices: vec![processor()],
         trouble: Some(trouble),
-    }
-}
-
-/// The processor as known without asking anybody.
-pub fn processor() -> DeviceInfo {
-    DeviceInfo {
-        id: DeviceId::CPU,
-        name: "the processor".to_owned(),
-        memory_bytes: None,
-        precisions: vec!["f32".to_owned()],
-        driver: None,
-        state: DeviceState::Usable,
     }
 }
 

@@ -128,7 +128,12 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     } = sink;
     console.clear_progress();
     if let Some(record) = record {
-        kept(record.finish(&data, &outcome, elapsed), console);
+        let folder = record.folder().to_owned();
+        if kept(record.finish(&data, &outcome, elapsed), console).is_some()
+            && matches!(outcome, Outcome::Stopped(StopReason::Asked))
+        {
+            console.note(format_args!("what it reported is in {}", folder.display()));
+        }
     }
     Finished {
         data,

@@ -21,7 +21,9 @@ mod settings;
 mod table;
 mod ui;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::{env, panic};
 
 use clap::Parser;
 
@@ -30,6 +32,14 @@ use crate::console::Console;
 use crate::exit::{Exit, Failure};
 
 fn main() -> ExitCode {
+    // A run that panics is reported as such; what panicked is one line, not a page, unless somebody asks for more.
+    if env::var_os("RUST_BACKTRACE").is_none() {
+        panic::set_hook(Box::new(|what| {
+            let place = what.location().map_or_else(String::new, |place| format!(" at {place}"));
+            let message = session::panic_message(what.payload());
+            let _ = writeln!(io::stderr(), "panic{place}: {message}; RUST_BACKTRACE=1 tells more");
+        }));
+    }
     let mut console = Console::standard();
     let ended = run(&mut console).and_then(|exit| console.finish().map(|()| exit));
     let exit = ended.unwrap_or_else(|failure| {
@@ -48,6 +58,9 @@ fn run(console: &mut Console) -> Result<Exit, Failure> {
         // Help and version are results; everything else is a mistake and goes to standard error.
         Err(message) if message.use_stderr() => {
             console.note(message.render().to_string().trim_end());
+            if let Some(near) = cli::meant(&message) {
+                console.note(format_args!("did you mean '{near}'?"));
+            }
             Ok(Exit::Usage)
         }
         Err(message) => {

@@ -1,6 +1,7 @@
 //! `mlsys lab`: one lab run and printed, or labs explained.
 
 mod about;
+mod live;
 mod print;
 
 use mlsys_lab::control::Limits;
@@ -10,11 +11,12 @@ use mlsys_lab::output;
 use mlsys_lab::params::Params;
 use mlsys_lab::tables::Tables;
 
-use super::World;
+use super::{World, open};
 use crate::cli::{self, AboutLabs};
 use crate::execute::{Order, execute};
 use crate::exit::{Exit, Failure};
 use crate::settings;
+use crate::ui::Opening;
 
 /// Does what `mlsys lab` asks for.
 pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -35,6 +37,19 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     settings::set_data_dir(&mut given, options.data_dir.as_deref());
     let params = Params::resolve(schema, &given, Tables::builtin(), options.machine.seed)
         .map_err(|errors| settings::failure(kind, &errors))?;
+    if !options.json
+        && open::on_a_terminal()
+        && let Some(page) = live::lesson(schema, &params)
+    {
+        return open::workbench(
+            options.machine,
+            Some(Opening {
+                lesson: page,
+                turns: Vec::new(),
+            }),
+            world,
+        );
+    }
     let device = device_for(lab, options.machine.device, world)?;
 
     world.listen();
@@ -68,9 +83,11 @@ fn device_for(
     choice: DeviceChoice,
     world: &World<'_>,
 ) -> Result<DeviceInfo, Failure> {
-    let choice = match choice {
-        DeviceChoice::Auto if !lab.schema().is_live() => DeviceChoice::Exactly(DeviceId::CPU),
-        choice => choice,
+    let at_once = choice == DeviceChoice::Auto && !lab.schema().is_live();
+    let choice = if at_once {
+        DeviceChoice::Exactly(DeviceId::CPU)
+    } else {
+        choice
     };
     Ok(world.devices.choose(choice, &Backend::ALL)?)
 }

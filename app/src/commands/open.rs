@@ -56,7 +56,9 @@ fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Fail
     let Some(lesson) = library::valid([options.lesson.as_str()], world.console)?.pop() else {
         return Ok(Exit::Usage);
     };
-    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+    let device = world
+        .devices
+        .choose(options.machine.device, &Backend::ALL)?;
     let registry = mlsys_registry::registry();
     let picture = ui::picture::picture(Arc::new(lesson), registry, device, options.size)
         .map_err(Failure::Run)?;

@@ -8,10 +8,10 @@ use mlsys_lab::control::Limits;
 use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
 use mlsys_lesson::{DeviceFacts, LessonEnv};
+use mlsys_nets::device::processor;
 
 use super::plan::{Place, Plan};
 use crate::commands::World;
-use crate::devices::processor;
 use crate::execute::{Finished, Order, execute, time_limit};
 use crate::exit::Exit;
 use crate::results::Verdict;

@@ -1,6 +1,7 @@
 //! The command line as a user types it: exit code, standard output, standard error.
 
 #![expect(unreachable_pub, reason = "a test has no outside")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod help;
 mod labs;

@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 use crate::help::{Folder, records};
 
 /// A run of a million steps, far enough in to have a record.
+#[expect(
+    clippy::zombie_processes,
+    reason = "each test waits for the run it gets"
+)]
 fn endless_run(folder: &Folder) -> (Child, PathBuf) {
     let child = folder
         .command(&["lab", "train", "--device", "cpu", "--set", "steps=1000000"])

@@ -26,9 +26,12 @@ pub fn run(path: &Path, console: &mut Console) -> Result<Exit, Failure> {
         .write(true)
         .create_new(true)
         .open(path)
-        .map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => failed("it exists, and nothing is overwritten".to_owned()),
-            _ => failed(error.to_string()),
+        .map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                failed("it exists, and nothing is overwritten".to_owned())
+            } else {
+                failed(error.to_string())
+            }
         })?;
     file.write_all(mlsys_lesson::new_lesson(&id, &title_of(&id)).as_bytes())
         .map_err(|error| failed(error.to_string()))?;

@@ -1,0 +1,138 @@
+//! `mlsys lab` on a terminal: the lab on a page of its own, with everything that can be turned as a knob.
+
+use std::sync::Arc;
+
+use mlsys_lab::params::{Origin, Params};
+use mlsys_lab::schema::{Param, Schema, Type};
+use mlsys_lab::value::Value;
+use mlsys_lesson::Lesson;
+
+/// A lesson of one lab, with what was set set; none if a lesson may not say all of it.
+pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
+    let text = text(schema, params)?;
+    let parsed = mlsys_lesson::read(
+        &format!("lab {}", schema.kind),
+        text.as_bytes(),
+        mlsys_registry::registry(),
+    );
+    parsed.lesson.map(Arc::new)
+}
+
+fn text(schema: &Schema, params: &Params) -> Option<String> {
+    let mut set = Vec::new();
+    for (name, value) in params
+        .iter()
+        .filter(|(name, _)| params.origin(name) == Some(&Origin::Set))
+    {
+        if schema.param(name)?.command_line_only {
+            return None;
+        }
+        set.push(format!("{name} = {}", toml(value)));
+    }
+    let knobs = schema
+        .params
+        .iter()
+        .filter(|param| is_knob(param) && params.get(&param.name).is_some());
+    let knobs: Vec<String> = knobs
+        .map(|param| format!("[knob.{}]", param.name))
+        .collect();
+    Some(format!(
+        "+++\nformat = 1\nid = \"labs/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n\
+         ```{{lab}} run\nkind = \"{kind}\"\nset = {{ {set} }}\n{knobs}\n```\n",
+        kind = schema.kind,
+        title = quoted(&schema.title),
+        heading = schema.title,
+        about = schema.about,
+        set = set.join(", "),
+        knobs = knobs.join("\n"),
+    ))
+}
+
+/// A knob turns between two ends or among names.
+fn is_knob(param: &Param) -> bool {
+    match param.ty {
+        Type::Int | Type::Float => param.min.is_some() && param.max.is_some(),
+        Type::Bool | Type::Enum => !param.command_line_only,
+        Type::String | Type::Array | Type::Table => false,
+    }
+}
+
+/// A value as TOML.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Bool(b) => b.to_string(),
+        Value::Int(i) => i.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        Value::Text(text) => quoted(text),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(toml).collect::<Vec<_>>().join(", ")
+        ),
+        Value::Table(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(name, v)| format!("{} = {}", quoted(name), toml(v)))
+                .collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut safe = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => safe.extend(['\\', c]),
+            c if c.is_control() => safe.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => safe.push(c),
+        }
+    }
+    safe.push('"');
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::params::Settings;
+    use mlsys_lab::tables::Tables;
+
+    #[test]
+    fn every_lab_has_a_page_of_its_own() {
+        for lab in mlsys_registry::registry().iter() {
+            let schema = lab.schema();
+            let params =
+                Params::resolve(schema, &Settings::new(), Tables::builtin(), None).unwrap();
+            let page = lesson(schema, &params);
+            assert!(
+                page.is_some_and(|page| page.labs().count() == 1),
+                "{}",
+                schema.kind
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_set_stands_on_the_page() {
+        let schema = mlsys_registry::registry().find("graph").unwrap().schema();
+        let set = Settings::from_pairs([
+            "expression=max(x, \"1\\2\")",
+            "inputs.x=2",
+            "inputs.y=1e300",
+        ])
+        .unwrap();
+        let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();
+        let page = lesson(schema, &params).unwrap();
+        let settings = page.lab("run").unwrap().settings();
+        let again = Params::resolve(schema, &settings, Tables::builtin(), None).unwrap();
+        assert!(again.iter().eq(params.iter()));
+    }
+
+    #[test]
+    fn a_folder_of_this_machine_is_for_the_command_line_alone() {
+        let schema = mlsys_registry::registry().find("train").unwrap().schema();
+        let set = Settings::from_pairs(["data_dir=/data"]).unwrap();
+        let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();
+        assert!(lesson(schema, &params).is_none());
+    }
+}
