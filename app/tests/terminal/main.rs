@@ -1,0 +1,59 @@
+//! The workbench on a pseudo-terminal: what a person's terminal receives, and how it is left behind.
+#![cfg(unix)]
+
+mod screen;
+
+use rustix::process::Signal;
+use screen::Screen;
+
+const LEAVE: &str = "\x1b[?1049l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+
+#[test]
+fn the_course_is_there_at_once_and_q_leaves_everything_as_it_was() {
+    let mut screen = Screen::open(80, 24, &[]);
+    screen.wait_for("Five lines that keep a data centre busy");
+    screen.keys("q");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
+
+#[test]
+fn a_learner_predicts_runs_and_sees_the_prediction_beside_the_measurement() {
+    let mut screen = Screen::open(120, 40, &["--device", "cpu"]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("PREDICT");
+    screen.keys("\r0.75\r");
+    screen.wait_for("your guess: 0.75");
+    screen.keys("f ");
+    screen.wait_for("finished");
+    screen.wait_for("You said 0.75; measured");
+    screen.keys("\x1bq");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
+
+#[test]
+fn a_request_to_terminate_in_mid_run_gives_the_terminal_back() {
+    let mut screen = Screen::open(120, 40, &["--device", "cpu"]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("PREDICT");
+    screen.keys("  ");
+    screen.wait_for("running");
+    screen.signal(Signal::TERM);
+    assert!(screen.exit_code().is_some());
+    screen.is_given_back();
+}
+
+#[test]
+fn the_smallest_screen_and_a_resize_are_no_trouble() {
+    let mut screen = Screen::open(20, 5, &[]);
+    screen.wait_for("too small");
+    screen.resize(100, 30);
+    screen.wait_for("Five lines");
+    screen.keys("q");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
