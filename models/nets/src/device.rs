@@ -20,12 +20,19 @@ pub fn probe() -> Vec<DeviceInfo> {
     // The two are independent, and each may take its time.
     let (cuda, wgpu) = (thread::spawn(cuda::probe), thread::spawn(wgpu::probe));
     let found = |probing: thread::JoinHandle<Vec<DeviceInfo>>, backend| {
-        probing.join().unwrap_or_else(|_| vec![unusable(backend, "probing for it failed".to_owned())])
+        probing
+            .join()
+            .unwrap_or_else(|_| vec![unusable(backend, "probing for it failed".to_owned())])
     };
     let mut devices = found(cuda, Backend::Cuda);
     devices.extend(found(wgpu, Backend::Wgpu));
     devices.push(cpu::probe());
     devices
+}
+
+/// The processor, found without waking any driver.
+pub fn processor() -> DeviceInfo {
+    cpu::probe()
 }
 
 /// Opens a device, without autodiff.
@@ -54,7 +61,10 @@ pub fn is_asynchronous(id: DeviceId) -> bool {
 /// # Errors
 /// [`LabError::Failed`] if some of it failed: out of memory, or the device was lost.
 pub fn sync(device: &Device, id: DeviceId) -> Result<(), LabError> {
-    device.sync().map_err(|error| LabError::Failed { device: id, reason: error.to_string() })
+    device.sync().map_err(|error| LabError::Failed {
+        device: id,
+        reason: error.to_string(),
+    })
 }
 
 /// Bytes the device's allocator holds for live tensors, where it tells.
@@ -73,11 +83,16 @@ pub fn free_memory(id: DeviceId) -> Option<u64> {
 
 /// The floating-point formats a device computes with.
 fn precisions(device: &Device) -> Vec<String> {
-    [("f64", DType::F64), ("f32", DType::F32), ("f16", DType::F16), ("bf16", DType::BF16)]
-        .into_iter()
-        .filter(|&(_, dtype)| device.supports_dtype(dtype))
-        .map(|(name, _)| name.to_owned())
-        .collect()
+    [
+        ("f64", DType::F64),
+        ("f32", DType::F32),
+        ("f16", DType::F16),
+        ("bf16", DType::BF16),
+    ]
+    .into_iter()
+    .filter(|&(_, dtype)| device.supports_dtype(dtype))
+    .map(|(name, _)| name.to_owned())
+    .collect()
 }
 
 /// The entry of a back end of which no device can be used.
@@ -100,7 +115,10 @@ mod tests {
     fn probing_lists_every_back_end_and_the_cpu_is_always_usable() {
         let devices = probe();
         for backend in Backend::ALL {
-            assert!(devices.iter().any(|info| info.id.backend == backend), "{backend}: {devices:?}");
+            assert!(
+                devices.iter().any(|info| info.id.backend == backend),
+                "{backend}: {devices:?}"
+            );
         }
         let cpu = devices.last().unwrap();
         assert_eq!((cpu.id, &cpu.state), (DeviceId::CPU, &DeviceState::Usable));
@@ -108,7 +126,9 @@ mod tests {
         for info in &devices {
             match &info.state {
                 DeviceState::Unusable(reason) => assert!(reason.len() > 20, "{info:?}"),
-                DeviceState::Usable | DeviceState::Software => assert!(open(info.id).is_ok(), "{info:?}"),
+                DeviceState::Usable | DeviceState::Software => {
+                    assert!(open(info.id).is_ok(), "{info:?}")
+                }
             }
         }
     }
@@ -117,8 +137,14 @@ mod tests {
     fn a_device_that_is_not_there_is_an_error_that_says_so() {
         for backend in [Backend::Wgpu, Backend::Cuda] {
             let id = DeviceId { backend, index: 99 };
-            let message = open(id).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(message.starts_with(&format!("device {id} cannot be used: ")), "{message}");
+            let message = open(id)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(
+                message.starts_with(&format!("device {id} cannot be used: ")),
+                "{message}"
+            );
         }
     }
 }

@@ -23,7 +23,9 @@ impl Train {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("train.toml"))? })
+        Ok(Self {
+            schema: Schema::parse(include_str!("train.toml"))?,
+        })
     }
 }
 
@@ -36,6 +38,3 @@ impl Lab for Train {
         session::run(run)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,8 @@ use mlsys_lab::device::{DeviceId, DeviceInfo, DeviceState};
 /// The processor, which is always there.
 pub(super) fn probe() -> DeviceInfo {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let model =
+        field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     DeviceInfo {
         id: DeviceId::CPU,
         name: format!("{model}, {threads} threads"),

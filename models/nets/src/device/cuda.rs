@@ -16,23 +16,38 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
         let count = cards().len();
         // Opening a device without these panics deep inside the back end.
         let missing = toolkit::missing();
-        (0..count).map(|index| {
-            let id = DeviceId { backend: Backend::Cuda, index };
-            let name = format!("NVIDIA GPU {index}");
-            let unusable = |reason: String| DeviceInfo { id, name: name.clone(), ..super::unusable(Backend::Cuda, reason) };
-            let info = match &missing {
-                Some(reason) => unusable(reason.clone()),
-                None => super::guard::guarded(move || describe(id)).unwrap_or_else(unusable),
-            };
-            DeviceInfo { driver: toolkit::driver_version(), ..info }
-        }).collect::<Vec<_>>()
+        (0..count)
+            .map(|index| {
+                let id = DeviceId {
+                    backend: Backend::Cuda,
+                    index,
+                };
+                let name = format!("NVIDIA GPU {index}");
+                let unusable = |reason: String| DeviceInfo {
+                    id,
+                    name: name.clone(),
+                    ..super::unusable(Backend::Cuda, reason)
+                };
+                let info = match &missing {
+                    Some(reason) => unusable(reason.clone()),
+                    None => super::guard::guarded(move || describe(id)).unwrap_or_else(unusable),
+                };
+                DeviceInfo {
+                    driver: toolkit::driver_version(),
+                    ..info
+                }
+            })
+            .collect::<Vec<_>>()
     });
 
     fn describe(id: DeviceId) -> DeviceInfo {
         let device = Device::cuda(id.index);
         DeviceInfo {
             id,
-            name: device.identity().map_or_else(|| format!("NVIDIA GPU {}", id.index), |identity| identity.name),
+            name: device.identity().map_or_else(
+                || format!("NVIDIA GPU {}", id.index),
+                |identity| identity.name,
+            ),
             memory_bytes: memory(&device),
             precisions: super::precisions(&device),
             driver: None,
@@ -41,7 +56,9 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
     }
 
     match found {
-        Ok(devices) if devices.is_empty() => vec![super::unusable(Backend::Cuda, NO_CARD.to_owned())],
+        Ok(devices) if devices.is_empty() => {
+            vec![super::unusable(Backend::Cuda, NO_CARD.to_owned())]
+        }
         Ok(devices) => devices,
         Err(reason) => vec![super::unusable(Backend::Cuda, reason)],
     }
@@ -69,7 +86,9 @@ pub(super) fn open(index: usize) -> Result<Device, String> {
 
 #[cfg(feature = "cuda")]
 fn cards() -> Vec<Device> {
-    Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().collect()
+    Device::enumerate(burn::tensor::DeviceType::Cuda)
+        .into_iter()
+        .collect()
 }
 
 /// The card's memory in bytes.
@@ -77,7 +96,9 @@ fn cards() -> Vec<Device> {
 fn memory(device: &Device) -> Option<u64> {
     use burn::backend::DispatchDevice;
 
-    let DispatchDevice::Cube(device) = device.as_dispatch() else { return None };
+    let DispatchDevice::Cube(device) = device.as_dispatch() else {
+        return None;
+    };
     device.client().properties().memory.max_memory()
 }
 
@@ -86,7 +107,10 @@ const NO_CARD: &str = "no NVIDIA GPU was found; it takes a card and NVIDIA's dri
 
 #[cfg(not(feature = "cuda"))]
 pub(super) fn probe() -> Vec<DeviceInfo> {
-    vec![super::unusable(mlsys_lab::Backend::Cuda, NOT_BUILT_IN.to_owned())]
+    vec![super::unusable(
+        mlsys_lab::Backend::Cuda,
+        NOT_BUILT_IN.to_owned(),
+    )]
 }
 
 #[cfg(not(feature = "cuda"))]

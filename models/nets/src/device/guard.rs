@@ -33,9 +33,10 @@ fn guarded_for<T: Send + 'static>(
     match receiver.recv_timeout(patience) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(payload)) => Err(format!("its driver failed: {}", first_line(&payload))),
-        Err(RecvTimeoutError::Timeout) => {
-            Err(format!("its driver did not answer within {} s", patience.as_secs()))
-        }
+        Err(RecvTimeoutError::Timeout) => Err(format!(
+            "its driver did not answer within {} s",
+            patience.as_secs()
+        )),
         Err(RecvTimeoutError::Disconnected) => Err("its driver ended without an answer".to_owned()),
     }
 }
@@ -46,7 +47,11 @@ fn first_line(payload: &Box<dyn Any + Send>) -> String {
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("it gave no reason");
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it gave no reason").to_owned()
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("it gave no reason")
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -57,8 +62,12 @@ mod tests {
     fn a_panic_and_a_hang_become_sentences() {
         assert_eq!(guarded(|| 7), Ok(7));
         // Resuming an unwinding skips the panic hook, so that the test prints nothing.
-        let panicked = guarded(|| panic::resume_unwind(Box::new("\n  no such device\n  more".to_owned())));
-        assert_eq!(panicked, Err::<(), _>("its driver failed: no such device".to_owned()));
+        let panicked =
+            guarded(|| panic::resume_unwind(Box::new("\n  no such device\n  more".to_owned())));
+        assert_eq!(
+            panicked,
+            Err::<(), _>("its driver failed: no such device".to_owned())
+        );
         let hung = guarded_for(Duration::ZERO, || thread::park());
         assert_eq!(hung, Err("its driver did not answer within 0 s".to_owned()));
     }

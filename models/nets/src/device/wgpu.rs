@@ -8,22 +8,39 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
     use mlsys_lab::device::{Backend, DeviceId, DeviceState};
 
     let found = super::guard::guarded(|| {
-        adapters().into_iter().enumerate().map(|(index, device)| {
-            // Opens the device, which is what may fail.
-            let identity = device.identity();
-            let card = identity.as_ref().is_some_and(|identity| identity.physical.is_some());
-            DeviceInfo {
-                id: DeviceId { backend: Backend::Wgpu, index },
-                name: identity.as_ref().map_or_else(|| format!("adapter {index}"), |i| i.name.clone()),
-                memory_bytes: None,
-                precisions: super::precisions(&device),
-                driver: identity.map(|identity| identity.fingerprint),
-                state: if card { DeviceState::Usable } else { DeviceState::Software },
-            }
-        }).collect::<Vec<_>>()
+        adapters()
+            .into_iter()
+            .enumerate()
+            .map(|(index, device)| {
+                // Opens the device, which is what may fail.
+                let identity = device.identity();
+                let card = identity
+                    .as_ref()
+                    .is_some_and(|identity| identity.physical.is_some());
+                DeviceInfo {
+                    id: DeviceId {
+                        backend: Backend::Wgpu,
+                        index,
+                    },
+                    name: identity
+                        .as_ref()
+                        .map_or_else(|| format!("adapter {index}"), |i| i.name.clone()),
+                    memory_bytes: None,
+                    precisions: super::precisions(&device),
+                    driver: identity.map(|identity| identity.fingerprint),
+                    state: if card {
+                        DeviceState::Usable
+                    } else {
+                        DeviceState::Software
+                    },
+                }
+            })
+            .collect::<Vec<_>>()
     });
     match found {
-        Ok(devices) if devices.is_empty() => vec![super::unusable(Backend::Wgpu, NO_ADAPTER.to_owned())],
+        Ok(devices) if devices.is_empty() => {
+            vec![super::unusable(Backend::Wgpu, NO_ADAPTER.to_owned())]
+        }
         Ok(devices) => devices,
         Err(reason) => vec![super::unusable(Backend::Wgpu, reason)],
     }
@@ -37,21 +54,31 @@ pub(super) fn open(index: usize) -> Result<Device, String> {
         device.identity();
         Some(device)
     })?
-    .ok_or_else(|| if index == 0 { NO_ADAPTER.to_owned() } else { format!("there is no adapter {index}") })
+    .ok_or_else(|| {
+        if index == 0 {
+            NO_ADAPTER.to_owned()
+        } else {
+            format!("there is no adapter {index}")
+        }
+    })
 }
 
 #[cfg(feature = "wgpu")]
 fn adapters() -> Vec<Device> {
-    Device::enumerate(burn::tensor::DeviceType::Wgpu).into_iter().collect()
+    Device::enumerate(burn::tensor::DeviceType::Wgpu)
+        .into_iter()
+        .collect()
 }
 
 #[cfg(feature = "wgpu")]
-const NO_ADAPTER: &str =
-    "no graphics adapter was found; install the GPU's Vulkan driver (a software one: Mesa's lavapipe)";
+const NO_ADAPTER: &str = "no graphics adapter was found; install the GPU's Vulkan driver (a software one: Mesa's lavapipe)";
 
 #[cfg(not(feature = "wgpu"))]
 pub(super) fn probe() -> Vec<DeviceInfo> {
-    vec![super::unusable(mlsys_lab::Backend::Wgpu, NOT_BUILT_IN.to_owned())]
+    vec![super::unusable(
+        mlsys_lab::Backend::Wgpu,
+        NOT_BUILT_IN.to_owned(),
+    )]
 }
 
 #[cfg(not(feature = "wgpu"))]

@@ -46,7 +46,10 @@ impl Architecture {
 
     /// Operations of the matrix products and convolutions of one forward pass, 2 for a multiply-add.
     pub fn forward_flops(&self, batch: u64) -> u64 {
-        self.layers().iter().map(|layer| 2 * batch * layer.products).sum()
+        self.layers()
+            .iter()
+            .map(|layer| 2 * batch * layer.products)
+            .sum()
     }
 
     /// The same of one backward pass: as many again for each operand that needs a gradient. The network's own
@@ -96,7 +99,9 @@ impl Architecture {
                         activated: true,
                     }
                 });
-                convolutions.chain([dense([config.flat(), config.outputs])]).collect()
+                convolutions
+                    .chain([dense([config.flat(), config.outputs])])
+                    .collect()
             }
         }
     }
@@ -117,8 +122,14 @@ mod tests {
     use super::*;
 
     fn mlp(sizes: &[usize]) -> Architecture {
-        let [inputs, hidden @ .., outputs] = sizes else { panic!("at least two sizes") };
-        Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
+        let [inputs, hidden @ .., outputs] = sizes else {
+            panic!("at least two sizes")
+        };
+        Architecture::Mlp(MlpConfig {
+            inputs: *inputs,
+            hidden: hidden.to_vec(),
+            outputs: *outputs,
+        })
     }
 
     #[test]
@@ -129,18 +140,33 @@ mod tests {
         assert_eq!(network.backward_flops(64), 119_799_808);
         assert_eq!(4 * network.kept_numbers(Activation::Relu, 64), 465_408);
         // The inputs of both gelus are kept besides their outputs.
-        let gelu = network.kept_numbers(Activation::Gelu, 64) - network.kept_numbers(Activation::Relu, 64);
+        let gelu =
+            network.kept_numbers(Activation::Gelu, 64) - network.kept_numbers(Activation::Relu, 64);
         assert_eq!(gelu, 64 * 2 * 512);
     }
 
     #[test]
     fn a_convolution_counts_every_window() {
-        let cnn = Architecture::Cnn(CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 });
+        let cnn = Architecture::Cnn(CnnConfig {
+            edge: 28,
+            width: 8,
+            depth: 2,
+            outputs: 10,
+        });
         let (first, second, head) = (8 * 9 * 14 * 14, 16 * 8 * 9 * 7 * 7, 16 * 7 * 7 * 10);
-        assert_eq!(cnn.parameters(), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
+        assert_eq!(
+            cnn.parameters(),
+            (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10)
+        );
         assert_eq!(cnn.forward_flops(3), 2 * 3 * (first + second + head));
-        assert_eq!(cnn.backward_flops(3), 2 * 3 * (first + 2 * second + 2 * head));
-        assert_eq!(cnn.kept_numbers(Activation::Relu, 1), 784 + 8 * 14 * 14 + 16 * 49 + 10);
+        assert_eq!(
+            cnn.backward_flops(3),
+            2 * 3 * (first + 2 * second + 2 * head)
+        );
+        assert_eq!(
+            cnn.kept_numbers(Activation::Relu, 1),
+            784 + 8 * 14 * 14 + 16 * 49 + 10
+        );
     }
 
     #[test]

@@ -68,15 +68,28 @@ impl CnnConfig {
             let edge_in = before.map_or(self.edge, |shape| shape.edge_out);
             let channels_in = before.map_or(1, |shape| shape.channels_out);
             let stride = if edge_in > SMALLEST_EDGE { 2 } else { 1 };
-            let channels_out = if index == 0 { self.width } else { channels_in * stride };
-            shapes.push(ConvShape { channels_in, channels_out, stride, edge_in, edge_out: edge_in.div_ceil(stride) });
+            let channels_out = if index == 0 {
+                self.width
+            } else {
+                channels_in * stride
+            };
+            shapes.push(ConvShape {
+                channels_in,
+                channels_out,
+                stride,
+                edge_in,
+                edge_out: edge_in.div_ceil(stride),
+            });
         }
         shapes
     }
 
     /// Inputs of the last layer.
     pub fn flat(&self) -> usize {
-        let last = self.convolutions().last().map_or((1, self.edge), |shape| (shape.channels_out, shape.edge_out));
+        let last = self
+            .convolutions()
+            .last()
+            .map_or((1, self.edge), |shape| (shape.channels_out, shape.edge_out));
         last.0 * last.1 * last.1
     }
 
@@ -93,7 +106,11 @@ impl CnnConfig {
             stride: shape.stride,
         });
         let convolutions = convolutions.collect();
-        Cnn { convolutions, head: initial.linear(self.flat(), self.outputs), edge: self.edge }
+        Cnn {
+            convolutions,
+            head: initial.linear(self.flat(), self.outputs),
+            edge: self.edge,
+        }
     }
 }
 

@@ -37,12 +37,19 @@ pub struct Initial<'a> {
 impl<'a> Initial<'a> {
     /// The parameters that `rule` and `seed` give, on `device`.
     pub fn new(rule: Initialization, seed: u64, device: &'a Device) -> Self {
-        Self { rule, stream: Stream::new(seed, "weights"), device }
+        Self {
+            rule,
+            stream: Stream::new(seed, "weights"),
+            device,
+        }
     }
 
     /// A layer of neurons: weights `[inputs, outputs]`, biases `[outputs]`.
     pub fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
-        Linear { weight: self.weights([inputs, outputs], inputs, outputs), bias: Some(self.biases(outputs)) }
+        Linear {
+            weight: self.weights([inputs, outputs], inputs, outputs),
+            bias: Some(self.biases(outputs)),
+        }
     }
 
     /// Weights of any shape; every output is a sum of `fan_in` products, every input goes into `fan_out`.

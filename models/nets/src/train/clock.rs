@@ -45,7 +45,12 @@ pub(super) struct Stopwatch<'a> {
 
 impl<'a> Stopwatch<'a> {
     pub(super) fn start(device: &'a Device, timing: Timing) -> Self {
-        Self { device, timing, lap: Instant::now(), phases: [0.0; 4] }
+        Self {
+            device,
+            timing,
+            lap: Instant::now(),
+            phases: [0.0; 4],
+        }
     }
 
     /// Ends a phase; the next one starts.
@@ -80,6 +85,8 @@ impl<'a> Stopwatch<'a> {
 #[derive(Default)]
 pub(super) struct StepTimes {
     recent: VecDeque<StepTime>,
+    /// On an asynchronous device: since when it has done nothing but steps, and how many were begun.
+    window: Option<(Instant, usize)>,
 }
 
 #[derive(Clone, Copy)]
@@ -97,8 +104,26 @@ impl StepTimes {
         self.push(StepTime::Phases(phases));
     }
 
+    /// A step begins. The device is idle if there is no window yet.
+    pub(super) fn open_window(&mut self) {
+        let (_, steps) = self.window.get_or_insert_with(|| (Instant::now(), 0));
+        *steps += 1;
+    }
+
+    /// The device has finished all steps begun: takes in their mean time.
+    pub(super) fn close_window(&mut self) {
+        if let Some((since, steps)) = self.window.take() {
+            self.push_together(since.elapsed().as_secs_f64(), steps);
+        }
+    }
+
+    /// Time passed in which the device did other things: the steps begun are not timed.
+    pub(super) fn void_window(&mut self) {
+        self.window = None;
+    }
+
     /// Takes in `steps` steps that took `seconds` together.
-    pub(super) fn push_together(&mut self, seconds: f64, steps: usize) {
+    fn push_together(&mut self, seconds: f64, steps: usize) {
         for _ in 0..steps.min(Self::RECENT) {
             self.push(StepTime::Whole(seconds / steps as f64));
         }
@@ -114,6 +139,7 @@ impl StepTimes {
     /// Forgets all, as after a knob that changes what a step does.
     pub(super) fn clear(&mut self) {
         self.recent.clear();
+        self.window = None;
     }
 
     /// Median seconds of a step.

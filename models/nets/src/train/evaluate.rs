@@ -28,8 +28,13 @@ impl EvaluationSet {
     /// Copies the examples to the device, which must not be an autodiff one.
     pub(super) fn new(examples: &Examples, device: &Device) -> Self {
         let indices: Vec<usize> = (0..examples.len()).collect();
-        let chunks = indices.chunks(CHUNK).map(|chunk| batch(examples, chunk, device));
-        Self { chunks: chunks.collect(), len: examples.len() }
+        let chunks = indices
+            .chunks(CHUNK)
+            .map(|chunk| batch(examples, chunk, device));
+        Self {
+            chunks: chunks.collect(),
+            len: examples.len(),
+        }
     }
 
     /// Judges a network without autodiff.
@@ -41,29 +46,52 @@ impl EvaluationSet {
             let hits = predicted.equal(labels.clone()).int().float().sum();
             let mean_loss = cross_entropy(logits, labels.clone());
             // Both in one transfer.
-            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits], 0).into_data().iter::<f64>().collect();
+            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits], 0)
+                .into_data()
+                .iter::<f64>()
+                .collect();
             loss += found[0] * labels.dims()[0] as f64;
             right += found[1];
         }
         let len = self.len as f64;
-        Verdict { loss: loss / len, accuracy: right / len }
+        Verdict {
+            loss: loss / len,
+            accuracy: right / len,
+        }
     }
 
     /// The probability of every class for each example, row-major `[len, classes]`.
     pub(super) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
-        self.chunks.iter().flat_map(|(inputs, _)| probabilities(network, inputs.clone(), activation)).collect()
+        self.chunks
+            .iter()
+            .flat_map(|(inputs, _)| probabilities(network, inputs.clone(), activation))
+            .collect()
     }
 }
 
 /// The probability of every class, row-major `[batch, classes]`.
-pub(super) fn probabilities(network: &Network, inputs: Tensor<2>, activation: Activation) -> Vec<f32> {
-    softmax(network.forward(inputs, activation), 1).into_data().iter::<f32>().collect()
+pub(super) fn probabilities(
+    network: &Network,
+    inputs: Tensor<2>,
+    activation: Activation,
+) -> Vec<f32> {
+    softmax(network.forward(inputs, activation), 1)
+        .into_data()
+        .iter::<f32>()
+        .collect()
 }
 
 /// Inputs `[indices, features]` and labels `[indices]` on the device.
-pub(super) fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
+pub(super) fn batch(
+    examples: &Examples,
+    indices: &[usize],
+    device: &Device,
+) -> (Tensor<2>, Tensor<1, Int>) {
     let (inputs, labels) = examples.gather(indices);
-    let inputs = Tensor::from_data(TensorData::new(inputs, [indices.len(), examples.features]), device);
+    let inputs = Tensor::from_data(
+        TensorData::new(inputs, [indices.len(), examples.features]),
+        device,
+    );
     let labels = Tensor::from_data(TensorData::new(labels, [indices.len()]), device);
     (inputs, labels)
 }

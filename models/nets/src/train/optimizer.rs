@@ -58,14 +58,22 @@ impl Optimizer {
         let moments = match rule {
             Rule::Sgd => SgdConfig::new().init(),
             Rule::Momentum => SgdConfig::new().with_momentum(Some(momentum)).init(),
-            Rule::RmsProp => RmsPropConfig::new().with_momentum(0.0).with_epsilon(EPSILON).init(),
+            Rule::RmsProp => RmsPropConfig::new()
+                .with_momentum(0.0)
+                .with_epsilon(EPSILON)
+                .init(),
             Rule::Adam | Rule::AdamW => AdamConfig::new().with_epsilon(EPSILON).init(),
         };
         Self { rule, moments }
     }
 
     /// The network after one update.
-    pub(super) fn update(&mut self, network: Network, gradients: GradientsParams, knobs: UpdateKnobs) -> Network {
+    pub(super) fn update(
+        &mut self,
+        network: Network,
+        gradients: GradientsParams,
+        knobs: UpdateKnobs,
+    ) -> Network {
         let (decay_of_gradient, decay_of_weights) = match self.rule {
             Rule::Sgd | Rule::Momentum | Rule::RmsProp | Rule::Adam => (knobs.weight_decay, 0.0),
             Rule::AdamW => (0.0, knobs.learning_rate * knobs.weight_decay),
@@ -78,12 +86,23 @@ impl Optimizer {
 }
 
 /// Scales all gradients by the same factor, so that their global norm is at most `largest` (Pascanu et al. 2013).
-fn clipped(network: &Network, mut gradients: GradientsParams, largest: Option<f64>) -> GradientsParams {
+fn clipped(
+    network: &Network,
+    mut gradients: GradientsParams,
+    largest: Option<f64>,
+) -> GradientsParams {
     if let Some(largest) = largest {
         // Computed where the gradients are: nothing waits for the device.
         let norm = measure::norm(Tensor::cat(measure::gradient_norms(network, &gradients), 0));
-        let factor = norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0);
-        network.visit(&mut Scale { gradients: &mut gradients, factor });
+        let factor = norm
+            .clamp_min(f32::MIN_POSITIVE)
+            .recip()
+            .mul_scalar(largest)
+            .clamp_max(1.0);
+        network.visit(&mut Scale {
+            gradients: &mut gradients,
+            factor,
+        });
     }
     gradients
 }
@@ -106,7 +125,10 @@ impl ModuleVisitor for Scale<'_> {
 /// Adds `decay` times the weight to every gradient, which is the gradient of decay / 2 times the squared weights.
 fn decayed(network: &Network, mut gradients: GradientsParams, decay: f64) -> GradientsParams {
     if decay > 0.0 {
-        network.visit(&mut AddWeights { gradients: &mut gradients, decay });
+        network.visit(&mut AddWeights {
+            gradients: &mut gradients,
+            decay,
+        });
     }
     gradients
 }
@@ -120,14 +142,19 @@ impl ModuleVisitor for AddWeights<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         if let Some(gradient) = self.gradients.remove::<D>(param.id) {
             let weights = param.val().without_autodiff();
-            self.gradients.register(param.id, gradient + weights.mul_scalar(self.decay));
+            self.gradients
+                .register(param.id, gradient + weights.mul_scalar(self.decay));
         }
     }
 }
 
 /// Takes the share `decay` off every weight.
 fn shrunk(network: Network, decay: f64) -> Network {
-    if decay > 0.0 { network.map(&mut Shrink { decay }) } else { network }
+    if decay > 0.0 {
+        network.map(&mut Shrink { decay })
+    } else {
+        network
+    }
 }
 
 struct Shrink {

@@ -62,7 +62,7 @@ impl Pictures {
         }
     }
 
-    /// Sends the pictures that somebody wants now; `network` is asked for only then.
+    /// Sends the pictures that somebody wants now, and says how many; `network` is asked for only then.
     pub(super) fn offer(
         &self,
         sink: &mut dyn Sink,
@@ -70,20 +70,31 @@ impl Pictures {
         step: u64,
         activation: Activation,
         network: impl Fn() -> Network,
-    ) {
+    ) -> usize {
+        let mut made = 0;
         let mut send = |panel: &str, make: &dyn Fn() -> Option<Frame>| {
             if sink.wants_frame(panel, moment)
                 && let Some(frame) = make()
             {
-                sink.report(Report::Frame { panel: panel.into(), step, frame });
+                made += 1;
+                sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step,
+                    frame,
+                });
             }
         };
         match &self.view {
             View::Plane(plane) => send("decision-boundary", &|| plane.draw(&network(), activation)),
-            View::Samples(samples) => send("samples", &|| Some(samples.draw(&network(), activation, self.classes))),
+            View::Samples(samples) => send("samples", &|| {
+                Some(samples.draw(&network(), activation, self.classes))
+            }),
         }
-        send("confusion", &|| Some(self.confusion(&network(), activation)));
+        send("confusion", &|| {
+            Some(self.confusion(&network(), activation))
+        });
         send("weights", &|| weights::draw(&network()));
+        made
     }
 
     /// True class by row, predicted class by column, as shares of the row.
@@ -119,20 +130,28 @@ impl Pictures {
 
 impl Plane {
     fn new(examples: &Examples, device: &Device) -> Self {
-        let farthest = examples.inputs.iter().fold(1.0_f32, |far, x| far.max(x.abs()));
+        let farthest = examples
+            .inputs
+            .iter()
+            .fold(1.0_f32, |far, x| far.max(x.abs()));
         let reach = 1.1 * farthest;
         let mut grid = Vec::with_capacity(2 * ROWS * COLUMNS);
         for row in 0..ROWS {
             for column in 0..COLUMNS {
                 // The middle of each cell.
-                let at = |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
+                let at =
+                    |index: usize, count: usize| (2.0 * index as f32 + 1.0) / count as f32 - 1.0;
                 grid.extend([reach * at(column, COLUMNS), -reach * at(row, ROWS)]);
             }
         }
         let count = examples.len().min(MOST_POINTS);
         let points = (0..count).map(|index| {
             let input = examples.input(index);
-            Point { x: input[0], y: input[1], class: u8::try_from(examples.labels[index]).unwrap_or(u8::MAX) }
+            Point {
+                x: input[0],
+                y: input[1],
+                class: u8::try_from(examples.labels[index]).unwrap_or(u8::MAX),
+            }
         });
         Self {
             grid: Tensor::from_data(TensorData::new(grid, [ROWS * COLUMNS, 2]), device),
@@ -168,27 +187,60 @@ impl Samples {
         let indices: Vec<usize> = (0..held_out.len().min(MOST_SAMPLES)).collect();
         let (inputs, labels) = held_out.gather(&indices);
         let (on_device, _) = batch(held_out, &indices, device);
-        Self { inputs: on_device, examples: Examples { inputs, labels, features: held_out.features } }
+        Self {
+            inputs: on_device,
+            examples: Examples {
+                inputs,
+                labels,
+                features: held_out.features,
+            },
+        }
     }
 
     fn draw(&self, network: &Network, activation: Activation, classes: usize) -> Frame {
         let predicted = probabilities(network, self.inputs.clone(), activation);
-        let images = predicted.chunks(classes).enumerate().map(|(index, probabilities)| {
-            let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
-            let right = usize::try_from(truth) == Ok(read);
-            Image {
-                pixels: self.examples.input(index).iter().map(|&pixel| (255.0 * pixel).round() as u8).collect(),
-                label: if right { read.to_string() } else { format!("{read} ({truth})") },
-                verdict: if right { Verdict::Right } else { Verdict::Wrong },
-            }
-        });
+        let images = predicted
+            .chunks(classes)
+            .enumerate()
+            .map(|(index, probabilities)| {
+                let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
+                let right = usize::try_from(truth) == Ok(read);
+                Image {
+                    pixels: self
+                        .examples
+                        .input(index)
+                        .iter()
+                        .map(|&pixel| (255.0 * pixel).round() as u8)
+                        .collect(),
+                    label: if right {
+                        read.to_string()
+                    } else {
+                        format!("{read} ({truth})")
+                    },
+                    verdict: if right {
+                        Verdict::Right
+                    } else {
+                        Verdict::Wrong
+                    },
+                }
+            });
         let edge = self.examples.features.isqrt();
-        Frame::Images(Images { width: edge, height: edge, images: images.collect() })
+        Frame::Images(Images {
+            width: edge,
+            height: edge,
+            images: images.collect(),
+        })
     }
 }
 
 /// The index of the largest probability, the first of equals.
 fn most_likely(probabilities: &[f32]) -> usize {
-    let better = |best: usize, index: usize| if probabilities[index] > probabilities[best] { index } else { best };
+    let better = |best: usize, index: usize| {
+        if probabilities[index] > probabilities[best] {
+            index
+        } else {
+            best
+        }
+    };
     (1..probabilities.len()).fold(0, better)
 }

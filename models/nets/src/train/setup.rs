@@ -63,8 +63,11 @@ const ACTIVATIONS: [(&str, Activation); 6] = [
     ("silu", Activation::Silu),
     ("identity", Activation::Identity),
 ];
-const INITIALIZATIONS: [(&str, Initialization); 3] =
-    [("he", Initialization::He), ("xavier", Initialization::Xavier), ("zeros", Initialization::Zeros)];
+const INITIALIZATIONS: [(&str, Initialization); 3] = [
+    ("he", Initialization::He),
+    ("xavier", Initialization::Xavier),
+    ("zeros", Initialization::Zeros),
+];
 const RULES: [(&str, Rule); 5] = [
     ("sgd", Rule::Sgd),
     ("momentum", Rule::Momentum),
@@ -85,7 +88,10 @@ impl Setup {
                 noise: knobs.noise,
                 jitter: knobs.jitter,
                 turns: params.float("turns")? as f32,
-                folder: params.get("data_dir").and_then(|value| value.as_str()).map(PathBuf::from),
+                folder: params
+                    .get("data_dir")
+                    .and_then(|value| value.as_str())
+                    .map(PathBuf::from),
                 ..defaults
             },
             architecture: architecture(params, dataset)?,
@@ -100,7 +106,9 @@ impl Knobs {
         let dataset = pick(params, "dataset", &DATASETS)?;
         let count = |name| params.size(name).map(|count| count as u64);
         Ok(Self {
-            noise: params.optional_float("noise").map_or(dataset.default_noise(), |noise| noise as f32),
+            noise: params
+                .optional_float("noise")
+                .map_or(dataset.default_noise(), |noise| noise as f32),
             jitter: params.float("jitter")? as f32,
             activation: pick(params, "activation", &ACTIVATIONS)?,
             rule: pick(params, "optimizer", &RULES)?,
@@ -113,7 +121,11 @@ impl Knobs {
             steps: count("steps")?,
             evaluate_every: count("evaluate_every")?,
             record_every: count("record_every")?,
-            timing: if params.bool("profile")? { Timing::Phases } else { Timing::Steps },
+            timing: if params.bool("profile")? {
+                Timing::Phases
+            } else {
+                Timing::Steps
+            },
         })
     }
 }
@@ -124,7 +136,11 @@ fn architecture(params: &Params, dataset: Dataset) -> Result<Architecture, LabEr
         Model::Mlp => {
             let depth = size_or(params, "depth", if dataset.is_points() { 2 } else { 1 })?;
             let width = size_or(params, "width", 32)?;
-            Ok(Architecture::Mlp(MlpConfig { inputs: dataset.features(), hidden: vec![width; depth], outputs }))
+            Ok(Architecture::Mlp(MlpConfig {
+                inputs: dataset.features(),
+                hidden: vec![width; depth],
+                outputs,
+            }))
         }
         Model::Cnn if dataset.is_points() => Err(LabError::contradiction(
             ["dataset", "model"],

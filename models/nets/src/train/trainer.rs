@@ -52,7 +52,12 @@ impl Trainer {
     }
 
     /// One step on the next examples.
-    pub(super) fn step(&mut self, examples: &Examples, knobs: &Knobs, measuring: Measuring) -> Step {
+    pub(super) fn step(
+        &mut self,
+        examples: &Examples,
+        knobs: &Knobs,
+        measuring: Measuring,
+    ) -> Step {
         let mut watch = Stopwatch::start(&self.device, knobs.timing);
 
         let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
@@ -71,11 +76,17 @@ impl Trainer {
         };
         watch.resume();
 
-        self.network = self.optimizer.update(self.network.clone(), gradients, knobs.update);
+        self.network = self
+            .optimizer
+            .update(self.network.clone(), gradients, knobs.update);
         watch.end(Phase::Update);
 
         let norms = norms.map(|norms| norms.after(&self.network, &self.start));
-        Step { loss: loss.without_autodiff(), norms, phases: watch.phases() }
+        Step {
+            loss: loss.without_autodiff(),
+            norms,
+            phases: watch.phases(),
+        }
     }
 
     /// Starts the optimizer's state afresh.

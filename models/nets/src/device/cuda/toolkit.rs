@@ -30,7 +30,11 @@ fn has_headers() -> bool {
 
 /// Whether the system's loader would find the library.
 fn has_nvrtc() -> bool {
-    let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
+    let variable = if cfg!(windows) {
+        "PATH"
+    } else {
+        "LD_LIBRARY_PATH"
+    };
     let listed = env::var_os(variable).unwrap_or_default();
     let standard = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].map(PathBuf::from);
     let folders = env::split_paths(&listed).chain(standard);
@@ -38,7 +42,9 @@ fn has_nvrtc() -> bool {
 }
 
 fn holds_nvrtc(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -49,5 +55,6 @@ fn holds_nvrtc(folder: &Path) -> bool {
 /// Linux keeps the names of all libraries in configured folders in one file.
 fn is_in_loader_cache() -> bool {
     const NAME: &[u8] = b"libnvrtc.so";
-    fs::read("/etc/ld.so.cache").is_ok_and(|cache| cache.windows(NAME.len()).any(|window| window == NAME))
+    fs::read("/etc/ld.so.cache")
+        .is_ok_and(|cache| cache.windows(NAME.len()).any(|window| window == NAME))
 }

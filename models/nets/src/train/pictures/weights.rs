@@ -23,11 +23,16 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
                 Some(units_as_images(&rows, edge, units))
             } else {
                 let largest = mlp.layers.iter().map(|layer| layer.weight.val());
-                histogram(values(largest.max_by_key(|weight| weight.shape().num_elements())?))
+                histogram(values(
+                    largest.max_by_key(|weight| weight.shape().num_elements())?,
+                ))
             }
         }
         Network::Cnn(cnn) => {
-            let largest = cnn.convolutions.iter().map(|convolution| convolution.weight.val());
+            let largest = cnn
+                .convolutions
+                .iter()
+                .map(|convolution| convolution.weight.val());
             match largest.max_by_key(|weight| weight.shape().num_elements()) {
                 Some(weight) => histogram(values(weight)),
                 None => histogram(values(cnn.head.weight.val())),
@@ -42,22 +47,34 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 /// Each unit's weights on a scale of their own: black is the most negative, white the most positive, grey 0.
 fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
-    let images = rows.chunks(edge * edge).take(units.min(MOST_UNITS)).enumerate().map(|(index, row)| {
-        let largest = row.iter().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
-        // A weight that is not finite is cast to 0 or clamped, never an error.
-        let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
-        Image {
-            pixels: row.iter().map(grey).collect(),
-            label: format!("unit {}", index + 1),
-            verdict: Verdict::Unjudged,
-        }
-    });
-    Frame::Images(Images { width: edge, height: edge, images: images.collect() })
+    let images = rows
+        .chunks(edge * edge)
+        .take(units.min(MOST_UNITS))
+        .enumerate()
+        .map(|(index, row)| {
+            let largest = row
+                .iter()
+                .fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+            // A weight that is not finite is cast to 0 or clamped, never an error.
+            let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
+            Image {
+                pixels: row.iter().map(grey).collect(),
+                label: format!("unit {}", index + 1),
+                verdict: Verdict::Unjudged,
+            }
+        });
+    Frame::Images(Images {
+        width: edge,
+        height: edge,
+        images: images.collect(),
+    })
 }
 
 /// Shares of the weights by value; nothing if one is not finite.
 fn histogram(weights: Vec<f32>) -> Option<Frame> {
-    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let reach = weights
+        .iter()
+        .fold(0.0_f32, |most, weight| most.max(weight.abs()));
     if weights.is_empty() || !weights.iter().all(|weight| weight.is_finite()) {
         return None;
     }
@@ -75,7 +92,11 @@ fn histogram(weights: Vec<f32>) -> Option<Frame> {
             remark: String::new(),
         }
     });
-    Some(Frame::Bars(Bars { unit: "share of weights".to_owned(), scale: Scale::Linear, bars: bars.collect() }))
+    Some(Frame::Bars(Bars {
+        unit: "share of weights".to_owned(),
+        scale: Scale::Linear,
+        bars: bars.collect(),
+    }))
 }
 
 #[cfg(test)]
@@ -100,7 +121,9 @@ mod tests {
 
     #[test]
     fn the_sign_of_a_weight_is_its_brightness() {
-        let Frame::Images(images) = units_as_images(&[-2.0, 0.0, 2.0, 1.0], 2, 1) else { panic!("no images") };
+        let Frame::Images(images) = units_as_images(&[-2.0, 0.0, 2.0, 1.0], 2, 1) else {
+            panic!("no images")
+        };
         assert_eq!(images.images[0].pixels, [0, 128, 255, 191]);
     }
 }

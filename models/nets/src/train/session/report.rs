@@ -1,0 +1,168 @@
+//! What a session says while it trains.
+
+use mlsys_lab::Run;
+use mlsys_lab::report::{Moment, Report};
+
+use super::{Session, point};
+use crate::device;
+use crate::train::clock::Phase;
+use crate::train::measure::{Norms, StepNorms};
+use crate::train::setup::Timing;
+
+impl Session {
+    /// Reads and reports the losses that are still on the device.
+    pub(super) fn read_losses(&mut self, run: &mut Run<'_>) {
+        for (step, loss) in self.losses.read() {
+            if step == 1 {
+                // Whatever was compiled is compiled now.
+                run.sink.report(Report::Status(String::new()));
+            }
+            point(run, "loss", step, loss);
+            if let Some(what) = self.losses.judge(loss) {
+                self.diverge(run, step, what);
+                // Steps that were under way meanwhile say nothing any more.
+                break;
+            }
+        }
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, step: u64, what: &'static str) {
+        if self.divergence.is_none() {
+            self.divergence = Some(what);
+            let rate = self.knobs.update.learning_rate;
+            let reason = format!(
+                "{what}: at learning rate {} each update overshoots and the next gradient is larger still; \
+                 a smaller rate, or gradient_clip, keeps the steps short",
+                mlsys_lab::value::number(rate),
+            );
+            run.sink.report(Report::Diverged { step, reason });
+        }
+    }
+
+    /// Reports every series that has a value each `record_every` steps.
+    pub(super) fn record(&mut self, run: &mut Run<'_>, norms: StepNorms) {
+        let step = self.step;
+        self.recorded = step;
+        let Norms {
+            gradient_of_layer,
+            gradient,
+            weights,
+            update,
+            change,
+        } = norms.read(&self.layers);
+        point(run, "gradient_norm", step, gradient);
+        for (index, norm) in gradient_of_layer.into_iter().enumerate() {
+            point(
+                run,
+                &format!("gradient_norm.layer{}", index + 1),
+                step,
+                norm,
+            );
+        }
+        if weights > 0.0 {
+            point(run, "update_ratio", step, update / weights);
+        }
+        point(run, "weight_change", step, change);
+        if !(weights.is_finite() && update.is_finite()) {
+            self.diverge(run, step, "a weight is no longer a finite number");
+        }
+        self.report_progress(run);
+    }
+
+    /// Reports what is known at any step.
+    pub(super) fn report_progress(&mut self, run: &mut Run<'_>) {
+        let step = self.step;
+        point(run, "samples_seen", step, self.samples_seen as f64);
+        point(
+            run,
+            "epochs",
+            step,
+            self.samples_seen as f64 / self.data.train.len() as f64,
+        );
+        if let Some(seconds) = self.times.seconds_per_step() {
+            point(run, "seconds_per_step", step, seconds);
+            point(
+                run,
+                "samples_per_second",
+                step,
+                self.knobs.batch_size as f64 / seconds,
+            );
+            point(
+                run,
+                "flops_per_second",
+                step,
+                self.flops_per_step() as f64 / seconds,
+            );
+        }
+        if self.knobs.timing == Timing::Phases {
+            for phase in Phase::ALL {
+                if let Some(seconds) = self.times.seconds_of(phase) {
+                    run.scalar(phase.metric(), seconds);
+                }
+            }
+        }
+        if let Some(bytes) = device::memory_in_use(&self.device) {
+            let peak = self.peak_memory.map_or(bytes, |peak| peak.max(bytes));
+            self.peak_memory = Some(peak);
+            run.scalar("peak_memory_bytes", peak as i64);
+        }
+    }
+
+    pub(super) fn evaluate(&mut self, run: &mut Run<'_>) {
+        self.evaluated = self.step;
+        let network = self.trainer.network();
+        let held_out = self.judged.held_out.judge(&network, self.knobs.activation);
+        let accuracy = match &self.judged.train {
+            Some(train) => train.judge(&network, self.knobs.activation).accuracy,
+            None => held_out.accuracy,
+        };
+        point(run, "validation_loss", self.step, held_out.loss);
+        point(run, "accuracy", self.step, accuracy);
+    }
+
+    /// Offers a picture to every panel that has one.
+    pub(super) fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
+        if self.divergence.is_none() {
+            let activation = self.knobs.activation;
+            let made = self
+                .pictures
+                .offer(run.sink, moment, self.step, activation, || {
+                    self.trainer.network()
+                });
+            if made > 0 {
+                // The device did other work than steps.
+                self.times.void_window();
+            }
+        }
+        run.sink.frames_done();
+    }
+
+    /// Reports the sizes that follow from the knobs.
+    pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
+        const BYTES: u64 = 4;
+        let parameters = self.architecture.parameters();
+        let kept = self
+            .architecture
+            .kept_numbers(self.knobs.activation, self.knobs.batch_size as u64);
+        let moments = self.knobs.rule.moments();
+        for (name, count) in [
+            ("parameters", parameters),
+            ("flops_per_step", self.flops_per_step()),
+            ("weight_bytes", BYTES * parameters),
+            ("gradient_bytes", BYTES * parameters),
+            ("optimizer_bytes", BYTES * parameters * moments),
+            ("activation_bytes", BYTES * kept),
+        ] {
+            run.scalar(name, count as i64);
+        }
+        if self.knobs.timing == Timing::Phases && device::is_asynchronous(self.id) {
+            let notice = "profile: waiting for the device between phases makes each step slower";
+            run.sink.report(Report::Notice(notice.to_owned()));
+        }
+    }
+
+    fn flops_per_step(&self) -> u64 {
+        let batch = self.knobs.batch_size as u64;
+        self.architecture.forward_flops(batch) + self.architecture.backward_flops(batch)
+    }
+}
