@@ -68,7 +68,7 @@ mod tests {
             panicked,
             Err::<(), _>("its driver failed: no such device".to_owned())
         );
-        let hung = guarded_for(Duration::ZERO, || thread::park());
+        let hung = guarded_for(Duration::ZERO, thread::park);
         assert_eq!(hung, Err("its driver did not answer within 0 s".to_owned()));
     }
 }
