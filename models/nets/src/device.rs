@@ -5,6 +5,7 @@
 
 mod cpu;
 mod cuda;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
 mod wgpu;
 
