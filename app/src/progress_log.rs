@@ -20,11 +20,17 @@ impl ProgressLog {
                 let replay = Progress::replay(&bytes);
                 // A last line torn by a kill is nothing to speak of; others are.
                 let trouble = (replay.skipped > 0).then(|| {
-                    format!("{} lines of {} could not be read and were passed over", replay.skipped, path.display())
+                    format!(
+                        "{} lines of {} could not be read and were passed over",
+                        replay.skipped,
+                        path.display()
+                    )
                 });
                 (replay.progress, (replay.needs_newline, trouble))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (Progress::default(), (false, None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                (Progress::default(), (false, None))
+            }
             Err(error) => {
                 let sentence = format!("progress cannot be read from {}: {error}", path.display());
                 return (None, Progress::default(), Some(sentence));
@@ -34,7 +40,10 @@ impl ProgressLog {
         match Self::append_to(path, torn) {
             Ok(log) => (Some(log), progress, trouble),
             Err(error) => {
-                let sentence = format!("progress is not kept: {} cannot be written ({error})", path.display());
+                let sentence = format!(
+                    "progress is not kept: {} cannot be written ({error})",
+                    path.display()
+                );
                 (None, progress, Some(sentence))
             }
         }
@@ -54,7 +63,9 @@ impl ProgressLog {
 
     /// Appends one event; it is written when this returns.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let line = Record::new(since_1970.as_secs(), event.clone()).line()?;
         // One write a line: two apps that append at once do not mix their lines.
         self.file.write_all(line.as_bytes())

@@ -198,12 +198,17 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_run_is_an_outcome_and_keeps_what_was_reported() {
-        let params =
-            Params::resolve(&SCHEMA, &Settings::new(), Tables::builtin(), None).unwrap();
+        let params = Params::resolve(&SCHEMA, &Settings::new(), Tables::builtin(), None).unwrap();
         let (woken, wakes) = mpsc::channel();
-        let session = Session::start(&Panics, params, DeviceId::CPU, Limits::default(), move || {
-            let _ = woken.send(());
-        })
+        let session = Session::start(
+            &Panics,
+            params,
+            DeviceId::CPU,
+            Limits::default(),
+            move || {
+                let _ = woken.send(());
+            },
+        )
         .unwrap();
         let mut reports = Vec::new();
         let outcome = loop {

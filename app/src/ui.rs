@@ -23,10 +23,10 @@ pub mod slot;
 mod snapshot;
 pub mod svg;
 pub mod terminal;
+#[cfg(test)]
+mod tests;
 pub mod theme;
 pub mod view;
 pub mod wrap;
-#[cfg(test)]
-mod tests;
 
 pub use driver::{KnobTurn, Opening, Options, run};

@@ -14,7 +14,11 @@ pub fn letter(index: usize) -> char {
 
 /// The options of a question, in the order they are shown.
 pub fn options(lesson: &Lesson, question: &Question) -> Vec<String> {
-    question.shown_choices(&lesson.front.id).into_iter().map(str::to_owned).collect()
+    question
+        .shown_choices(&lesson.front.id)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// How a question is answered, for the line below the field.
@@ -22,8 +26,12 @@ pub fn how(kind: &QuestionKind) -> &'static str {
     match kind {
         QuestionKind::Numeric { .. } => "a number or a formula such as 2*512^3; enter gives it",
         QuestionKind::Choice { .. } => "the letter; enter gives it",
-        QuestionKind::Multiple { .. } => "the letters of all that are right, such as a c; enter gives them",
-        QuestionKind::Match { .. } => "a letter for each number, in their order, such as b a c; enter gives them",
+        QuestionKind::Multiple { .. } => {
+            "the letters of all that are right, such as a c; enter gives them"
+        }
+        QuestionKind::Match { .. } => {
+            "a letter for each number, in their order, such as b a c; enter gives them"
+        }
         QuestionKind::Order { .. } => "all letters, first to last, such as b a c; enter gives them",
         QuestionKind::List { .. } => "numbers with commas between them; enter gives them",
         QuestionKind::Expression { .. } => "an expression; enter gives it",
@@ -36,11 +44,16 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
     let options = options(lesson, question);
     match &question.kind {
         QuestionKind::Choice { .. } => one(text, &options).map(Answer::One),
-        QuestionKind::Multiple { .. } | QuestionKind::Order { .. } => letters(text, &options).map(Answer::Many),
+        QuestionKind::Multiple { .. } | QuestionKind::Order { .. } => {
+            letters(text, &options).map(Answer::Many)
+        }
         QuestionKind::Match { pairs, .. } => {
             let rights = letters(text, &options)?;
             if rights.len() != pairs.len() {
-                return Err(format!("{} letters are needed, one for each number", pairs.len()));
+                return Err(format!(
+                    "{} letters are needed, one for each number",
+                    pairs.len()
+                ));
             }
             let lefts = pairs.iter().map(|pair| pair.left.clone());
             Ok(Answer::Pairs(lefts.zip(rights).collect::<BTreeMap<_, _>>()))
@@ -66,7 +79,10 @@ pub fn spelled(answer: &Answer) -> String {
         Answer::One(text) => text.clone(),
         Answer::Many(texts) => texts.join(", "),
         Answer::Pairs(pairs) => {
-            let pairs: Vec<_> = pairs.iter().map(|(left, right)| format!("{left}: {right}")).collect();
+            let pairs: Vec<_> = pairs
+                .iter()
+                .map(|(left, right)| format!("{left}: {right}"))
+                .collect();
             pairs.join("; ")
         }
     }
@@ -76,7 +92,9 @@ pub fn spelled(answer: &Answer) -> String {
 pub fn reopened(answer: &Answer, has_options: Options) -> String {
     match (answer, has_options) {
         (Answer::One(text), Options::None) => text.clone(),
-        (Answer::One(_), Options::Lettered) | (Answer::Many(_) | Answer::Pairs(_), _) => String::new(),
+        (Answer::One(_), Options::Lettered) | (Answer::Many(_) | Answer::Pairs(_), _) => {
+            String::new()
+        }
     }
 }
 
@@ -99,11 +117,16 @@ fn one(text: &str, options: &[String]) -> Result<String, String> {
 /// The options that letters name; spaces and commas between them do not count.
 fn letters(text: &str, options: &[String]) -> Result<Vec<String>, String> {
     // Whoever types the option itself means it.
-    if let Some(option) = options.iter().find(|option| option.eq_ignore_ascii_case(text)) {
+    if let Some(option) = options
+        .iter()
+        .find(|option| option.eq_ignore_ascii_case(text))
+    {
         return Ok(vec![option.clone()]);
     }
     let last = letter(options.len().saturating_sub(1));
-    let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | '.'));
+    let letters = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | '.'));
     let mut chosen = Vec::new();
     for c in letters {
         let index = (c.to_ascii_lowercase() as usize).checked_sub('a' as usize);
@@ -127,9 +150,15 @@ mod tests {
         let options = ["red".to_owned(), "green".to_owned(), "blue".to_owned()];
         let names = |text: &str| letters(text, &options);
         assert_eq!(names("b"), Ok(vec!["green".to_owned()]));
-        assert_eq!(names("C, a)"), Ok(vec!["blue".to_owned(), "red".to_owned()]));
+        assert_eq!(
+            names("C, a)"),
+            Ok(vec!["blue".to_owned(), "red".to_owned()])
+        );
         assert_eq!(names("Blue"), Ok(vec!["blue".to_owned()]));
-        assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
+        assert_eq!(
+            names("d"),
+            Err("'d' is not one of the letters a to c".to_owned())
+        );
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
         assert_eq!(one("ab", &options), Err("one letter is needed".to_owned()));
     }

@@ -128,8 +128,16 @@ impl App {
                 self.devices = Some(devices);
                 self.start_waiting()
             }
-            Message::Reports { run, reports, since } => self.reports(run, reports, since),
-            Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
+            Message::Reports {
+                run,
+                reports,
+                since,
+            } => self.reports(run, reports, since),
+            Message::Ended {
+                run,
+                outcome,
+                after,
+            } => self.ended(run, outcome, after),
             Message::NotSaved(sentence) => {
                 self.notice = Some(sentence);
                 Vec::new()
@@ -244,7 +252,9 @@ impl App {
         let at = choices.iter().position(|&choice| choice == self.choice);
         let next = at.map_or(0, |at| (at + 1) % choices.len());
         self.choice = choices.get(next).copied().unwrap_or_default();
-        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        let name = devices
+            .iter()
+            .find(|info| DeviceChoice::Exactly(info.id) == self.choice);
         let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
         self.notice = Some(format!("new runs use device {}{name}", self.choice));
     }

@@ -47,7 +47,9 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
                     Block::Question(question) => card.question(question),
                     Block::Prose(_) | Block::Check(_) | Block::Notes(_) => {}
                 }
-                document.cursor = document.cursor.or(card.cursor.map(|(line, column)| (start + line, column)));
+                document.cursor = document
+                    .cursor
+                    .or(card.cursor.map(|(line, column)| (start + line, column)));
                 document.lines.append(&mut card.lines);
                 document.lines.push(Line::default());
             }
@@ -112,13 +114,23 @@ fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Lin
         None => (look.glyphs.open, theme.dim, "after the run".to_owned()),
         Some(CheckState::Passed) => (look.glyphs.right, theme.good, "holds".to_owned()),
         Some(CheckState::Failed(values)) => (look.glyphs.wrong, theme.bad, values.clone()),
-        Some(CheckState::Skipped(reason)) => (look.glyphs.open, theme.dim, format!("skipped: {reason}")),
+        Some(CheckState::Skipped(reason)) => {
+            (look.glyphs.open, theme.dim, format!("skipped: {reason}"))
+        }
     };
-    let mut spans = vec![(check.assert.source.clone(), theme.code), (format!("  {remark}"), style)];
+    let mut spans = vec![
+        (check.assert.source.clone(), theme.code),
+        (format!("  {remark}"), style),
+    ];
     if let (Some(CheckState::Failed(_)), Some(why)) = (state, &check.why) {
         spans.push((format!("  {why}"), theme.text));
     }
-    wrap(&spans, width, Span::styled(format!("{sign} "), style), Span::raw("  "))
+    wrap(
+        &spans,
+        width,
+        Span::styled(format!("{sign} "), style),
+        Span::raw("  "),
+    )
 }
 
 /// A block that asks something, with a bar at its left.
@@ -168,9 +180,16 @@ impl<'a> Card<'a> {
     /// The first line: what it is, and what enter does if it is marked.
     fn head(&mut self, name: &str, about: String, key: &str) {
         let theme = &self.look.theme;
-        let mark = if self.is_marked() { self.look.glyphs.arrow } else { " " };
+        let mark = if self.is_marked() {
+            self.look.glyphs.arrow
+        } else {
+            " "
+        };
         let mut spans = vec![
-            (format!("{mark} {name}"), theme.accent.add_modifier(Modifier::BOLD)),
+            (
+                format!("{mark} {name}"),
+                theme.accent.add_modifier(Modifier::BOLD),
+            ),
             (format!("  {about}"), theme.dim),
         ];
         if self.is_marked() && self.page.entry.is_none() && !key.is_empty() {
@@ -193,15 +212,24 @@ impl<'a> Card<'a> {
         let theme = &self.look.theme;
         let (letter_style, text) = (theme.key, theme.text);
         for (index, option) in options.iter().enumerate() {
-            let lead = Span::styled(format!("{}  {}) ", self.look.glyphs.vertical, answer::letter(index)), letter_style);
+            let lead = Span::styled(
+                format!("{}  {}) ", self.look.glyphs.vertical, answer::letter(index)),
+                letter_style,
+            );
             let rest = Span::styled(format!("{}     ", self.look.glyphs.vertical), theme.border);
-            self.lines.extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
+            self.lines
+                .extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
         }
     }
 
     fn field(&mut self, how: &str) {
         let theme = &self.look.theme;
-        let Some(entry) = self.page.entry.as_ref().filter(|entry| entry.purpose == For::Block(self.block)) else {
+        let Some(entry) = self
+            .page
+            .entry
+            .as_ref()
+            .filter(|entry| entry.purpose == For::Block(self.block))
+        else {
             return;
         };
         let room = self.width.saturating_sub(6).max(1);
@@ -217,7 +245,9 @@ impl<'a> Card<'a> {
         }
         self.lines.push(line);
         match &entry.complaint {
-            Some(complaint) => self.line(format!("{} {complaint}", self.look.glyphs.wrong), theme.bad),
+            Some(complaint) => {
+                self.line(format!("{} {complaint}", self.look.glyphs.wrong), theme.bad)
+            }
             None => self.line(how.to_owned(), theme.dim),
         }
     }
@@ -228,11 +258,18 @@ impl<'a> Card<'a> {
         };
         let state = match &slot.state {
             State::Ready => "space runs it".to_owned(),
-            State::Running | State::Paused | State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_) => {
-                slot.state.word().to_owned()
-            }
+            State::Running
+            | State::Paused
+            | State::Finished
+            | State::Diverged(_)
+            | State::Stopped
+            | State::Failed(_) => slot.state.word().to_owned(),
         };
-        self.head(&format!("LAB {}", lab.id), slot.title.clone(), "enter: knobs");
+        self.head(
+            &format!("LAB {}", lab.id),
+            slot.title.clone(),
+            "enter: knobs",
+        );
         self.line(state, self.look.theme.dim);
     }
 
@@ -240,11 +277,22 @@ impl<'a> Card<'a> {
         let theme = &self.look.theme;
         let made = self.page.predictions.get(&predict.id);
         let locked = made.is_some_and(|made| made.locked);
-        let about = if locked { format!("{} it stands", self.look.glyphs.locked) } else { "before the run".to_owned() };
-        self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
+        let about = if locked {
+            format!("{} it stands", self.look.glyphs.locked)
+        } else {
+            "before the run".to_owned()
+        };
+        self.head(
+            "PREDICT",
+            about,
+            if locked { "" } else { "enter: your guess" },
+        );
         self.prose(&predict.prompt);
         let how = match &predict.kind {
-            PredictKind::Numeric { unit } => format!("a number or a formula{}; enter keeps it", in_unit(unit.as_deref())),
+            PredictKind::Numeric { unit } => format!(
+                "a number or a formula{}; enter keeps it",
+                in_unit(unit.as_deref())
+            ),
             PredictKind::Choice { choices } => {
                 self.options(choices);
                 "a letter; enter keeps it".to_owned()
@@ -252,7 +300,10 @@ impl<'a> Card<'a> {
         };
         self.field(&how);
         if let Some(made) = made {
-            self.line(format!("your guess: {}", answer::spelled(&made.given)), theme.text);
+            self.line(
+                format!("your guess: {}", answer::spelled(&made.given)),
+                theme.text,
+            );
             if let Some(comparison) = &made.comparison {
                 self.line(comparison.clone(), theme.accent);
                 if let Some(explain) = &predict.explain {
@@ -269,7 +320,11 @@ impl<'a> Card<'a> {
             1 => "1 point".to_owned(),
             points => format!("{points} points"),
         };
-        self.head(&format!("QUESTION {}", question.id), points, "enter: answer  h: hint");
+        self.head(
+            &format!("QUESTION {}", question.id),
+            points,
+            "enter: answer  h: hint",
+        );
         self.prose(&question.prompt);
         let options = answer::options(&self.page.lesson, question);
         if let QuestionKind::Match { pairs, .. } = &question.kind {
@@ -280,7 +335,10 @@ impl<'a> Card<'a> {
         self.options(&options);
         let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
         for (index, hint) in question.hints.iter().take(shown).enumerate() {
-            self.line(format!("hint {} of {}: {hint}", index + 1, question.hints.len()), theme.warn);
+            self.line(
+                format!("hint {} of {}: {hint}", index + 1, question.hints.len()),
+                theme.warn,
+            );
         }
         self.field(answer::how(&question.kind));
         if let Some(answered) = answered {

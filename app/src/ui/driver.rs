@@ -71,11 +71,22 @@ pub fn run(options: Options) -> io::Result<()> {
         None => (None, Progress::default(), None),
     };
     let look = Look::detect(&|name| std::env::var(name).ok());
-    let mut app = App::new(options.lessons, options.registry, options.choice, progress, terminal.size()?, look);
+    let mut app = App::new(
+        options.lessons,
+        options.registry,
+        options.choice,
+        progress,
+        terminal.size()?,
+        look,
+    );
     app.seed = options.seed;
     app.notice = trouble;
     let mut driver = Driver {
-        runner: Runner::new(options.registry, options.paths.as_ref().map(Paths::runs), sender.clone()),
+        runner: Runner::new(
+            options.registry,
+            options.paths.as_ref().map(Paths::runs),
+            sender.clone(),
+        ),
         log,
         done: false,
     };
@@ -100,7 +111,12 @@ struct Driver {
 }
 
 impl Driver {
-    fn turn(&mut self, app: &mut App, terminal: &mut Guard, inbox: &Receiver<Input>) -> io::Result<()> {
+    fn turn(
+        &mut self,
+        app: &mut App,
+        terminal: &mut Guard,
+        inbox: &Receiver<Input>,
+    ) -> io::Result<()> {
         let mut drawn = Instant::now();
         // When a run's reports are to be taken out, once it has said that there are some.
         let mut due: Option<Instant> = None;
@@ -149,7 +165,12 @@ impl Driver {
         self.carry_out(effects, app, terminal)
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>, app: &mut App, terminal: &mut Guard) -> io::Result<()> {
+    fn carry_out(
+        &mut self,
+        effects: Vec<Effect>,
+        app: &mut App,
+        terminal: &mut Guard,
+    ) -> io::Result<()> {
         for effect in effects {
             match effect {
                 Effect::Start(start) => {

@@ -83,7 +83,10 @@ impl Entry {
             }
             Key::Left => self.cursor = self.before().map_or(0, |(at, _)| at),
             Key::Right => {
-                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
+                let next = self
+                    .text
+                    .get(self.cursor..)
+                    .and_then(|rest| rest.chars().next());
                 self.cursor += next.map_or(0, char::len_utf8);
             }
             Key::Home | Key::Ctrl('a') => self.cursor = 0,
@@ -134,7 +137,15 @@ mod tests {
     #[test]
     fn edits_at_the_cursor_and_survives_wide_letters() {
         let mut entry = Entry::new(For::Knob, "0.ü1");
-        for key in [Key::Left, Key::Backspace, Key::Home, Key::Delete, Key::Char('1'), Key::End, Key::Char('5')] {
+        for key in [
+            Key::Left,
+            Key::Backspace,
+            Key::Home,
+            Key::Delete,
+            Key::Char('1'),
+            Key::End,
+            Key::Char('5'),
+        ] {
             assert_eq!(entry.key(key), Edit::Typed);
         }
         assert_eq!(entry.text(), "1.15");

@@ -2,8 +2,8 @@
 
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::registry::Registry;
-use mlsys_lesson::{Event, Progress};
 use mlsys_lesson::{Block, CheckOutcome, DeviceFacts, LessonEnv, Verdict};
+use mlsys_lesson::{Event, Progress};
 
 use super::answer;
 use super::page::{Answered, CheckState, Page, Prediction};
@@ -12,7 +12,12 @@ impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
     ///
     /// A prediction is no event yet: it may still change until its run starts.
-    pub fn submit(&mut self, block: usize, text: &str, registry: &Registry) -> Result<Option<Event>, String> {
+    pub fn submit(
+        &mut self,
+        block: usize,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Option<Event>, String> {
         let lesson = self.lesson.clone();
         let id = lesson.front.id.clone();
         match lesson.blocks.get(block) {
@@ -67,12 +72,18 @@ impl Page {
             for check in lesson.checks() {
                 let ran = check.assert.expr.names().iter().all(|(name, _)| {
                     let lab = name.parts().next().unwrap_or_default();
-                    lab == "device" || self.slots.iter().any(|slot| slot.id == lab && slot.reference.is_some())
+                    lab == "device"
+                        || self
+                            .slots
+                            .iter()
+                            .any(|slot| slot.id == lab && slot.reference.is_some())
                 });
                 if ran {
                     let state = match check.evaluate(&env) {
                         CheckOutcome::Passed => CheckState::Passed,
-                        CheckOutcome::Failed(values) | CheckOutcome::Error(values) => CheckState::Failed(values),
+                        CheckOutcome::Failed(values) | CheckOutcome::Error(values) => {
+                            CheckState::Failed(values)
+                        }
                         CheckOutcome::Skipped(reason) => CheckState::Skipped(reason),
                     };
                     checks.push((check.id.clone(), state));
@@ -128,14 +139,22 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.slots.iter().fold(env, |env, slot| match &slot.reference {
-            Some(data) => env.with_run(&slot.id, slot.schema, data),
-            None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
-        })
+        self.slots
+            .iter()
+            .fold(env, |env, slot| match &slot.reference {
+                Some(data) => env.with_run(&slot.id, slot.schema, data),
+                None => {
+                    env.without_run(&slot.id, "it has not been run with the lesson's own values")
+                }
+            })
     }
 
     fn device_facts(&self, devices: &[DeviceInfo]) -> DeviceFacts {
-        let used = self.slots.iter().rev().find_map(|slot| slot.device.filter(|_| slot.schema.is_live()));
+        let used = self
+            .slots
+            .iter()
+            .rev()
+            .find_map(|slot| slot.device.filter(|_| slot.schema.is_live()));
         let info = devices.iter().find(|info| Some(info.id) == used);
         info.map_or_else(DeviceFacts::default, |info| DeviceFacts {
             name: info.name.clone(),

@@ -8,7 +8,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::schema::{Draw, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
-use mlsys_lesson::{Answer, Event, Block, LabDirective, Lesson, Predict, Question, Target};
+use mlsys_lesson::{Answer, Block, Event, LabDirective, Lesson, Predict, Question, Target};
 
 use super::entry::Entry;
 use super::message::Effect;
@@ -129,15 +129,22 @@ impl Page {
             Block::Prose(_) | Block::Check(_) | Block::Notes(_) => false,
         };
         let blocks = self.lesson.blocks.iter().enumerate();
-        blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
+        blocks
+            .filter(|(_, block)| is_activity(block))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Marks the activity so many places on, and shows its lab if it is one.
     pub fn mark(&mut self, places: isize) {
         let activities = self.activities();
-        let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
+        let at = self
+            .marked
+            .and_then(|marked| activities.iter().position(|&a| a == marked));
         let next = match at {
-            Some(at) => at.saturating_add_signed(places).min(activities.len().saturating_sub(1)),
+            Some(at) => at
+                .saturating_add_signed(places)
+                .min(activities.len().saturating_sub(1)),
             None => 0,
         };
         self.marked = activities.get(next).copied();
@@ -176,19 +183,24 @@ impl Page {
 
     /// The predictions that a lab's run will be held against.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
-        self.lesson.predictions().filter(move |predict| match &predict.target {
-            Target::Metric(formula) => formula
-                .expr
-                .names()
-                .iter()
-                .any(|(name, _)| name.parts().next() == Some(lab)),
-            Target::Answer(_) | Target::Choice(_) => false,
-        })
+        self.lesson
+            .predictions()
+            .filter(move |predict| match &predict.target {
+                Target::Metric(formula) => formula
+                    .expr
+                    .names()
+                    .iter()
+                    .any(|(name, _)| name.parts().next() == Some(lab)),
+                Target::Answer(_) | Target::Choice(_) => false,
+            })
     }
 
     /// Makes the predictions of a lab stand, because its run starts.
     pub fn lock_predictions(&mut self, lab: &str) -> Vec<Effect> {
-        let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
+        let ids: Vec<String> = self
+            .predictions_of(lab)
+            .map(|predict| predict.id.clone())
+            .collect();
         let mut effects = Vec::new();
         for id in ids {
             if let Some(made) = self.predictions.get_mut(&id).filter(|made| !made.locked) {
@@ -215,7 +227,9 @@ impl Page {
 
     /// Whether every question has been answered rightly and no check has failed.
     pub fn is_complete(&self) -> bool {
-        self.lesson.questions().all(|q| self.answers.get(&q.id).is_some_and(|a| a.right))
+        self.lesson
+            .questions()
+            .all(|q| self.answers.get(&q.id).is_some_and(|a| a.right))
             && self.lesson.checks().all(|check| {
                 matches!(
                     self.checks.get(&check.id),
@@ -235,9 +249,14 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         let value = params.get(&param.name).cloned();
         let values = match (&knob.values, param.ty) {
             (Some(values), _) => values.clone(),
-            (None, Type::Enum) => allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect(),
+            (None, Type::Enum) => allowed(param, Tables::builtin())
+                .into_iter()
+                .map(Value::Text)
+                .collect(),
             (None, Type::Bool) => vec![Value::Bool(false), Value::Bool(true)],
-            (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => Vec::new(),
+            (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => {
+                Vec::new()
+            }
         };
         Some(Knob {
             param,
@@ -252,10 +271,17 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         .iter()
         .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
         .collect();
-    let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
+    let panels = if named.is_empty() {
+        (0..schema.panels.len()).collect()
+    } else {
+        named
+    };
     Some(Slot {
         id: directive.id.clone(),
-        title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
+        title: directive
+            .title
+            .clone()
+            .unwrap_or_else(|| schema.title.clone()),
         schema,
         settings,
         panels,

@@ -84,7 +84,11 @@ struct Table {
 
 impl Writer {
     fn style(&self) -> Style {
-        let base = if self.heading { self.styles.heading } else { self.styles.text };
+        let base = if self.heading {
+            self.styles.heading
+        } else {
+            self.styles.text
+        };
         base.add_modifier(self.modifier)
     }
 
@@ -95,7 +99,10 @@ impl Writer {
             Event::Text(text) => self.text(&text),
             Event::Code(code) => match &mut self.table {
                 Some(table) => table.cell(&code),
-                None => self.spans.push((code.into_string(), self.styles.code.add_modifier(self.modifier))),
+                None => self.spans.push((
+                    code.into_string(),
+                    self.styles.code.add_modifier(self.modifier),
+                )),
             },
             Event::SoftBreak => self.text(" "),
             Event::HardBreak => self.flush(),
@@ -124,7 +131,10 @@ impl Writer {
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "tags that carry no style of their own"
+    )]
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Heading { level, .. } => {
@@ -158,7 +168,10 @@ impl Writer {
             }
             Tag::Table(alignments) => {
                 self.flush();
-                self.table = Some(Table { alignments, rows: Vec::new() });
+                self.table = Some(Table {
+                    alignments,
+                    rows: Vec::new(),
+                });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
@@ -170,12 +183,17 @@ impl Writer {
                     row.push(String::new());
                 }
             }
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.links.push(dest_url.into_string()),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.links.push(dest_url.into_string())
+            }
             _ => {}
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "tags that carry no style of their own"
+    )]
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Paragraph => {
@@ -205,7 +223,10 @@ impl Writer {
             }
             TagEnd::CodeBlock => {
                 for line in self.code.take().unwrap_or_default().lines() {
-                    self.lines.push(Line::from(vec![Span::raw("  "), Span::styled(line.to_owned(), self.styles.code)]));
+                    self.lines.push(Line::from(vec![
+                        Span::raw("  "),
+                        Span::styled(line.to_owned(), self.styles.code),
+                    ]));
                 }
                 self.blank();
             }
@@ -251,7 +272,10 @@ impl Writer {
         };
         self.item = false;
         let prefix = |marker: &str| {
-            Span::styled(format!("{}{quote}{marker}", " ".repeat(indent)), self.styles.dim)
+            Span::styled(
+                format!("{}{quote}{marker}", " ".repeat(indent)),
+                self.styles.dim,
+            )
         };
         let lines = wrap(&self.spans, self.width, prefix(&first), prefix(&rest));
         self.lines.extend(lines);
@@ -281,20 +305,28 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            let style = if index == 0 { styles.heading } else { styles.text };
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-                let pad = width.saturating_sub(cell.width());
-                match self.alignments.get(column) {
-                    Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
-                    Some(Alignment::Center) => {
-                        let left = pad / 2;
-                        format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
+            let style = if index == 0 {
+                styles.heading
+            } else {
+                styles.text
+            };
+            let cells = row
+                .iter()
+                .zip(&widths)
+                .enumerate()
+                .map(|(column, (cell, &width))| {
+                    let pad = width.saturating_sub(cell.width());
+                    match self.alignments.get(column) {
+                        Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
+                        Some(Alignment::Center) => {
+                            let left = pad / 2;
+                            format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
+                        }
+                        Some(Alignment::Left | Alignment::None) | None => {
+                            format!("{cell}{}", " ".repeat(pad))
+                        }
                     }
-                    Some(Alignment::Left | Alignment::None) | None => {
-                        format!("{cell}{}", " ".repeat(pad))
-                    }
-                }
-            });
+                });
             lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
             if index == 0 {
                 let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
@@ -310,7 +342,11 @@ mod tests {
     use super::*;
 
     fn plain(markdown: &str, width: usize) -> Vec<String> {
-        let signs = Signs { bullet: "-", quote: "|", rule: "-" };
+        let signs = Signs {
+            bullet: "-",
+            quote: "|",
+            rule: "-",
+        };
         render(markdown, width, Styles::default(), signs)
             .iter()
             .map(|line| line.to_string().trim_end().to_owned())
@@ -320,8 +356,21 @@ mod tests {
     #[test]
     fn blocks_become_lines() {
         assert_eq!(
-            plain("# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n", 40),
-            ["Title", "", "Some soft text over lines.", "", "- one", "- two", "  1. deep", "", "| said"]
+            plain(
+                "# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n",
+                40
+            ),
+            [
+                "Title",
+                "",
+                "Some soft text over lines.",
+                "",
+                "- one",
+                "- two",
+                "  1. deep",
+                "",
+                "| said"
+            ]
         );
         assert_eq!(
             plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40),

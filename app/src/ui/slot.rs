@@ -134,11 +134,20 @@ impl Slot {
 
     /// How many steps the run will do: what a change during the run said last, else the parameter.
     pub fn steps(&self) -> Option<i64> {
-        let changed = self.data.changes.iter().rev().find(|change| change.name == "steps");
+        let changed = self
+            .data
+            .changes
+            .iter()
+            .rev()
+            .find(|change| change.name == "steps");
         match changed {
             Some(change) => match change.value {
                 Value::Int(steps) => Some(steps),
-                Value::Bool(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) | Value::Table(_) => None,
+                Value::Bool(_)
+                | Value::Float(_)
+                | Value::Text(_)
+                | Value::Array(_)
+                | Value::Table(_) => None,
             },
             None => self.params().ok()?.int("steps").ok(),
         }
@@ -186,13 +195,22 @@ impl Slot {
         let value = Params::check(self.schema, &knob.param.name, given)
             .map_err(|error| error.to_string())?;
         if let Some(x) = value.as_f64()
-            && (knob.range.0.is_some_and(|low| x < low) || knob.range.1.is_some_and(|high| x > high))
+            && (knob.range.0.is_some_and(|low| x < low)
+                || knob.range.1.is_some_and(|high| x > high))
         {
-            return Err(format!("this lesson keeps {} within {}", knob.param.name, knob.range_text()));
+            return Err(format!(
+                "this lesson keeps {} within {}",
+                knob.param.name,
+                knob.range_text()
+            ));
         }
         if !knob.values.is_empty() && !knob.values.contains(&value) {
             let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
-            return Err(format!("{} is one of: {}", knob.param.name, values.join(", ")));
+            return Err(format!(
+                "{} is one of: {}",
+                knob.param.name,
+                values.join(", ")
+            ));
         }
         knob.value = Some(value.clone());
         Ok((knob.param.name.clone(), value))
@@ -212,7 +230,10 @@ impl Knob {
     /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
     fn after(&self, notches: i32) -> Option<Value> {
         if !self.values.is_empty() {
-            let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
+            let at = self
+                .values
+                .iter()
+                .position(|v| Some(v) == self.value.as_ref());
             let at = at.map_or(0, |at| at as i64 + i64::from(notches));
             let at = at.clamp(0, self.values.len() as i64 - 1);
             return self.values.get(at as usize).cloned();
@@ -224,7 +245,9 @@ impl Knob {
                 let next = whole_notch(current.unwrap_or(0.0) as i64, notches);
                 Some(Value::Int(self.clamp(next as f64) as i64))
             }
-            Type::Float => Some(Value::Float(self.clamp(notch(current.unwrap_or(0.0), notches)))),
+            Type::Float => Some(Value::Float(
+                self.clamp(notch(current.unwrap_or(0.0), notches)),
+            )),
             Type::String | Type::Enum | Type::Array | Type::Table => None,
         }
     }
@@ -284,9 +307,13 @@ pub fn notch(x: f64, notches: i32) -> f64 {
         });
         let near = x * 1e-9;
         x = if notches > 0 {
-            ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
+            ladder
+                .filter(|&v| v > x + near && v >= SMALLEST)
+                .fold(f64::INFINITY, f64::min)
         } else {
-            ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
+            ladder
+                .filter(|&v| v < x - near && v >= SMALLEST)
+                .fold(0.0, f64::max)
         };
     }
     x

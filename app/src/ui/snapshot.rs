@@ -9,7 +9,9 @@ use ratatui::buffer::{Buffer, Cell};
 
 /// Compares a screen with the file of a name in a folder below `src/ui`.
 pub fn compare(folder: &str, name: &str, buf: &Buffer) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ui").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/ui")
+        .join(folder);
     let file = folder.join(name).with_extension("txt");
     let now = listing(buf);
     if std::env::var_os("MLSYS_BLESS").is_some() {

@@ -21,7 +21,6 @@ use super::quiet;
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
 
-
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
 pub struct Guard {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -35,7 +34,10 @@ impl Guard {
             // A run's panic is caught and shown as a failed run; only our own thread's ends the program.
             if thread::current().id() == main {
                 give_back();
-                let _ = writeln!(io::stderr(), "mlsys stopped by a mistake of its own: {info}");
+                let _ = writeln!(
+                    io::stderr(),
+                    "mlsys stopped by a mistake of its own: {info}"
+                );
             }
         }));
         enter()?;
@@ -83,7 +85,12 @@ fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     OURS.store(true, Ordering::SeqCst);
     quiet::hush();
-    let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide);
+    let entered = execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        Hide
+    );
     if entered.is_err() {
         give_back();
     }

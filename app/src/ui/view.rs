@@ -25,7 +25,9 @@ const WIDEST_TEXT: u16 = 84;
 /// Draws everything.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
-    Block::new().style(app.look.theme.screen).render(area, frame.buffer_mut());
+    Block::new()
+        .style(app.look.theme.screen)
+        .render(area, frame.buffer_mut());
     if area.width < LEAST.0 || area.height < LEAST.1 {
         Line::styled("too small: enlarge me", app.look.theme.text).render(area, frame.buffer_mut());
         return;
@@ -43,13 +45,20 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
     bars::footer(app, bottom, frame.buffer_mut());
     if app.help {
         Clear.render(body, frame.buffer_mut());
-        Block::new().style(app.look.theme.screen).render(body, frame.buffer_mut());
+        Block::new()
+            .style(app.look.theme.screen)
+            .render(body, frame.buffer_mut());
         help::draw(app, body, frame.buffer_mut());
     }
 }
 
 fn rows(area: Rect) -> [Rect; 3] {
-    Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area)
+    Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(1),
+    ])
+    .areas(area)
 }
 
 /// Where text and lab stand on the lesson page: beside each other, or each alone below a line of tabs.
@@ -57,10 +66,16 @@ pub fn sides(size: (u16, u16)) -> Sides {
     let [_, body, _] = rows(Rect::new(0, 0, size.0, size.1));
     if size.0 >= TWO_SIDES {
         let text = (size.0 * 9 / 20).min(WIDEST_TEXT);
-        let [text, lab] = Layout::horizontal([Constraint::Length(text), Constraint::Min(1)]).areas(body);
-        Sides { text, lab, tabs: None }
+        let [text, lab] =
+            Layout::horizontal([Constraint::Length(text), Constraint::Min(1)]).areas(body);
+        Sides {
+            text,
+            lab,
+            tabs: None,
+        }
     } else {
-        let [tabs, rest] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(body);
+        let [tabs, rest] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(body);
         Sides {
             text: rest,
             lab: rest,
@@ -83,5 +98,8 @@ pub struct Sides {
 pub fn text_size(size: (u16, u16)) -> (usize, usize) {
     let text = sides(size).text;
     // A column at the left stays free, and two at the right for the line that shows how far one has read.
-    (usize::from(text.width.saturating_sub(3)).max(8), usize::from(text.height).max(1))
+    (
+        usize::from(text.width.saturating_sub(3)).max(8),
+        usize::from(text.height).max(1),
+    )
 }

@@ -88,7 +88,10 @@ mod tests {
     use super::*;
 
     fn text(spans: &[&str], width: usize) -> Vec<String> {
-        let spans: Vec<_> = spans.iter().map(|s| ((*s).to_owned(), Style::new())).collect();
+        let spans: Vec<_> = spans
+            .iter()
+            .map(|s| ((*s).to_owned(), Style::new()))
+            .collect();
         wrap(&spans, width, Span::raw(""), Span::raw(""))
             .iter()
             .map(ToString::to_string)

@@ -41,7 +41,11 @@ impl Screen {
         tcsetwinsize(&slave, size(columns, rows)).unwrap();
         let before = tcgetattr(&slave).unwrap();
 
-        let unique = format!("mlsys-terminal-{}-{columns}x{rows}-{:?}", std::process::id(), std::thread::current().id());
+        let unique = format!(
+            "mlsys-terminal-{}-{columns}x{rows}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        );
         let data = std::env::temp_dir().join(unique);
         let end = || Stdio::from(slave.try_clone().unwrap());
         let child = Command::new(env!("CARGO_BIN_EXE_mlsys"))
@@ -65,7 +69,16 @@ impl Screen {
                 }
             }
         });
-        Self { child, master, slave, before, bytes, seen: Vec::new(), used: 0, data }
+        Self {
+            child,
+            master,
+            slave,
+            before,
+            bytes,
+            seen: Vec::new(),
+            used: 0,
+            data,
+        }
     }
 
     pub(crate) fn keys(&mut self, text: &str) {
@@ -96,7 +109,10 @@ impl Screen {
             if shown.contains(&wanted) {
                 return;
             }
-            assert!(self.read_more(until), "{text:?} did not appear; on the screen:\n{shown}");
+            assert!(
+                self.read_more(until),
+                "{text:?} did not appear; on the screen:\n{shown}"
+            );
         }
     }
 
@@ -123,12 +139,18 @@ impl Screen {
         let seen = String::from_utf8_lossy(&self.seen);
         let left = seen.rfind(LEAVE);
         assert!(left.is_some(), "the alternate screen was not left");
-        assert!(seen.rfind(SHOW_CURSOR) >= left, "the cursor was not shown again");
+        assert!(
+            seen.rfind(SHOW_CURSOR) >= left,
+            "the cursor was not shown again"
+        );
         assert!(seen.rfind("\x1b[?1049h") < left);
     }
 
     fn read_more(&mut self, until: Instant) -> bool {
-        match self.bytes.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        match self
+            .bytes
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
             Ok(bytes) => {
                 self.seen.extend(bytes);
                 true
@@ -147,7 +169,12 @@ impl Drop for Screen {
 }
 
 fn size(columns: u16, rows: u16) -> Winsize {
-    Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
+    Winsize {
+        ws_col: columns,
+        ws_row: rows,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    }
 }
 
 /// What was written, without escape sequences and blanks.

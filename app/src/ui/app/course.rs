@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use mlsys_lesson::Lesson;
 use mlsys_lesson::Event;
+use mlsys_lesson::Lesson;
 
 use super::App;
 use crate::ui::command::Command;

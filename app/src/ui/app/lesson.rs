@@ -1,14 +1,14 @@
 //! Commands on the lesson page.
 
 use mlsys_lab::control;
-use mlsys_lesson::{Block, PredictKind};
 use mlsys_lesson::Event;
+use mlsys_lesson::{Block, PredictKind};
 
 use super::App;
 use crate::ui::answer::{self, Options};
 use crate::ui::command::Command;
-use crate::ui::driver::KnobTurn;
 use crate::ui::document;
+use crate::ui::driver::KnobTurn;
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
@@ -36,7 +36,11 @@ impl App {
             Command::More => return self.turn_knob(1),
             Command::NextActivity | Command::PreviousActivity => {
                 page.side = Side::Text;
-                page.mark(if command == Command::NextActivity { 1 } else { -1 });
+                page.mark(if command == Command::NextActivity {
+                    1
+                } else {
+                    -1
+                });
                 self.keep_marked_in_view();
                 return self.start_instant();
             }
@@ -124,7 +128,9 @@ impl App {
                         PredictKind::Numeric { .. } => Options::None,
                         PredictKind::Choice { .. } => Options::Lettered,
                     };
-                    let text = made.map_or(String::new(), |made| answer::reopened(&made.given, lettered));
+                    let text = made.map_or(String::new(), |made| {
+                        answer::reopened(&made.given, lettered)
+                    });
                     page.entry = Some(Entry::new(For::Block(block), text));
                 }
             }
@@ -135,7 +141,9 @@ impl App {
                     Options::Lettered
                 };
                 let given = page.answers.get(&question.id);
-                let text = given.map_or(String::new(), |answered| answer::reopened(&answered.given, lettered));
+                let text = given.map_or(String::new(), |answered| {
+                    answer::reopened(&answered.given, lettered)
+                });
                 page.entry = Some(Entry::new(For::Block(block), text));
             }
             Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {}
@@ -151,7 +159,11 @@ impl App {
         let value = page
             .slot()
             .and_then(|slot| slot.knobs.get(slot.knob))
-            .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
+            .map(|knob| {
+                knob.value
+                    .as_ref()
+                    .map_or(String::new(), ToString::to_string)
+            });
         match value {
             Some(value) => page.entry = Some(Entry::new(For::Knob, value)),
             None => self.notice = Some("this lab has no knobs".to_owned()),
@@ -170,7 +182,14 @@ impl App {
         let (id, all) = (question.id.clone(), question.hints.len());
         let shown = page.hints.entry(id.clone()).or_default();
         if *shown >= all {
-            self.notice = Some(if all == 0 { "this question has no hints" } else { "no more hints" }.to_owned());
+            self.notice = Some(
+                if all == 0 {
+                    "this question has no hints"
+                } else {
+                    "no more hints"
+                }
+                .to_owned(),
+            );
             return Vec::new();
         }
         *shown += 1;
@@ -214,7 +233,8 @@ impl App {
                         effects
                     }
                     Err(complaint) => {
-                        if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
+                        if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
+                        {
                             entry.complaint = Some(complaint);
                         }
                         Vec::new()
@@ -229,14 +249,29 @@ impl App {
         let Some(page) = self.page.as_mut() else {
             return Ok(());
         };
-        for KnobTurn { lab, knob: name, value } in turns {
+        for KnobTurn {
+            lab,
+            knob: name,
+            value,
+        } in turns
+        {
             let labs: Vec<_> = page.slots.iter().map(|slot| slot.id.clone()).collect();
             let Some(slot) = page.slots.iter_mut().find(|slot| slot.id == *lab) else {
-                return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
+                return Err(format!(
+                    "this lesson has no lab '{lab}'; it has: {}",
+                    labs.join(", ")
+                ));
             };
             let Some(index) = slot.knobs.iter().position(|knob| knob.param.name == *name) else {
-                let knobs: Vec<_> = slot.knobs.iter().map(|knob| knob.param.name.as_str()).collect();
-                return Err(format!("lab '{lab}' has no knob '{name}'; it has: {}", knobs.join(", ")));
+                let knobs: Vec<_> = slot
+                    .knobs
+                    .iter()
+                    .map(|knob| knob.param.name.as_str())
+                    .collect();
+                return Err(format!(
+                    "lab '{lab}' has no knob '{name}'; it has: {}",
+                    knobs.join(", ")
+                ));
             };
             slot.knob = index;
             slot.type_value(value)?;
@@ -270,7 +305,12 @@ impl App {
     pub(super) fn completed(&mut self) -> Option<Effect> {
         let page = self.page.as_ref()?;
         let id = &page.lesson.front.id;
-        if !page.is_complete() || self.progress.lesson(id).is_some_and(|lesson| lesson.completed) {
+        if !page.is_complete()
+            || self
+                .progress
+                .lesson(id)
+                .is_some_and(|lesson| lesson.completed)
+        {
             return None;
         }
         let event = Event::LessonCompleted { lesson: id.clone() };

@@ -42,7 +42,11 @@ impl App {
                         Command::Pause
                     }
                 };
-                vec![Effect::Order(order), Effect::WantPictures, Effect::Order(Command::Redraw)]
+                vec![
+                    Effect::Order(order),
+                    Effect::WantPictures,
+                    Effect::Order(Command::Redraw),
+                ]
             }
             Some(active) => self.busy(active),
             None => self.ask_or_start(None),
@@ -84,8 +88,12 @@ impl App {
             }
             .to_owned(),
         );
-        let slot = self.active.and_then(|active| self.page.as_ref()?.slots.get(active.slot));
-        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot)))).into_iter().collect()
+        let slot = self
+            .active
+            .and_then(|active| self.page.as_ref()?.slots.get(active.slot));
+        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot))))
+            .into_iter()
+            .collect()
     }
 
     pub(super) fn stop(&mut self) -> Vec<Effect> {
@@ -119,7 +127,11 @@ impl App {
         let Some(active) = self.active.take() else {
             return Vec::new();
         };
-        if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) {
+        if let Some(slot) = self
+            .page
+            .as_mut()
+            .and_then(|page| page.slots.get_mut(active.slot))
+        {
             slot.state = State::Stopped;
             slot.data.status.clear();
         }
@@ -135,7 +147,11 @@ impl App {
                     && page.unmade_prediction(&slot.id).is_none()
             })
         });
-        if instant && self.active.is_none() { self.start(None) } else { Vec::new() }
+        if instant && self.active.is_none() {
+            self.start(None)
+        } else {
+            Vec::new()
+        }
     }
 
     pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {
@@ -162,12 +178,17 @@ impl App {
             Some(active) if active.slot == current && live => {
                 slot.explored = true;
                 vec![
-                    Effect::Order(Command::Set { name: name.to_owned(), value }),
+                    Effect::Order(Command::Set {
+                        name: name.to_owned(),
+                        value,
+                    }),
                     Effect::WantPictures,
                 ]
             }
             Some(active) if active.slot == current => {
-                self.notice = Some(format!("{name} changes the network: it takes effect with the next run"));
+                self.notice = Some(format!(
+                    "{name} changes the network: it takes effect with the next run"
+                ));
                 Vec::new()
             }
             None if !slot.schema.is_live() => self.start(None),
@@ -176,8 +197,13 @@ impl App {
     }
 
     fn busy(&mut self, active: Active) -> Vec<Effect> {
-        let name = self.page.as_ref().and_then(|page| page.slots.get(active.slot)).map(|slot| slot.id.clone());
-        self.notice = name.map(|name| format!("'{name}' is still running: [ and ] go to it, x ends it"));
+        let name = self
+            .page
+            .as_ref()
+            .and_then(|page| page.slots.get(active.slot))
+            .map(|slot| slot.id.clone());
+        self.notice =
+            name.map(|name| format!("'{name}' is still running: [ and ] go to it, x ends it"));
         Vec::new()
     }
 
@@ -197,7 +223,9 @@ impl App {
             page.reminded = Some(current);
             page.marked = Some(block);
             page.side = Side::Text;
-            self.notice = Some("predict first: enter types your guess; space again runs without one".to_owned());
+            self.notice = Some(
+                "predict first: enter types your guess; space again runs without one".to_owned(),
+            );
             self.keep_marked_in_view();
             return Vec::new();
         }
@@ -245,14 +273,19 @@ impl App {
         let device = if !slot.schema.is_live() {
             Ok(DeviceId::CPU)
         } else if let Some(devices) = &self.devices {
-            choose(self.choice, devices, &backends(&lesson, &slot.id)).map_err(|error| error.to_string())
+            choose(self.choice, devices, &backends(&lesson, &slot.id))
+                .map_err(|error| error.to_string())
         } else {
             slot.data.status = "looking for devices".to_owned();
             return Vec::new();
         };
         let prepared = device.and_then(|device| {
             let params = slot.params().map_err(|errors| {
-                errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+                errors
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; ")
             })?;
             Ok((device, params))
         });
@@ -260,7 +293,10 @@ impl App {
             Ok((device, params)) => {
                 slot.data.status.clear();
                 slot.device = Some(device);
-                self.active = Some(Active { waiting: false, ..active });
+                self.active = Some(Active {
+                    waiting: false,
+                    ..active
+                });
                 let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
                     kind: &slot.schema.kind,
@@ -291,11 +327,20 @@ impl App {
     }
 
     /// Takes in what the run says.
-    pub(super) fn reports(&mut self, run: u64, reports: Vec<Report>, since: Duration) -> Vec<Effect> {
+    pub(super) fn reports(
+        &mut self,
+        run: u64,
+        reports: Vec<Report>,
+        since: Duration,
+    ) -> Vec<Effect> {
         let Some(active) = self.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) else {
+        let Some(slot) = self
+            .page
+            .as_mut()
+            .and_then(|page| page.slots.get_mut(active.slot))
+        else {
             return Vec::new();
         };
         slot.elapsed = since;
@@ -355,5 +400,8 @@ fn interval(tempo: Tempo, slot: &Slot) -> Duration {
 
 /// The back ends a lab of a lesson may run on, in the lesson's order.
 fn backends(lesson: &Lesson, lab: &str) -> Vec<mlsys_lab::Backend> {
-    lesson.lab(lab).map(mlsys_lesson::LabDirective::backends).unwrap_or_default()
+    lesson
+        .lab(lab)
+        .map(mlsys_lesson::LabDirective::backends)
+        .unwrap_or_default()
 }

@@ -18,23 +18,27 @@ pub enum Input {
 /// Starts listening to the terminal and to the system's requests to end.
 pub fn listen(outbox: &Outbox) -> io::Result<()> {
     let keys = outbox.clone();
-    thread::Builder::new().name("keys".to_owned()).spawn(move || {
-        loop {
-            match crossterm::event::read() {
-                Ok(event) => {
-                    let Some(message) = message_of(event) else { continue };
-                    if keys.send(Input::Message(message)).is_err() {
+    thread::Builder::new()
+        .name("keys".to_owned())
+        .spawn(move || {
+            loop {
+                match crossterm::event::read() {
+                    Ok(event) => {
+                        let Some(message) = message_of(event) else {
+                            continue;
+                        };
+                        if keys.send(Input::Message(message)).is_err() {
+                            return;
+                        }
+                    }
+                    // Without a terminal there is nobody left to serve.
+                    Err(_) => {
+                        let _ = keys.send(Input::Message(Message::Terminate));
                         return;
                     }
                 }
-                // Without a terminal there is nobody left to serve.
-                Err(_) => {
-                    let _ = keys.send(Input::Message(Message::Terminate));
-                    return;
-                }
             }
-        }
-    })?;
+        })?;
     signals(outbox.clone())
 }
 
@@ -42,13 +46,15 @@ pub fn listen(outbox: &Outbox) -> io::Result<()> {
 fn signals(outbox: Outbox) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for _ in signals.forever() {
-            if outbox.send(Input::Message(Message::Terminate)).is_err() {
-                return;
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for _ in signals.forever() {
+                if outbox.send(Input::Message(Message::Terminate)).is_err() {
+                    return;
+                }
             }
-        }
-    })?;
+        })?;
     Ok(())
 }
 
@@ -60,13 +66,15 @@ fn signals(_outbox: Outbox) -> io::Result<()> {
 /// Looks for devices beside the first frame.
 pub fn probe_devices(outbox: &Outbox) {
     let outbox = outbox.clone();
-    let spawned = thread::Builder::new().name("devices".to_owned()).spawn(move || {
-        let probed = probe(PROBE_LIMIT);
-        let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
-        if let Some(trouble) = probed.trouble {
-            let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
-        }
-    });
+    let spawned = thread::Builder::new()
+        .name("devices".to_owned())
+        .spawn(move || {
+            let probed = probe(PROBE_LIMIT);
+            let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
+            if let Some(trouble) = probed.trouble {
+                let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
+            }
+        });
     // Without a thread the course can still be read; runs will say that devices are being looked for.
     drop(spawned);
 }

@@ -47,26 +47,39 @@ impl Runner {
             Ok(lab) => lab,
             Err(error) => return Some(failed(start.run, error.to_string())),
         };
-        let device = app.devices.iter().flatten().find(|info| info.id == start.device);
+        let device = app
+            .devices
+            .iter()
+            .flatten()
+            .find(|info| info.id == start.device);
         let about = About {
             schema: lab.schema(),
             params: &start.params,
             device,
             lesson: Some((&start.lesson, &start.lab)),
         };
-        let record = self.folder.as_ref().map(|folder| Record::start(folder, &about));
+        let record = self
+            .folder
+            .as_ref()
+            .map(|folder| Record::start(folder, &about));
         let outbox = self.outbox.clone();
         let wake = move || {
             let _ = outbox.send(Input::RunSpoke);
         };
         match Session::start(lab, start.params, start.device, start.limits, wake) {
-            Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
+            Err(error) => Some(failed(
+                start.run,
+                format!("no thread could be started: {error}"),
+            )),
             Ok(session) => {
                 let (record, trouble) = match record {
                     Some(Ok(record)) => (Some(record), None),
-                    Some(Err(error)) => {
-                        (None, Some(Message::NotSaved(format!("this run is not recorded: {error}"))))
-                    }
+                    Some(Err(error)) => (
+                        None,
+                        Some(Message::NotSaved(format!(
+                            "this run is not recorded: {error}"
+                        ))),
+                    ),
                     None => (None, None),
                 };
                 self.running = Some(Running {
@@ -115,10 +128,14 @@ impl Runner {
         let (reports, ended) = running.session.take();
         let mut messages = Vec::new();
         if let Some(record) = &mut running.record
-            && let Some(error) = reports.iter().find_map(|report| record.append(report).err())
+            && let Some(error) = reports
+                .iter()
+                .find_map(|report| record.append(report).err())
         {
             running.record = None;
-            messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
+            messages.push(Message::NotSaved(format!(
+                "this run is no longer recorded: {error}"
+            )));
         }
         let since = running.started.elapsed();
         let run = running.run;
@@ -127,15 +144,32 @@ impl Runner {
         {
             if let Some(record) = running.record {
                 let mut data = app.data_of(running.slot).cloned().unwrap_or_default();
-                reports.iter().cloned().for_each(|report| data.apply(report));
+                reports
+                    .iter()
+                    .cloned()
+                    .for_each(|report| data.apply(report));
                 if let Err(error) = record.finish(&data, &outcome, after) {
-                    messages.push(Message::NotSaved(format!("this run's record is not closed: {error}")));
+                    messages.push(Message::NotSaved(format!(
+                        "this run's record is not closed: {error}"
+                    )));
                 }
             }
-            messages.push(Message::Reports { run, reports, since: after });
-            messages.push(Message::Ended { run, outcome, after });
+            messages.push(Message::Reports {
+                run,
+                reports,
+                since: after,
+            });
+            messages.push(Message::Ended {
+                run,
+                outcome,
+                after,
+            });
         } else {
-            messages.push(Message::Reports { run, reports, since });
+            messages.push(Message::Reports {
+                run,
+                reports,
+                since,
+            });
         }
         messages
     }

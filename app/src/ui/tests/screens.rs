@@ -20,7 +20,9 @@ fn the_pages_look_as_they_did() {
         bench.keys("\n");
         compare(&name("lesson"), &bench.buffer());
         bench.keys("\n0.9\n ");
-        let reports = (1..=120).map(|step| point("loss", step, 0.7 / step as f64)).collect();
+        let reports = (1..=120)
+            .map(|step| point("loss", step, 0.7 / step as f64))
+            .collect();
         bench.report(reports, 400);
         compare(&name("running"), &bench.buffer());
         bench.train(1.0);
@@ -34,7 +36,9 @@ fn the_pages_look_as_they_did() {
 #[test]
 fn no_size_and_no_page_makes_drawing_fail() {
     let mut bench = Bench::in_lesson((120, 40));
-    let scripts = ["", "\n0.9\n ", "\t", "\n5", "\u{1b}n", "nn\n", "?", "?\u{1b}"];
+    let scripts = [
+        "", "\n0.9\n ", "\t", "\n5", "\u{1b}n", "nn\n", "?", "?\u{1b}",
+    ];
     for script in scripts {
         bench.keys(script);
         for width in (1..=210).step_by(13) {

@@ -40,7 +40,11 @@ pub fn device(app: &App) -> String {
     let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);
     match choose(app.choice, devices, &Backend::ALL) {
         Ok(id) => {
-            let auto = if app.choice == DeviceChoice::Auto { "auto: " } else { "" };
+            let auto = if app.choice == DeviceChoice::Auto {
+                "auto: "
+            } else {
+                ""
+            };
             let name = devices.iter().find(|info| info.id == id).map(named);
             format!("{auto}{}", name.unwrap_or_else(|| id.to_string()))
         }
@@ -91,12 +95,18 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     if command != Command::Run || app.place() == Place::Help {
         return usual;
     }
-    let state = app.page.as_ref().and_then(|page| page.slot()).map(|slot| &slot.state);
+    let state = app
+        .page
+        .as_ref()
+        .and_then(|page| page.slot())
+        .map(|slot| &slot.state);
     match state {
         Some(State::Running) => "pause",
         Some(State::Paused) => "go on",
         Some(State::Ready) => "run",
-        Some(State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_)) => "run again",
+        Some(State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_)) => {
+            "run again"
+        }
         None => usual,
     }
 }

@@ -16,12 +16,14 @@ const LIST: u16 = 62;
 /// Draws the list of lessons and, beside or below it, what the marked one is about.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (list, details) = if area.width >= LIST + 30 {
-        let [list, details] =
-            Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)]).spacing(2).areas(area);
+        let [list, details] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)])
+            .spacing(2)
+            .areas(area);
         (list, details)
     } else {
         let details = 7.min(area.height / 2);
-        let [list, details] = Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
+        let [list, details] =
+            Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
         (list, details)
     };
     draw_list(app, list, buffer);
@@ -43,7 +45,10 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
             continue;
         }
         lines.push(Line::default());
-        lines.push(Line::styled(format!(" {}", module.title), app.look.theme.title));
+        lines.push(Line::styled(
+            format!(" {}", module.title),
+            app.look.theme.title,
+        ));
         for (index, lesson) in lessons {
             if index == app.chosen {
                 marked_line = lines.len();
@@ -55,7 +60,11 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
         .lessons
         .iter()
         .enumerate()
-        .filter(|(_, lesson)| MODULES.iter().all(|module| module.name != lesson.front.id.module()))
+        .filter(|(_, lesson)| {
+            MODULES
+                .iter()
+                .all(|module| module.name != lesson.front.id.module())
+        })
         .collect();
     if !others.is_empty() {
         lines.push(Line::default());
@@ -90,7 +99,10 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
     let pad = room.saturating_sub(title.chars().count());
     let style = if marked { theme.selection } else { theme.text };
     Line::from(vec![
-        Span::styled(format!(" {} ", if marked { glyphs.arrow } else { " " }), theme.accent),
+        Span::styled(
+            format!(" {} ", if marked { glyphs.arrow } else { " " }),
+            theme.accent,
+        ),
         Span::styled(format!("{sign} "), sign_style),
         Span::styled(format!("{title}{}", " ".repeat(pad)), style),
         Span::styled(minutes, theme.dim),
@@ -120,21 +132,45 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
         State::Started => "begun",
         State::Completed => "completed",
     };
-    let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
-    let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
+    let needs: Vec<String> = front
+        .requires
+        .iter()
+        .map(|id| id.value.to_string())
+        .collect();
+    let needs = if needs.is_empty() {
+        "nothing".to_owned()
+    } else {
+        needs.join(", ")
+    };
     let facts = [
         ("lesson", front.id.to_string()),
         ("takes", format!("{} minutes", front.minutes)),
         ("needs", needs),
         ("teaches", front.teaches.join(", ")),
-        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
+        (
+            "progress",
+            format!(
+                "{word}, {} of {} questions right",
+                summary.right, summary.questions
+            ),
+        ),
     ];
     let width = usize::from(area.width).saturating_sub(2);
     let mut lines = vec![Line::default()];
-    lines.extend(wrap(&[(front.title.clone(), theme.title)], width, Span::raw(" "), Span::raw(" ")));
+    lines.extend(wrap(
+        &[(front.title.clone(), theme.title)],
+        width,
+        Span::raw(" "),
+        Span::raw(" "),
+    ));
     for (name, fact) in facts {
         let first = Span::styled(format!(" {name:<9}"), theme.dim);
-        lines.extend(wrap(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
+        lines.extend(wrap(
+            &[(fact, theme.text)],
+            width,
+            first,
+            Span::raw(" ".repeat(10)),
+        ));
     }
     for (line, row) in lines.into_iter().zip(area.rows()) {
         line.render(row, buffer);

@@ -26,7 +26,12 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
         Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
         return None;
     };
-    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let inner = Rect::new(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        area.height,
+    );
     let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
     let message = status::message(app, slot, usize::from(inner.width));
     let said = (message.len() as u16).min(inner.height / 4);
@@ -68,7 +73,11 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
             (true, Side::Text) => theme.accent,
             (false, _) => theme.dim,
         };
-        let name = if sign.is_empty() { slot.id.clone() } else { format!("{} {sign}", slot.id) };
+        let name = if sign.is_empty() {
+            slot.id.clone()
+        } else {
+            format!("{} {sign}", slot.id)
+        };
         line.spans.push(Span::styled(format!(" {name} "), style));
     }
     if let Some(slot) = page.slot() {
@@ -88,8 +97,16 @@ fn say_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
         let index = slot.panels[(slot.panel + place) % count];
         if let Some(schema) = slot.schema.panels.get(index) {
             let text = words(&scene(slot, schema));
-            let spans = [(format!("{}: ", schema.name), app.look.theme.title), (text, app.look.theme.text)];
-            lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
+            let spans = [
+                (format!("{}: ", schema.name), app.look.theme.title),
+                (text, app.look.theme.text),
+            ];
+            lines.extend(wrap(
+                &spans,
+                usize::from(area.width),
+                Span::raw(""),
+                Span::raw(""),
+            ));
             lines.push(Line::default());
         }
     }
@@ -119,12 +136,15 @@ fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     let columns = across.min(shown);
     let rows = shown.div_ceil(columns);
     // The chosen picture leads: where pictures stand below each other it has twice the height of the others.
-    let heights = (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
+    let heights =
+        (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
     let bands = Layout::vertical(heights).split(area);
     for (row, band) in bands.iter().enumerate() {
         let first = row * columns;
         let here = columns.min(shown - first);
-        let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
+        let cells = Layout::horizontal(vec![Constraint::Fill(1); here])
+            .spacing(1)
+            .split(*band);
         for (column, cell) in cells.iter().enumerate() {
             let index = slot.panels[(slot.panel + first + column) % count];
             if let Some(schema) = slot.schema.panels.get(index) {

@@ -36,9 +36,16 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
     let height = usize::from(area.height);
     for (row, cell) in area.rows().enumerate() {
         // The row stands for this range of lines.
-        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
+        let (from, to) = (
+            row * lines / height.max(1),
+            (row + 1) * lines / height.max(1),
+        );
         let shown = lines > height && to > scroll && from < scroll + height;
-        let style = if shown { app.look.theme.focus } else { app.look.theme.border };
+        let style = if shown {
+            app.look.theme.focus
+        } else {
+            app.look.theme.border
+        };
         Line::styled(app.look.glyphs.vertical, style).render(cell, buffer);
     }
 }
@@ -46,10 +53,16 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
 fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let tab = |side: Side, name: &str| {
-        let style = if page.side == side { theme.selection } else { theme.dim };
+        let style = if page.side == side {
+            theme.selection
+        } else {
+            theme.dim
+        };
         Span::styled(format!(" {name} "), style)
     };
-    let lab = page.slot().map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    let lab = page
+        .slot()
+        .map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
     let state = page.slot().map_or("", |slot| slot.state.word());
     Line::from(vec![
         Span::raw(" "),
@@ -64,7 +77,12 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let (width, _) = text_size(app.size);
     let document = document::build(page, width, &app.look);
-    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), area.height);
+    let inner = Rect::new(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(1),
+        area.height,
+    );
     for (line, row) in document.lines.iter().skip(page.scroll).zip(inner.rows()) {
         line.render(row, buffer);
     }

@@ -22,7 +22,13 @@ pub fn rows(slot: &Slot, width: u16) -> u16 {
 }
 
 /// Draws the knobs column by column; returns where the cursor stands if a value is being typed.
-pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+pub fn draw(
+    app: &App,
+    page: &Page,
+    slot: &Slot,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<Position> {
     if area.height == 0 || slot.knobs.is_empty() {
         return None;
     }
@@ -34,11 +40,27 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     let mut cursor = None;
     for (index, knob) in slot.knobs.iter().enumerate() {
         let (column, row) = (index / down, index % down);
-        let Some(row) = row.checked_sub(skip).filter(|&row| row < usize::from(area.height)) else {
+        let Some(row) = row
+            .checked_sub(skip)
+            .filter(|&row| row < usize::from(area.height))
+        else {
             continue;
         };
-        let cell = Rect::new(area.x + column as u16 * width, area.y + row as u16, width, 1);
-        let at = draw_knob(app, page, slot, knob, index, cell.intersection(area), buffer);
+        let cell = Rect::new(
+            area.x + column as u16 * width,
+            area.y + row as u16,
+            width,
+            1,
+        );
+        let at = draw_knob(
+            app,
+            page,
+            slot,
+            knob,
+            index,
+            cell.intersection(area),
+            buffer,
+        );
         cursor = cursor.or(at);
     }
     cursor
@@ -59,16 +81,33 @@ fn draw_knob(
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
     let mut line = Line::from(vec![
-        Span::styled(if marked { app.look.glyphs.arrow } else { " " }, theme.accent),
+        Span::styled(
+            if marked { app.look.glyphs.arrow } else { " " },
+            theme.accent,
+        ),
         Span::styled(format!("{} ", knob.param.name), name_style),
     ]);
-    if let (true, Some(entry)) = (focused, page.entry.as_ref().filter(|entry| entry.purpose == For::Knob)) {
+    if let (true, Some(entry)) = (
+        focused,
+        page.entry
+            .as_ref()
+            .filter(|entry| entry.purpose == For::Knob),
+    ) {
         let column = line.width() + entry.cursor_column();
-        line.spans.push(Span::styled(entry.text().to_owned(), theme.text.add_modifier(Modifier::UNDERLINED)));
+        line.spans.push(Span::styled(
+            entry.text().to_owned(),
+            theme.text.add_modifier(Modifier::UNDERLINED),
+        ));
         line.render(cell, buffer);
-        return Some(Position::new(cell.x + (column as u16).min(cell.width.saturating_sub(1)), cell.y));
+        return Some(Position::new(
+            cell.x + (column as u16).min(cell.width.saturating_sub(1)),
+            cell.y,
+        ));
     }
-    let value = knob.value.as_ref().map_or("unset".to_owned(), Value::to_string);
+    let value = knob
+        .value
+        .as_ref()
+        .map_or("unset".to_owned(), Value::to_string);
     let value_style = if changed { theme.warn } else { theme.accent };
     line.spans.push(Span::styled(value, value_style));
     let remark = match (changed, knob.param.live) {

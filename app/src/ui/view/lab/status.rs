@@ -15,9 +15,13 @@ use crate::ui::wrap::wrap;
 /// State, step, steps a second, elapsed time and device.
 pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
-    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == For::Knob);
+    let knob_entry = page
+        .entry
+        .as_ref()
+        .filter(|entry| entry.purpose == For::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
-        Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad).render(area, buffer);
+        Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad)
+            .render(area, buffer);
         return;
     }
     let (sign, style) = match &slot.state {
@@ -25,12 +29,14 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         State::Running => (app.look.glyphs.running, theme.good),
         State::Paused => (app.look.glyphs.paused, theme.warn),
         State::Finished => (app.look.glyphs.right, theme.good),
-        State::Diverged(_) | State::Stopped | State::Failed(_) => (app.look.glyphs.wrong, theme.bad),
+        State::Diverged(_) | State::Stopped | State::Failed(_) => {
+            (app.look.glyphs.wrong, theme.bad)
+        }
     };
     let mut parts = vec![Span::styled(format!("{sign} {}", slot.state.word()), style)];
-    let separator = format!(" {} ", app.look.glyphs.separator);
+    let separator = app.look.glyphs.separator;
     let mut add = |text: String| {
-        parts.push(Span::styled(separator.clone(), theme.dim));
+        parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
     };
     if slot.schema.is_live() && slot.state != State::Ready {
@@ -48,7 +54,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         }
     }
     if app.tempo == Tempo::Watch && slot.state == State::Running && slot.schema.is_live() {
-        add("paced, f: full speed".to_owned());
+        add("paced (f: full speed)".to_owned());
     }
     if slot.explored {
         add("knobs changed".to_owned());
@@ -73,9 +79,21 @@ pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
         State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
         State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
     }
-    sentences.extend(slot.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
+    sentences.extend(
+        slot.data
+            .notices
+            .iter()
+            .map(|notice| (notice.clone(), theme.dim)),
+    );
     sentences
         .iter()
-        .flat_map(|sentence| wrap(std::slice::from_ref(sentence), width, Span::raw(""), Span::raw("")))
+        .flat_map(|sentence| {
+            wrap(
+                std::slice::from_ref(sentence),
+                width,
+                Span::raw(""),
+                Span::raw(""),
+            )
+        })
         .collect()
 }
