@@ -167,6 +167,7 @@ impl Session {
         if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
             self.times.clear();
         }
+        self.losses.begin_anew();
         self.report_sizes(run);
         Ok(())
     }

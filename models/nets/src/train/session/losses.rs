@@ -24,6 +24,12 @@ impl Losses {
         }
     }
 
+    /// A knob was turned: what comes next is measured against itself, because another activation or fewer examples
+    /// a step may cost more than ten times the old first loss without anything having gone wrong.
+    pub(super) fn begin_anew(&mut self) {
+        self.ceiling = None;
+    }
+
     pub(super) fn push(&mut self, step: u64, loss: Tensor<1>) {
         self.unread.push((step, loss));
     }
@@ -79,6 +85,15 @@ mod tests {
             verdicts(&[f64::NAN, 0.5, f64::INFINITY]),
             [true, false, true]
         );
+    }
+
+    #[test]
+    fn a_turned_knob_moves_the_ceiling() {
+        let mut losses = Losses::new(2);
+        assert!(losses.judge(0.7).is_none());
+        losses.begin_anew();
+        assert!(losses.judge(9.0).is_none());
+        assert!(losses.judge(91.0).is_some());
     }
 
     #[test]
