@@ -2,6 +2,7 @@
 
 mod course;
 mod lesson;
+mod news;
 mod run;
 
 use std::collections::BTreeMap;

@@ -1,15 +1,13 @@
-//! Runs: starting, steering, and what comes back.
+//! Runs: starting and steering.
 
 use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::device::{DeviceId, choose};
-use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
 use super::{Active, App, Tempo};
-use crate::session::Outcome;
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
 use crate::ui::slot::{Slot, State};
@@ -324,67 +322,6 @@ impl App {
                 Vec::new()
             }
         }
-    }
-
-    /// Takes in what the run says.
-    pub(super) fn reports(
-        &mut self,
-        run: u64,
-        reports: Vec<Report>,
-        since: Duration,
-    ) -> Vec<Effect> {
-        let Some(active) = self.active.filter(|active| active.run == run) else {
-            return Vec::new();
-        };
-        let Some(slot) = self
-            .page
-            .as_mut()
-            .and_then(|page| page.slots.get_mut(active.slot))
-        else {
-            return Vec::new();
-        };
-        slot.elapsed = since;
-        slot.receive(reports);
-        if slot.needs_pictures() && slot.state == State::Running {
-            vec![Effect::WantPictures]
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// The run is over: its last state, what it says to predictions and checks.
-    pub(super) fn ended(&mut self, run: u64, outcome: Outcome, after: Duration) -> Vec<Effect> {
-        let Some(active) = self.active.filter(|active| active.run == run) else {
-            return Vec::new();
-        };
-        self.active = None;
-        let usable = self.devices.clone().unwrap_or_default();
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let Some(slot) = page.slots.get_mut(active.slot) else {
-            return Vec::new();
-        };
-        slot.elapsed = after;
-        slot.data.status.clear();
-        slot.state = match outcome {
-            Outcome::Finished => match &slot.data.diverged {
-                Some((_, reason)) => State::Diverged(reason.clone()),
-                None => State::Finished,
-            },
-            Outcome::Stopped(_) => State::Stopped,
-            Outcome::Failed(error) => State::Failed(error.to_string()),
-            Outcome::Panicked(message) => State::Failed(format!(
-                "the run broke off on its device ({message}); d takes another device, space runs again"
-            )),
-        };
-        let complete = matches!(slot.state, State::Finished | State::Diverged(_));
-        if !complete || slot.explored {
-            return Vec::new();
-        }
-        slot.reference = Some(slot.data.clone());
-        page.judge(&usable);
-        self.completed().into_iter().collect()
     }
 }
 
