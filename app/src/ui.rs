@@ -29,4 +29,4 @@ pub mod theme;
 pub mod view;
 pub mod wrap;
 
-pub use driver::{KnobTurn, Opening, Options, run};
+pub use driver::{Broken, KnobTurn, Opening, Options, run};

@@ -11,7 +11,7 @@ use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::library;
-use crate::ui::{self, KnobTurn, Opening};
+use crate::ui::{self, Broken, KnobTurn, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -115,7 +115,10 @@ pub fn workbench(
         open,
         paths: world.paths.clone().ok(),
     })
-    .map_err(|error| Failure::Run(format!("the terminal cannot be used: {error}")))?;
+    .map_err(|error| match error {
+        Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),
+        Broken::Terminal(_) => Failure::Run(error.to_string()),
+    })?;
     Ok(Exit::Passed)
 }
 

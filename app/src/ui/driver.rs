@@ -61,46 +61,56 @@ pub struct KnobTurn {
     pub value: String,
 }
 
+/// Why the workbench did not open, or ended before the learner left.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// The lesson cannot be opened in the state that was asked for.
+    #[error("{0}")]
+    Opening(String),
+    /// The terminal failed.
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[from] io::Error),
+}
+
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
-pub fn run(options: Options) -> io::Result<()> {
-    let (sender, inbox) = mpsc::channel();
-    let mut terminal = Guard::take()?;
-    inputs::listen(&sender)?;
+pub fn run(options: Options) -> Result<(), Broken> {
     let (log, progress, trouble) = match &options.paths {
         Some(paths) => ProgressLog::open(&paths.progress()),
         None => (None, Progress::default(), None),
     };
-    let look = Look::detect(&|name| std::env::var(name).ok());
     let mut app = App::new(
         options.lessons,
         options.registry,
         options.choice,
         progress,
-        terminal.size()?,
-        look,
+        crossterm::terminal::size()?,
+        Look::detect(&|name| std::env::var(name).ok()),
     );
     app.seed = options.seed;
     app.notice = trouble;
+    // What cannot be opened as asked for is told before the terminal is taken.
+    let effects = match options.open {
+        Some(opening) => {
+            let effects = app.open(opening.lesson);
+            app.set_knobs(&opening.turns).map_err(Broken::Opening)?;
+            effects
+        }
+        None => Vec::new(),
+    };
+    let (sender, inbox) = mpsc::channel();
+    let mut terminal = Guard::take()?;
+    inputs::listen(&sender)?;
+    let folder = options.paths.as_ref().map(Paths::runs);
     let mut driver = Driver {
-        runner: Runner::new(
-            options.registry,
-            options.paths.as_ref().map(Paths::runs),
-            sender.clone(),
-        ),
+        runner: Runner::new(options.registry, folder, sender.clone()),
         log,
         done: false,
     };
-    if let Some(opening) = options.open {
-        let effects = app.open(opening.lesson);
-        driver.carry_out(effects, &mut app, &mut terminal)?;
-        if let Err(complaint) = app.set_knobs(&opening.turns) {
-            app.notice = Some(complaint);
-        }
-    }
+    driver.carry_out(effects, &mut app, &mut terminal)?;
     // The first frame stands before any driver is woken.
     terminal.draw(|frame| view::draw(&app, frame))?;
     inputs::probe_devices(&sender);
-    driver.turn(&mut app, &mut terminal, &inbox)
+    Ok(driver.turn(&mut app, &mut terminal, &inbox)?)
 }
 
 /// What the loop holds beside the state.

@@ -207,7 +207,7 @@ impl Slot {
         if !knob.values.is_empty() && !knob.values.contains(&value) {
             let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
             return Err(format!(
-                "{} is one of: {}",
+                "in this lesson {} is one of: {}",
                 knob.param.name,
                 values.join(", ")
             ));
