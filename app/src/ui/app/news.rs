@@ -68,7 +68,10 @@ impl App {
         }
         slot.reference = Some(slot.data.clone());
         page.judge(&usable);
-        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
+        if page
+            .marked_block()
+            .is_some_and(|block| block.as_predict().is_some())
+        {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();
         }
