@@ -48,7 +48,8 @@ impl Key {
         reason = "terminals know many keys that mean nothing here"
     )]
     pub fn from_event(event: KeyEvent) -> Option<Self> {
-        if event.kind == KeyEventKind::Release {
+        // Keys with Alt are the terminal's or the window manager's, and no command of ours.
+        if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::ALT) {
             return None;
         }
         Some(match event.code {

@@ -33,7 +33,9 @@ fn a_learner_predicts_runs_and_sees_the_prediction_beside_the_measurement() {
     screen.keys("f ");
     screen.wait_for("finished");
     screen.wait_for("You said 0.75; measured");
-    screen.keys("\x1bq");
+    screen.keys("q");
+    screen.wait_for("the course");
+    screen.keys("q");
     assert_eq!(screen.exit_code(), Some(0));
     screen.is_given_back();
 }

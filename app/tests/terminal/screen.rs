@@ -24,8 +24,7 @@ pub(crate) struct Screen {
     before: Termios,
     bytes: Receiver<Vec<u8>>,
     seen: Vec<u8>,
-    /// How much was seen before the last keys: only what came after counts.
-    used: usize,
+    size: (u16, u16),
     data: PathBuf,
 }
 
@@ -76,13 +75,12 @@ impl Screen {
             before,
             bytes,
             seen: Vec::new(),
-            used: 0,
+            size: (columns, rows),
             data,
         }
     }
 
     pub(crate) fn keys(&mut self, text: &str) {
-        self.used = self.seen.len();
         self.master.write_all(text.as_bytes()).unwrap();
     }
 
@@ -93,25 +91,22 @@ impl Screen {
     /// Resizes the terminal; without a controlling terminal the kernel does not tell the program, so this does.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         tcsetwinsize(&self.slave, size(columns, rows)).unwrap();
+        self.size = (columns, rows);
         self.signal(Signal::WINCH);
     }
 
-    /// Reads until the text has been written since the last keys.
-    ///
-    /// The app writes only cells that changed, so blanks that were there already do not come again: they are left
-    /// out on both sides.
+    /// Reads until the text stands on the screen.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) {
         let until = Instant::now() + PATIENCE;
-        let wanted: String = text.split_whitespace().collect();
         loop {
-            let shown = plain(&self.seen[self.used..]);
-            if shown.contains(&wanted) {
+            let screen = shown(&self.seen, self.size);
+            if screen.contains(text) {
                 return;
             }
             assert!(
                 self.read_more(until),
-                "{text:?} did not appear; on the screen:\n{shown}"
+                "{text:?} did not appear; on the screen:\n{screen}"
             );
         }
     }
@@ -177,22 +172,48 @@ fn size(columns: u16, rows: u16) -> Winsize {
     }
 }
 
-/// What was written, without escape sequences and blanks.
-fn plain(bytes: &[u8]) -> String {
+/// What the screen shows after these bytes, row by row.
+///
+/// The app writes only cells that changed and moves the cursor between them, so the bytes alone are no text. Of all
+/// sequences only those that move or clear matter here; every glyph the app draws is one column wide.
+fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let mut plain = String::new();
-    let mut characters = text.chars();
+    let mut cells = vec![vec![' '; usize::from(columns)]; usize::from(rows)];
+    let (mut row, mut column) = (0, 0);
+    let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
-        if c == '\x1b' {
-            // A control sequence ends at its first letter.
-            for c in characters.by_ref() {
-                if c.is_ascii_alphabetic() {
-                    break;
-                }
+        if c != '\x1b' {
+            if let Some(cell) = cells
+                .get_mut(row)
+                .and_then(|line: &mut Vec<char>| line.get_mut(column))
+            {
+                *cell = c;
             }
-        } else if !c.is_whitespace() {
-            plain.push(c);
+            column += 1;
+            continue;
+        }
+        let mut arguments = String::new();
+        // A control sequence ends at its first letter.
+        let end = loop {
+            match characters.next() {
+                Some(c) if c.is_ascii_alphabetic() => break c,
+                Some(c) => arguments.push(c),
+                None => break ' ',
+            }
+        };
+        match end {
+            'H' => {
+                let (down, right) = arguments
+                    .trim_start_matches('[')
+                    .split_once(';')
+                    .unwrap_or(("1", "1"));
+                row = down.parse::<usize>().unwrap_or(1).saturating_sub(1);
+                column = right.parse::<usize>().unwrap_or(1).saturating_sub(1);
+            }
+            'J' => cells.iter_mut().for_each(|line| line.fill(' ')),
+            _ => {}
         }
     }
-    plain
+    let lines: Vec<String> = cells.into_iter().map(String::from_iter).collect();
+    lines.join("\n")
 }
