@@ -294,6 +294,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         reference: None,
         device: None,
         explored: false,
+        superseded: false,
         seed,
         elapsed: Default::default(),
         rate: Default::default(),

@@ -42,6 +42,8 @@ pub struct Slot {
     pub explored: bool,
     /// The run's seed.
     pub seed: u64,
+    /// Whether what is shown is the answer before the one under way.
+    pub superseded: bool,
     /// How long the run has taken.
     pub elapsed: Duration,
     /// Steps a second over the last second or so.
@@ -158,7 +160,12 @@ impl Slot {
         if !self.data.series.is_empty() {
             self.previous = Some(std::mem::take(&mut self.data));
         }
-        self.data = RunData::default();
+        if self.schema.is_live() {
+            self.data = RunData::default();
+        } else {
+            // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
+            self.superseded = true;
+        }
         self.state = State::Running;
         self.explored = self.knobs.iter().any(|knob| knob.value != knob.initial);
         self.elapsed = Duration::ZERO;
@@ -167,6 +174,9 @@ impl Slot {
 
     /// Takes reports in.
     pub fn receive(&mut self, reports: Vec<Report>) {
+        if std::mem::take(&mut self.superseded) {
+            self.data = RunData::default();
+        }
         for report in reports {
             self.data.apply(report);
         }

@@ -107,7 +107,7 @@ impl App {
     /// Forgets the run and puts the knobs back.
     pub(super) fn reset(&mut self) -> Vec<Effect> {
         let shown = self.page.as_ref().map(|page| page.current);
-        let effects = match self.active {
+        let mut effects = match self.active {
             Some(active) if Some(active.slot) == shown => self.abandon(),
             Some(_) | None => Vec::new(),
         };
@@ -117,6 +117,7 @@ impl App {
             slot.explored = false;
             slot.reset_knobs();
         }
+        effects.extend(self.start_instant());
         effects
     }
 
@@ -172,7 +173,11 @@ impl App {
             return Vec::new();
         };
         let live = slot.schema.param(name).is_some_and(|param| param.live);
+        let instant = !slot.schema.is_live();
         match self.active {
+            // The answer under way is of a knob that has moved on.
+            Some(active) if active.slot == current && instant => self.start(None),
+            None if instant => self.start(None),
             Some(active) if active.slot == current && live => {
                 slot.explored = true;
                 vec![
@@ -189,7 +194,6 @@ impl App {
                 ));
                 Vec::new()
             }
-            None if !slot.schema.is_live() => self.start(None),
             Some(_) | None => Vec::new(),
         }
     }

@@ -199,6 +199,10 @@ fn an_instant_lab_answers_every_turn_of_a_knob() {
     let effects = bench.keys("\t>");
     let start = started(&effects).unwrap();
     assert_eq!(start.params.int("threads_per_block").unwrap(), 512);
+    // A second turn does not wait for the first answer.
+    let effects = bench.keys(">");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("threads_per_block").unwrap(), 1024);
 }
 
 #[test]
