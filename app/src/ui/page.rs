@@ -225,6 +225,15 @@ impl Page {
         self.lesson.blocks.iter().position(is_it)
     }
 
+    /// The checks that hold.
+    pub fn passed_checks(&self) -> impl Iterator<Item = &str> {
+        let passed = self
+            .checks
+            .iter()
+            .filter(|(_, state)| **state == CheckState::Passed);
+        passed.map(|(id, _)| id.as_str())
+    }
+
     /// Whether every question has been answered rightly and no check has failed.
     pub fn is_complete(&self) -> bool {
         self.lesson

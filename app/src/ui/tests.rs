@@ -112,7 +112,7 @@ impl Bench {
     }
 
     /// A run of the spiral that went well.
-    pub fn train(&mut self, accuracy: f64) {
+    pub fn train(&mut self, accuracy: f64) -> Vec<Effect> {
         let mut reports = vec![
             Report::Scalar {
                 name: "parameters".into(),
@@ -129,7 +129,7 @@ impl Bench {
         }
         reports.push(point("accuracy", 400, accuracy));
         self.report(reports, 700);
-        self.end(Outcome::Finished);
+        self.end(Outcome::Finished)
     }
 
     pub fn buffer(&self) -> Buffer {

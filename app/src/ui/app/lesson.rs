@@ -293,7 +293,7 @@ impl App {
     }
 
     /// Takes events that are about to be saved into the progress on the screen.
-    fn note_progress(&mut self, effects: &[Effect]) {
+    pub(super) fn note_progress(&mut self, effects: &[Effect]) {
         for effect in effects {
             if let Effect::Save(event) = effect {
                 self.progress.apply(event.clone());

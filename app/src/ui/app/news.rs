@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mlsys_lab::report::Report;
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lesson::Event;
 
 use super::App;
 use crate::session::Outcome;
@@ -62,12 +63,32 @@ impl App {
                 "the run broke off on its device ({message}); d takes another device, space runs again"
             )),
         };
+        if matches!(slot.state, State::Failed(_)) && std::mem::take(&mut slot.superseded) {
+            // What stood there answers another question.
+            slot.data = RunData::default();
+        }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
         if !complete || slot.explored {
             return Vec::new();
         }
         slot.reference = Some(slot.data.clone());
+        let lesson = page.lesson.front.id.clone();
+        let mut effects = vec![Effect::Save(Event::RunFinished {
+            lesson: lesson.clone(),
+            lab: slot.id.clone(),
+            record: None,
+        })];
+        let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
         page.judge(&usable);
+        let newly = page
+            .passed_checks()
+            .filter(|check| !held.iter().any(|h| h == check));
+        effects.extend(newly.map(|check| {
+            Effect::Save(Event::CheckPassed {
+                lesson: lesson.clone(),
+                check: check.to_owned(),
+            })
+        }));
         if page
             .marked_block()
             .is_some_and(|block| block.as_predict().is_some())
@@ -75,6 +96,8 @@ impl App {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();
         }
-        self.completed().into_iter().collect()
+        self.note_progress(&effects);
+        effects.extend(self.completed());
+        effects
     }
 }

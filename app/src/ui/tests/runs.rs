@@ -133,7 +133,21 @@ fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
     bench.train(0.5);
     assert!(bench.app.page.as_ref().unwrap().checks.is_empty());
     bench.keys("R ");
-    bench.train(0.5);
+    let effects = bench.train(0.5);
+    let passed: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Save(Event::CheckPassed { check, .. }) => Some(check.as_str()),
+            Effect::Save(_)
+            | Effect::Start(_)
+            | Effect::Order(_)
+            | Effect::WantPictures
+            | Effect::Abandon
+            | Effect::Suspend
+            | Effect::Quit => None,
+        })
+        .collect();
+    assert_eq!(passed, ["c2"]);
     bench.keys("\t");
     bench.app.page.as_mut().unwrap().scroll = 20;
     bench.shows("run.accuracy = 0.5, wanted");
