@@ -8,6 +8,8 @@ use std::time::Duration;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo, NoDevice, choose};
 use mlsys_nets::device::processor;
 
+use crate::quiet;
+
 /// A driver that has not answered by then is not going to.
 pub const PROBE_LIMIT: Duration = Duration::from_secs(10);
 
@@ -68,7 +70,13 @@ pub struct Devices {
 impl Devices {
     /// What probing found.
     pub fn found(&self) -> &Probed {
-        self.probed.get_or_init(|| probe(PROBE_LIMIT))
+        self.probed.get_or_init(|| {
+            // Drivers complain about windows that nobody wants to open.
+            quiet::hush();
+            let probed = probe(PROBE_LIMIT);
+            quiet::speak();
+            probed
+        })
     }
 
     /// The device for a choice, among the back ends that are acceptable, in their order.

@@ -15,6 +15,7 @@ mod interrupt;
 mod library;
 mod paths;
 mod progress_log;
+mod quiet;
 mod record;
 mod reports;
 mod results;

@@ -17,7 +17,6 @@ pub mod page;
 pub mod panel;
 pub mod picture;
 pub mod prose;
-pub mod quiet;
 pub mod slot;
 #[cfg(test)]
 mod snapshot;

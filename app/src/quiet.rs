@@ -1,4 +1,4 @@
-//! Keeps the terminal ours alone: graphics drivers write complaints to standard error whenever they like.
+//! Keeps what graphics drivers write to standard error, whenever they like, off the terminal.
 
 #[cfg(unix)]
 mod unix {
