@@ -306,6 +306,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         superseded: false,
         seed,
         elapsed: Default::default(),
+        pictured: Default::default(),
         rate: Default::default(),
     })
 }

@@ -46,6 +46,8 @@ pub struct Slot {
     pub superseded: bool,
     /// How long the run has taken.
     pub elapsed: Duration,
+    /// When, in the run's time, pictures were last asked for.
+    pub pictured: Duration,
     /// Steps a second over the last second or so.
     pub rate: Rate,
 }
@@ -169,6 +171,7 @@ impl Slot {
         self.state = State::Running;
         self.explored = self.knobs.iter().any(|knob| knob.value != knob.initial);
         self.elapsed = Duration::ZERO;
+        self.pictured = Duration::ZERO;
         self.rate = Rate::default();
     }
 

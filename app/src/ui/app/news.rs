@@ -10,6 +10,9 @@ use crate::session::Outcome;
 use crate::ui::message::Effect;
 use crate::ui::slot::State;
 
+/// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
+const PICTURE_PERIOD: Duration = Duration::from_millis(125);
+
 impl App {
     /// Takes in what the run says.
     pub(super) fn reports(
@@ -30,7 +33,9 @@ impl App {
         };
         slot.elapsed = since;
         slot.receive(reports);
-        if slot.needs_pictures() && slot.state == State::Running {
+        let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
+        if due && slot.needs_pictures() && slot.state == State::Running {
+            slot.pictured = since;
             vec![Effect::WantPictures]
         } else {
             Vec::new()
