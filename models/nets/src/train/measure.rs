@@ -77,7 +77,9 @@ pub(super) struct Norms {
     pub(super) gradient_of_layer: Vec<f64>,
     /// Of the whole gradient.
     pub(super) gradient: f64,
-    /// Of the weights before the update.
+    /// Of the weights and biases before the update, by layer from the input on.
+    pub(super) weights_of_layer: Vec<f64>,
+    /// Of all weights before the update.
     pub(super) weights: f64,
     /// Of the update.
     pub(super) update: f64,
@@ -114,12 +116,16 @@ impl StepNorms {
         let all = [self.gradients, self.before, self.updates, self.changes].concat();
         let values: Vec<f64> = Tensor::cat(all, 0).into_data().iter::<f64>().collect();
         let part = |index: usize| &values[index * count..][..count];
-        let mut gradient_of_layer = vec![0.0_f64; layers.last().map_or(0, |last| last + 1)];
-        for (norm, &layer) in part(0).iter().zip(layers) {
-            gradient_of_layer[layer] = gradient_of_layer[layer].hypot(*norm);
-        }
+        let by_layer = |norms: &[f64]| {
+            let mut of_layer = vec![0.0_f64; layers.last().map_or(0, |last| last + 1)];
+            for (norm, &layer) in norms.iter().zip(layers) {
+                of_layer[layer] = of_layer[layer].hypot(*norm);
+            }
+            of_layer
+        };
         Norms {
-            gradient_of_layer,
+            gradient_of_layer: by_layer(part(0)),
+            weights_of_layer: by_layer(part(1)),
             gradient: together(part(0)),
             weights: together(part(1)),
             update: together(part(2)),

@@ -115,6 +115,23 @@ fn without_a_learning_rate_no_weight_moves() {
 }
 
 #[test]
+fn weight_norms_are_those_of_the_first_weights_while_nothing_moves() {
+    let run = train(&["learning_rate=0", "steps=20"]);
+    // He's rule gives a layer of n inputs and m outputs a norm of about sqrt(2/n) sqrt(n m) = sqrt(2 m).
+    for (layer, expected) in [("layer1", 8.0), ("layer2", 8.0), ("layer3", 2.0)] {
+        let norms = run.values(&format!("weight_norm.{layer}"));
+        assert!(
+            norms.iter().all(|norm| *norm == norms[0]),
+            "{layer}: {norms:?}"
+        );
+        let share = norms[0] / expected;
+        assert!((0.7..1.4).contains(&share), "{layer}: {norms:?}");
+    }
+    let zeros = train(&["initialization=zeros", "steps=1"]);
+    assert_eq!(zeros.values("weight_norm.layer2"), [0.0]);
+}
+
+#[test]
 fn every_series_has_the_cadence_that_was_asked_for() {
     let run = train(&["steps=25", "record_every=10", "evaluate_every=7"]);
     let steps = |name: &str| run.steps(name);
@@ -122,6 +139,7 @@ fn every_series_has_the_cadence_that_was_asked_for() {
     for name in [
         "gradient_norm",
         "gradient_norm.layer3",
+        "weight_norm.layer3",
         "update_ratio",
         "weight_change",
         "epochs",
@@ -129,7 +147,7 @@ fn every_series_has_the_cadence_that_was_asked_for() {
     ] {
         assert_eq!(steps(name), [1, 10, 20, 25], "{name}");
     }
-    for name in ["validation_loss", "accuracy"] {
+    for name in ["validation_loss", "accuracy", "validation_accuracy"] {
         assert_eq!(steps(name), [1, 7, 14, 21, 25], "{name}");
     }
 }

@@ -45,19 +45,20 @@ impl Session {
         self.recorded = step;
         let Norms {
             gradient_of_layer,
+            weights_of_layer,
             gradient,
             weights,
             update,
             change,
         } = norms.read(&self.layers);
         point(run, "gradient_norm", step, gradient);
-        for (index, norm) in gradient_of_layer.into_iter().enumerate() {
-            point(
-                run,
-                &format!("gradient_norm.layer{}", index + 1),
-                step,
-                norm,
-            );
+        for (family, norms) in [
+            ("gradient_norm", gradient_of_layer),
+            ("weight_norm", weights_of_layer),
+        ] {
+            for (index, norm) in norms.into_iter().enumerate() {
+                point(run, &format!("{family}.layer{}", index + 1), step, norm);
+            }
         }
         if weights > 0.0 {
             point(run, "update_ratio", step, update / weights);
@@ -118,6 +119,7 @@ impl Session {
         };
         point(run, "validation_loss", self.step, held_out.loss);
         point(run, "accuracy", self.step, accuracy);
+        point(run, "validation_accuracy", self.step, held_out.accuracy);
     }
 
     /// Offers a picture to every panel that has one.
