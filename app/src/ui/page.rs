@@ -235,7 +235,15 @@ impl Page {
     }
 
     /// Whether every question has been answered rightly and no check has failed.
+    ///
+    /// A page that asks nothing, such as that of a single lab, is never complete.
     pub fn is_complete(&self) -> bool {
+        let asks =
+            self.lesson.questions().next().is_some() || self.lesson.checks().next().is_some();
+        asks && self.is_answered()
+    }
+
+    fn is_answered(&self) -> bool {
         self.lesson
             .questions()
             .all(|q| self.answers.get(&q.id).is_some_and(|a| a.right))
