@@ -56,6 +56,31 @@ pub enum Command {
     /// Show, export and import answers and progress
     #[command(subcommand)]
     Progress(Progress),
+    /// Measure what the workbench itself costs, on this machine
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// Training steps: a loop written by hand, the same without a screen, and on the screen
+    Train(BenchTrain),
+}
+
+/// Measures training steps.
+#[derive(Debug, Args)]
+pub struct BenchTrain {
+    /// How often each side is run; the sides take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Which network: spiral, digits or wide (784-512-512-10); all if not given
+    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide"])]
+    pub network: Option<String>,
+    #[command(flatten)]
+    pub listing: Listing,
+    #[command(flatten)]
+    pub machine: Machine,
 }
 
 /// Where a run takes place and from which random numbers.

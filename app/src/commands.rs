@@ -1,5 +1,6 @@
 //! The commands, one module each, and what they share.
 
+mod bench;
 mod doctor;
 mod lab;
 mod lesson;
@@ -49,6 +50,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),
+        Some(Command::Bench(asked)) => bench::run(&asked, &mut world),
     }
 }
 

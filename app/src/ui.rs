@@ -28,4 +28,4 @@ pub mod theme;
 pub mod view;
 pub mod wrap;
 
-pub use driver::{Broken, KnobTurn, Opening, Options, run};
+pub use driver::{Broken, KnobTurn, Opening, Options, run, serve_run};

@@ -4,6 +4,7 @@ mod inputs;
 mod runs;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use mlsys_lesson::Progress;
 use super::app::App;
 use super::key::Key;
 use super::message::{Effect, Message};
-use super::terminal::Guard;
+use super::terminal::{Guard, Screen};
 use super::theme::Look;
 use super::view;
 use crate::paths::Paths;
@@ -110,7 +111,49 @@ pub fn run(options: Options) -> Result<(), Broken> {
     // The first frame stands before any driver is woken.
     terminal.draw(|frame| view::draw(&app, frame))?;
     inputs::probe_devices(&sender);
-    Ok(driver.turn(&mut app, &mut terminal, &inbox)?)
+    Ok(driver.serve(&mut app, &mut terminal, &inbox)?)
+}
+
+/// Does what `effects` ask and serves the run they start until it has ended, as [`run`] would, on a screen that
+/// is drawn to and not looked at: how the workbench is measured.
+pub fn serve_run(
+    app: &mut App,
+    effects: Vec<Effect>,
+    runs: Option<PathBuf>,
+    screen: &mut impl Screen,
+) -> io::Result<()> {
+    let (sender, inbox) = mpsc::channel();
+    let mut driver = Driver {
+        runner: Runner::new(app.registry, runs, sender),
+        log: None,
+        done: false,
+    };
+    let mut pulse = Pulse::new();
+    driver.carry_out(effects, app, screen)?;
+    while !driver.done && app.active.is_some() {
+        driver.turn(app, screen, &inbox, &mut pulse)?;
+    }
+    Ok(())
+}
+
+/// When the last frame was drawn and when the next is due.
+struct Pulse {
+    drawn: Instant,
+    /// When a run's reports are to be taken out, once it has said that there are some.
+    due: Option<Instant>,
+}
+
+impl Pulse {
+    fn new() -> Self {
+        Self {
+            drawn: Instant::now(),
+            due: None,
+        }
+    }
+
+    fn run_spoke(&mut self) {
+        self.due.get_or_insert(self.drawn + FRAME);
+    }
 }
 
 /// What the loop holds beside the state.
@@ -121,56 +164,68 @@ struct Driver {
 }
 
 impl Driver {
-    fn turn(
+    /// Serves the app until it is left.
+    fn serve(
         &mut self,
         app: &mut App,
-        terminal: &mut Guard,
+        terminal: &mut impl Screen,
         inbox: &Receiver<Input>,
     ) -> io::Result<()> {
-        let mut drawn = Instant::now();
-        // When a run's reports are to be taken out, once it has said that there are some.
-        let mut due: Option<Instant> = None;
+        let mut pulse = Pulse::new();
         while !self.done {
-            let input = match due {
-                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
-            };
-            let mut dirty = false;
-            match input {
-                Ok(Input::RunSpoke) => {
-                    due.get_or_insert(drawn + FRAME);
-                }
-                Ok(Input::Message(message)) => {
-                    self.feed(app, terminal, message)?;
-                    dirty = true;
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    due = None;
-                    for message in self.runner.take(app) {
-                        self.feed(app, terminal, message)?;
-                        dirty = true;
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            // Keys that were typed ahead are taken before the next frame.
-            while dirty && let Ok(more) = inbox.try_recv() {
-                match more {
-                    Input::RunSpoke => {
-                        due.get_or_insert(drawn + FRAME);
-                    }
-                    Input::Message(message) => self.feed(app, terminal, message)?,
-                }
-            }
-            if dirty && !self.done {
-                terminal.draw(|frame| view::draw(app, frame))?;
-                drawn = Instant::now();
-            }
+            self.turn(app, terminal, inbox, &mut pulse)?;
         }
         Ok(())
     }
 
-    fn feed(&mut self, app: &mut App, terminal: &mut Guard, message: Message) -> io::Result<()> {
+    /// Waits for one thing to happen and draws if it changed anything.
+    fn turn(
+        &mut self,
+        app: &mut App,
+        terminal: &mut impl Screen,
+        inbox: &Receiver<Input>,
+        pulse: &mut Pulse,
+    ) -> io::Result<()> {
+        let input = match pulse.due {
+            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        let mut dirty = false;
+        match input {
+            Ok(Input::RunSpoke) => pulse.run_spoke(),
+            Ok(Input::Message(message)) => {
+                self.feed(app, terminal, message)?;
+                dirty = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                pulse.due = None;
+                for message in self.runner.take(app) {
+                    self.feed(app, terminal, message)?;
+                    dirty = true;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => self.done = true,
+        }
+        // Keys that were typed ahead are taken before the next frame.
+        while dirty && let Ok(more) = inbox.try_recv() {
+            match more {
+                Input::RunSpoke => pulse.run_spoke(),
+                Input::Message(message) => self.feed(app, terminal, message)?,
+            }
+        }
+        if dirty && !self.done {
+            terminal.draw(|frame| view::draw(app, frame))?;
+            pulse.drawn = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn feed(
+        &mut self,
+        app: &mut App,
+        terminal: &mut impl Screen,
+        message: Message,
+    ) -> io::Result<()> {
         let effects = app.update(message);
         self.carry_out(effects, app, terminal)
     }
@@ -179,7 +234,7 @@ impl Driver {
         &mut self,
         effects: Vec<Effect>,
         app: &mut App,
-        terminal: &mut Guard,
+        terminal: &mut impl Screen,
     ) -> io::Result<()> {
         for effect in effects {
             match effect {

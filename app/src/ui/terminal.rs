@@ -21,6 +21,18 @@ use crate::quiet;
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
 
+/// Where frames go: the terminal, or something that stands in for it while the workbench is measured.
+pub trait Screen {
+    /// Draws one frame as one update.
+    fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()>;
+
+    /// The size in columns and rows.
+    fn size(&self) -> io::Result<(u16, u16)>;
+
+    /// Stops as a job of the shell, and comes back when continued.
+    fn suspend(&mut self) -> io::Result<()>;
+}
+
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
 pub struct Guard {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -44,23 +56,24 @@ impl Guard {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(Self { terminal })
     }
+}
 
-    /// Draws one frame as one update, so that a terminal that knows how shows it whole.
-    pub fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+impl Screen for Guard {
+    /// A terminal that knows how shows the frame whole.
+    fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
         queue!(io::stdout(), BeginSynchronizedUpdate)?;
         self.terminal.draw(view)?;
         execute!(io::stdout(), EndSynchronizedUpdate)
     }
 
-    /// The terminal's size in columns and rows.
-    pub fn size(&self) -> io::Result<(u16, u16)> {
+    fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
     }
 
     /// Gives the terminal back, stops as Ctrl-Z does elsewhere, and takes it again when continued.
     #[cfg(unix)]
-    pub fn suspend(&mut self) -> io::Result<()> {
+    fn suspend(&mut self) -> io::Result<()> {
         give_back();
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         enter()?;
@@ -69,7 +82,7 @@ impl Guard {
 
     /// Elsewhere there is no such stop.
     #[cfg(not(unix))]
-    pub fn suspend(&mut self) -> io::Result<()> {
+    fn suspend(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

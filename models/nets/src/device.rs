@@ -3,6 +3,7 @@
 //! Back ends load foreign drivers, which may be missing, hang or panic. All of that happens on threads of
 //! its own with a time limit; what comes back is a list, or an error that says what to do.
 
+mod adam;
 mod cpu;
 mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
@@ -14,6 +15,8 @@ use std::thread;
 use burn::tensor::{DType, Device};
 use mlsys_lab::LabError;
 use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
+
+pub use adam::Adam;
 
 /// Every device of every back end, usable or not, in the order of preference. Takes up to some seconds
 /// where drivers are slow; prints nothing.

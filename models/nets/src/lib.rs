@@ -3,6 +3,7 @@
 //! Only [`device`] knows which back end computes; everything else is written against burn's tensors.
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
+pub mod bare;
 pub mod data;
 pub mod device;
 pub mod nets;

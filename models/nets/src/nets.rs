@@ -32,6 +32,11 @@ impl Network {
             Self::Cnn(cnn) => cnn.forward(x, activation),
         }
     }
+
+    /// The network, leaving one without layers: for an update that must be the only one to hold the weights.
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Mlp(Mlp { layers: Vec::new() }))
+    }
 }
 
 /// Mean cross-entropy in nats: minus the logarithm of the probability given to the right class.

@@ -2,10 +2,13 @@
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::momentum::MomentumConfig;
-use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer, RmsPropConfig, SgdConfig};
+use burn::optim::{GradientsParams, ModuleOptimizer, RmsPropConfig, SgdConfig};
 use burn::tensor::Tensor;
 
+use mlsys_lab::DeviceId;
+
 use super::measure;
+use crate::device::Adam;
 use crate::nets::Network;
 
 /// How a gradient becomes an update.
@@ -35,7 +38,12 @@ pub(super) struct UpdateKnobs {
 /// A rule with its state: the moments it keeps of every weight.
 pub(super) struct Optimizer {
     rule: Rule,
-    moments: ModuleOptimizer,
+    moments: Moments,
+}
+
+enum Moments {
+    Burns(ModuleOptimizer),
+    Adam(Adam),
 }
 
 impl Rule {
@@ -52,17 +60,19 @@ impl Rule {
 impl Optimizer {
     /// The rule with fresh state. Decay and clipping stay outside it, because turning those knobs must not
     /// cost the state.
-    pub(super) fn new(rule: Rule) -> Self {
+    pub(super) fn new(rule: Rule, device: DeviceId) -> Self {
         const EPSILON: f32 = 1e-8;
         let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);
         let moments = match rule {
-            Rule::Sgd => SgdConfig::new().init(),
-            Rule::Momentum => SgdConfig::new().with_momentum(Some(momentum)).init(),
-            Rule::RmsProp => RmsPropConfig::new()
-                .with_momentum(0.0)
-                .with_epsilon(EPSILON)
-                .init(),
-            Rule::Adam | Rule::AdamW => AdamConfig::new().with_epsilon(EPSILON).init(),
+            Rule::Sgd => Moments::Burns(SgdConfig::new().init()),
+            Rule::Momentum => Moments::Burns(SgdConfig::new().with_momentum(Some(momentum)).init()),
+            Rule::RmsProp => Moments::Burns(
+                RmsPropConfig::new()
+                    .with_momentum(0.0)
+                    .with_epsilon(EPSILON)
+                    .init(),
+            ),
+            Rule::Adam | Rule::AdamW => Moments::Adam(Adam::new(device)),
         };
         Self { rule, moments }
     }
@@ -81,7 +91,10 @@ impl Optimizer {
         let gradients = clipped(&network, gradients, knobs.gradient_clip);
         let gradients = decayed(&network, gradients, decay_of_gradient);
         let network = shrunk(network, decay_of_weights);
-        self.moments.step(knobs.learning_rate, network, gradients)
+        match &mut self.moments {
+            Moments::Burns(rule) => rule.step(knobs.learning_rate, network, gradients),
+            Moments::Adam(adam) => adam.step(knobs.learning_rate, network, gradients),
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl Session {
             .architecture
             .init(setup.initialization, setup.seed, &training);
         let batches = Batches::new(setup.seed, data.train.len());
-        let trainer = Trainer::new(network, &knobs, batches, training);
+        let trainer = Trainer::new(network, &knobs, batches, (run.device, training));
         let status = if device::is_asynchronous(run.device) {
             "compiling kernels"
         } else {

@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
+use mlsys_lab::DeviceId;
 
 use super::clock::{Phase, Stopwatch};
 use super::evaluate::batch;
@@ -21,6 +22,7 @@ pub(super) struct Trainer {
     start: Vec<Tensor<1>>,
     /// With autodiff.
     device: Device,
+    id: DeviceId,
 }
 
 /// Whether a step measures its gradients and its update.
@@ -41,13 +43,19 @@ pub(super) struct Step {
 
 impl Trainer {
     /// A network on an autodiff device with a fresh optimizer.
-    pub(super) fn new(network: Network, knobs: &Knobs, batches: Batches, device: Device) -> Self {
+    pub(super) fn new(
+        network: Network,
+        knobs: &Knobs,
+        batches: Batches,
+        (id, device): (DeviceId, Device),
+    ) -> Self {
         Self {
             start: measure::weights(&network),
-            optimizer: Optimizer::new(knobs.rule),
+            optimizer: Optimizer::new(knobs.rule, id),
             network,
             batches,
             device,
+            id,
         }
     }
 
@@ -78,7 +86,7 @@ impl Trainer {
 
         self.network = self
             .optimizer
-            .update(self.network.clone(), gradients, knobs.update);
+            .update(self.network.take(), gradients, knobs.update);
         watch.end(Phase::Update);
 
         let norms = norms.map(|norms| norms.after(&self.network, &self.start));
@@ -91,7 +99,7 @@ impl Trainer {
 
     /// Starts the optimizer's state afresh.
     pub(super) fn reset_optimizer(&mut self, knobs: &Knobs) {
-        self.optimizer = Optimizer::new(knobs.rule);
+        self.optimizer = Optimizer::new(knobs.rule, self.id);
     }
 
     /// The network as it is, without autodiff.

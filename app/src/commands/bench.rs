@@ -1,0 +1,18 @@
+//! `mlsys bench`: what the workbench itself costs, measured on the machine at hand.
+//!
+//! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
+//! docs/measuring.md says how each figure comes about.
+
+mod sample;
+mod train;
+
+use super::World;
+use crate::cli;
+use crate::exit::{Exit, Failure};
+
+/// Does what `mlsys bench` asks for.
+pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
+    match asked {
+        cli::Bench::Train(options) => train::run(options, world),
+    }
+}
