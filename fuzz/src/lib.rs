@@ -1,0 +1,36 @@
+//! What the targets share: the labs a lesson may name.
+
+use std::sync::LazyLock;
+
+use mlsys_lab::Registry;
+use mlsys_lab::lab::{Lab, LabError, Run};
+use mlsys_lab::schema::Schema;
+
+/// The instant labs as they are, and the live one by its schema alone: no target trains a network.
+pub static LABS: LazyLock<Registry> = LazyLock::new(|| {
+    let train = Schema::parse(include_str!("../../models/nets/src/train.toml"));
+    let mut labs = mlsys_machines::labs().expect("the schemas are tested where they are written");
+    labs.push(Box::new(Known(
+        train.expect("the schema is tested where it is written"),
+    )));
+    Registry::new(labs)
+});
+
+/// A lab that is only looked at.
+struct Known(Schema);
+
+impl Lab for Known {
+    fn schema(&self) -> &Schema {
+        &self.0
+    }
+
+    fn run(&self, _: &mut Run<'_>) -> Result<(), LabError> {
+        Ok(())
+    }
+}
+
+/// Checks a sentence that goes to a terminal: one line or several, and nothing that moves or recolours it.
+pub fn is_printable(text: &str) {
+    let control = |c: char| c.is_control() && c != '\n';
+    assert!(!text.chars().any(control), "not printable: {text:?}");
+}
