@@ -13,6 +13,7 @@ pub mod glyphs;
 pub mod judge;
 pub mod key;
 pub mod message;
+pub mod overlay;
 pub mod page;
 pub mod panel;
 pub mod picture;

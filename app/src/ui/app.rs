@@ -1,6 +1,8 @@
 //! The state of the app and how messages change it. Pure: no clock, no terminal, no file.
 
+mod available;
 mod course;
+mod dispatch;
 mod lesson;
 mod news;
 mod run;
@@ -14,10 +16,9 @@ use mlsys_lab::report::RunData;
 use mlsys_lesson::Lesson;
 use mlsys_lesson::Progress;
 
-use super::command::{self, Command, Place};
-use super::key::Key;
 use super::message::{Effect, Message};
-use super::page::{Page, Side};
+use super::overlay::Overlay;
+use super::page::Page;
 use super::theme::Look;
 
 /// Everything the screen shows.
@@ -30,10 +31,8 @@ pub struct App {
     pub chosen: usize,
     /// The open lesson.
     pub page: Option<Page>,
-    /// Whether the help page lies over everything.
-    pub help: bool,
-    /// First line of the help page.
-    pub help_scroll: usize,
+    /// What lies over the page and takes the keys.
+    pub overlay: Option<Overlay>,
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
     /// Which device new runs take.
@@ -94,8 +93,7 @@ impl App {
             registry,
             chosen: 0,
             page: None,
-            help: false,
-            help_scroll: 0,
+            overlay: None,
             devices: None,
             choice,
             progress,
@@ -152,97 +150,9 @@ impl App {
         self.page.as_ref()?.slots.get(slot).map(|slot| &slot.data)
     }
 
-    /// Where keys go now.
-    pub fn place(&self) -> Place {
-        if self.help {
-            return Place::Help;
-        }
-        match &self.page {
-            None => Place::Course,
-            Some(page) => match page.side {
-                Side::Text => Place::Text,
-                Side::Lab => Place::Lab,
-            },
-        }
-    }
-
-    fn key(&mut self, key: Key) -> Vec<Effect> {
-        self.notice = None;
-        let typing = !self.help && self.page.as_ref().is_some_and(|page| page.entry.is_some());
-        // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
-        if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
-            return self.typed(key);
-        }
-        match command::find(key, self.place()) {
-            Some(command) => self.run_command(command),
-            None => Vec::new(),
-        }
-    }
-
-    fn run_command(&mut self, command: Command) -> Vec<Effect> {
-        match command {
-            Command::Quit => return vec![Effect::Abandon, Effect::Quit],
-            Command::Suspend => return vec![Effect::Suspend],
-            Command::Help => {
-                self.help = !self.help;
-                self.help_scroll = 0;
-            }
-            Command::Device => self.next_device(),
-            Command::Back if self.help => self.help = false,
-            Command::Back
-            | Command::Run
-            | Command::Step
-            | Command::Reset
-            | Command::Stop
-            | Command::Up
-            | Command::Down
-            | Command::Less
-            | Command::More
-            | Command::Enter
-            | Command::NextActivity
-            | Command::PreviousActivity
-            | Command::SwitchSide
-            | Command::NextPanel
-            | Command::Tempo
-            | Command::Words
-            | Command::NextLab
-            | Command::PreviousLab
-            | Command::Hint
-            | Command::PageUp
-            | Command::PageDown
-            | Command::Top
-            | Command::Bottom => {
-                if self.help {
-                    self.scroll_help(command);
-                } else if self.page.is_some() {
-                    return self.lesson_command(command);
-                } else {
-                    return self.course_command(command);
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    fn scroll_help(&mut self, command: Command) {
-        let half = usize::from(self.size.1 / 2);
-        let to = [
-            (Command::Up, self.help_scroll.saturating_sub(1)),
-            (Command::Down, self.help_scroll + 1),
-            (Command::PageUp, self.help_scroll.saturating_sub(half)),
-            (Command::PageDown, self.help_scroll + half),
-            (Command::Top, 0),
-            (Command::Bottom, command::TABLE.len()),
-        ];
-        if let Some((_, to)) = to.into_iter().find(|(key, _)| *key == command) {
-            self.help_scroll = to.min(command::TABLE.len());
-        }
-    }
-
     /// Goes on to the next usable device after the current choice.
     fn next_device(&mut self) {
         let Some(devices) = &self.devices else {
-            self.notice = Some("still looking for devices".to_owned());
             return;
         };
         let mut choices = vec![DeviceChoice::Auto];

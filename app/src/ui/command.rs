@@ -1,6 +1,10 @@
-//! The one table of commands: dispatch, footer and help all read it.
+//! The one table of commands: dispatch, footer, help and palette all read it.
+
+mod table;
 
 use super::key::Key;
+
+pub use table::TABLE;
 
 /// Something a person can tell the app to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +17,8 @@ pub enum Command {
     Reset,
     /// End the run and keep what it has shown.
     Stop,
-    /// Choose the knob above, or scroll up.
-    Up,
-    /// Choose the knob below, or scroll down.
-    Down,
+    /// Move the mark, or scroll.
+    Move(Motion),
     /// Turn the knob down.
     Less,
     /// Turn the knob up.
@@ -41,24 +43,47 @@ pub enum Command {
     PreviousLab,
     /// Show one more hint.
     Hint,
-    /// Half a screen up.
-    PageUp,
-    /// Half a screen down.
-    PageDown,
-    /// To the top.
-    Top,
-    /// To the bottom.
-    Bottom,
     /// Use the next usable device.
     Device,
-    /// This page.
+    /// The page of all commands.
     Help,
-    /// Back to the course, or out of a field.
+    /// Back to the course, or out of what lies over it.
     Back,
     /// Leave mlsys.
     Quit,
     /// Stop as a job of the shell.
     Suspend,
+}
+
+/// A way to move through lines, lessons or knobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    /// One up.
+    Up,
+    /// One down.
+    Down,
+    /// Half a screen up.
+    PageUp,
+    /// Half a screen down.
+    PageDown,
+    /// To the first.
+    Top,
+    /// To the last.
+    Bottom,
+}
+
+impl Motion {
+    /// The place among `0..=last` that this leads to; `half` is half a screen.
+    pub fn from(self, at: usize, half: usize, last: usize) -> usize {
+        match self {
+            Self::Up => at.saturating_sub(1),
+            Self::Down => at.saturating_add(1).min(last),
+            Self::PageUp => at.saturating_sub(half),
+            Self::PageDown => at.saturating_add(half).min(last),
+            Self::Top => 0,
+            Self::Bottom => last,
+        }
+    }
 }
 
 /// Where the keys go.
@@ -74,6 +99,63 @@ pub enum Place {
     Help,
 }
 
+impl Place {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Course, Self::Text, Self::Lab, Self::Help];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Course => "course",
+            Self::Text => "text",
+            Self::Lab => "lab",
+            Self::Help => "help",
+        }
+    }
+}
+
+/// What must hold for a command to do anything; [`super::app::App::available`] says why it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A prediction, lab or question is marked and still open.
+    Activity,
+    /// The lesson has something to go to.
+    Activities,
+    /// The lesson has a lab.
+    Lab,
+    /// The lesson has a second lab.
+    OtherLab,
+    /// The lab goes through steps.
+    Steps,
+    /// The lab has a knob.
+    Knob,
+    /// The lab has a second picture.
+    OtherPicture,
+    /// A run is going on.
+    Running,
+    /// No other lab's run is going on.
+    Free,
+    /// There is a run to forget or a knob to put back.
+    Changed,
+    /// The marked question has a hint that has not been shown.
+    Hint,
+    /// The devices are known.
+    Devices,
+}
+
+/// How long a row holds out in a footer that grows narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// It is always there: help and the way out.
+    Kept,
+    /// Among the first.
+    First,
+    /// Like most.
+    Usual,
+    /// Where there is room left over.
+    Rare,
+}
+
 /// One row of the table.
 pub struct Binding {
     /// What it does.
@@ -82,245 +164,14 @@ pub struct Binding {
     pub keys: &'static [Key],
     /// Where they do it.
     pub places: &'static [Place],
+    /// What must hold.
+    pub needs: &'static [Need],
+    /// Its place in a narrow footer.
+    pub rank: Rank,
     /// The word in the footer.
     pub label: &'static str,
     /// The sentence in the help.
     pub help: &'static str,
-}
-
-use Place::{Course, Help, Lab, Text};
-
-const READING: &[Place] = &[Text, Lab];
-const ALL: &[Place] = &[Course, Text, Lab, Help];
-
-/// All commands; the footer shows them in this order and drops them from the end.
-pub const TABLE: &[Binding] = &[
-    row(
-        Command::Run,
-        &[Key::Char(' ')],
-        READING,
-        "run/pause",
-        "start the lab, pause it, go on",
-    ),
-    row(
-        Command::Enter,
-        &[Key::Enter],
-        &[Course],
-        "open",
-        "open the lesson",
-    ),
-    row(
-        Command::Enter,
-        &[Key::Enter],
-        &[Text],
-        "answer",
-        "answer the marked question, or go to the marked lab",
-    ),
-    row(
-        Command::Enter,
-        &[Key::Enter],
-        &[Lab],
-        "type value",
-        "type a value for the marked knob",
-    ),
-    row(
-        Command::NextActivity,
-        &[Key::Char('n')],
-        READING,
-        "next",
-        "go to the next prediction, lab or question",
-    ),
-    row(
-        Command::Less,
-        &[Key::Left, Key::Char('-')],
-        &[Lab],
-        "less",
-        "turn the marked knob down; while it runs if the knob is live",
-    ),
-    row(
-        Command::More,
-        &[Key::Right, Key::Char('+'), Key::Char('=')],
-        &[Lab],
-        "more",
-        "turn the marked knob up",
-    ),
-    row(
-        Command::SwitchSide,
-        &[Key::Tab, Key::BackTab],
-        READING,
-        "text/lab",
-        "move between the text and the lab",
-    ),
-    row(
-        Command::Help,
-        &[Key::Char('?')],
-        ALL,
-        "help",
-        "show or leave this page",
-    ),
-    row(
-        Command::Back,
-        &[Key::Esc, Key::Char('q')],
-        &[Text, Lab, Help],
-        "back",
-        "back to the course; runs stop, answers are kept",
-    ),
-    row(
-        Command::Quit,
-        &[Key::Char('q'), Key::Esc],
-        &[Course],
-        "quit",
-        "leave mlsys",
-    ),
-    row(
-        Command::Step,
-        &[Key::Char('s')],
-        READING,
-        "step",
-        "do one step, then pause",
-    ),
-    row(
-        Command::Hint,
-        &[Key::Char('h')],
-        &[Text],
-        "hint",
-        "show one more hint for the marked question",
-    ),
-    row(
-        Command::NextPanel,
-        &[Key::Char('v')],
-        READING,
-        "view",
-        "show the lab's next picture large",
-    ),
-    row(
-        Command::Tempo,
-        &[Key::Char('f')],
-        READING,
-        "full speed",
-        "run at full speed, or again at a pace that can be watched",
-    ),
-    row(
-        Command::Words,
-        &[Key::Char('w')],
-        READING,
-        "in words",
-        "say the pictures in words, or draw them again",
-    ),
-    row(
-        Command::NextLab,
-        &[Key::Char(']')],
-        READING,
-        "next lab",
-        "show the lesson's next lab",
-    ),
-    row(
-        Command::PreviousLab,
-        &[Key::Char('[')],
-        READING,
-        "last lab",
-        "show the lesson's lab before",
-    ),
-    row(
-        Command::Stop,
-        &[Key::Char('x')],
-        READING,
-        "stop",
-        "end the run and keep what it has shown",
-    ),
-    row(
-        Command::Reset,
-        &[Key::Char('R')],
-        READING,
-        "reset",
-        "end the run and put the knobs back; the last run stays as a dim curve",
-    ),
-    row(
-        Command::Device,
-        &[Key::Char('d')],
-        ALL,
-        "device",
-        "use the next usable device for new runs",
-    ),
-    row(
-        Command::PreviousActivity,
-        &[Key::Char('p')],
-        READING,
-        "previous",
-        "go to the prediction, lab or question before",
-    ),
-    row(
-        Command::Up,
-        &[Key::Up, Key::Char('k')],
-        ALL,
-        "up",
-        "scroll up, or mark the lesson or knob above",
-    ),
-    row(
-        Command::Down,
-        &[Key::Down, Key::Char('j')],
-        ALL,
-        "down",
-        "scroll down, or mark the lesson or knob below",
-    ),
-    row(
-        Command::PageUp,
-        &[Key::PageUp, Key::Ctrl('u')],
-        ALL,
-        "page up",
-        "half a screen up",
-    ),
-    row(
-        Command::PageDown,
-        &[Key::PageDown, Key::Ctrl('d')],
-        ALL,
-        "page down",
-        "half a screen down",
-    ),
-    row(
-        Command::Top,
-        &[Key::Home, Key::Char('g')],
-        ALL,
-        "top",
-        "to the top",
-    ),
-    row(
-        Command::Bottom,
-        &[Key::End, Key::Char('G')],
-        ALL,
-        "bottom",
-        "to the bottom",
-    ),
-    row(
-        Command::Quit,
-        &[Key::Ctrl('c')],
-        ALL,
-        "quit",
-        "leave mlsys from anywhere",
-    ),
-    row(
-        Command::Suspend,
-        &[Key::Ctrl('z')],
-        ALL,
-        "suspend",
-        "stop as a job of the shell; fg brings it back",
-    ),
-];
-
-const fn row(
-    command: Command,
-    keys: &'static [Key],
-    places: &'static [Place],
-    label: &'static str,
-    help: &'static str,
-) -> Binding {
-    Binding {
-        command,
-        keys,
-        places,
-        label,
-        help,
-    }
 }
 
 /// The command of a key at a place.
@@ -343,7 +194,7 @@ mod tests {
 
     #[test]
     fn no_key_does_two_things_at_one_place() {
-        for place in [Course, Text, Lab, Help] {
+        for place in Place::ALL {
             let mut seen = Vec::new();
             for binding in at(place) {
                 for key in binding.keys {
@@ -356,10 +207,22 @@ mod tests {
 
     #[test]
     fn every_place_can_be_left_and_explained() {
-        for place in [Course, Text, Lab, Help] {
+        for place in Place::ALL {
             assert_eq!(find(Key::Char('?'), place), Some(Command::Help));
             assert_eq!(find(Key::Ctrl('c'), place), Some(Command::Quit));
             assert!(find(Key::Esc, place).is_some());
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_key_a_place_and_words() {
+        for row in TABLE {
+            assert!(
+                !row.keys.is_empty() && !row.places.is_empty(),
+                "{}",
+                row.help
+            );
+            assert!(!row.label.is_empty() && !row.help.is_empty());
         }
     }
 }

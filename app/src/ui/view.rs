@@ -12,6 +12,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::app::App;
+use super::overlay::Overlay;
 
 /// Below this many columns text and lab take turns.
 pub const TWO_SIDES: u16 = 100;
@@ -43,12 +44,14 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
         }
     }
     bars::footer(app, bottom, frame.buffer_mut());
-    if app.help {
+    if let Some(overlay) = &app.overlay {
         Clear.render(body, frame.buffer_mut());
         Block::new()
             .style(app.look.theme.screen)
             .render(body, frame.buffer_mut());
-        help::draw(app, body, frame.buffer_mut());
+        match overlay {
+            Overlay::Help { scroll } => help::draw(app, *scroll, body, frame.buffer_mut()),
+        }
     }
 }
 

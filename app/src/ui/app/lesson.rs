@@ -6,97 +6,87 @@ use mlsys_lesson::{Block, PredictKind};
 
 use super::App;
 use crate::ui::answer::{self, Options};
-use crate::ui::command::Command;
+use crate::ui::command::Motion;
 use crate::ui::document;
 use crate::ui::driver::KnobTurn;
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
-use crate::ui::page::{Side, Telling};
+use crate::ui::page::{Page, Side, Telling};
 use crate::ui::view;
 
 impl App {
-    pub(super) fn lesson_command(&mut self, command: Command) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let half = usize::from(self.size.1 / 2);
-        match command {
-            Command::Run => return self.run_or_pause(),
-            Command::Step => return self.step(),
-            Command::Stop => return self.stop(),
-            Command::Reset => return self.reset(),
-            Command::Back => return self.leave(),
-            Command::Enter => match page.side {
-                Side::Text => return self.enter_activity(),
-                Side::Lab => self.open_knob_entry(),
-            },
-            Command::Hint => return self.hint(),
-            Command::Less => return self.turn_knob(-1),
-            Command::More => return self.turn_knob(1),
-            Command::NextActivity | Command::PreviousActivity => {
-                page.side = Side::Text;
-                page.mark(if command == Command::NextActivity {
-                    1
-                } else {
-                    -1
-                });
-                self.keep_marked_in_view();
-                return self.start_instant();
-            }
-            Command::SwitchSide => {
-                page.side = match page.side {
-                    Side::Text => Side::Lab,
-                    Side::Lab => Side::Text,
-                };
-                return self.start_instant();
-            }
-            Command::NextLab | Command::PreviousLab => {
-                let last = page.slots.len().saturating_sub(1);
-                page.current = if command == Command::NextLab {
-                    (page.current + 1).min(last)
-                } else {
-                    page.current.saturating_sub(1)
-                };
-                return self.start_instant();
-            }
-            Command::NextPanel => {
-                if let Some(slot) = page.slot_mut() {
-                    slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
-                }
-                return vec![Effect::Order(control::Command::Redraw)];
-            }
-            Command::Tempo => return self.change_tempo(),
-            Command::Words => {
-                page.telling = match page.telling {
-                    Telling::Drawn => Telling::InWords,
-                    Telling::InWords => Telling::Drawn,
-                };
-            }
-            Command::Up | Command::Down if page.side == Side::Lab => {
-                if let Some(slot) = page.slot_mut() {
-                    let last = slot.knobs.len().saturating_sub(1);
-                    slot.knob = if command == Command::Up {
-                        slot.knob.saturating_sub(1)
-                    } else {
-                        (slot.knob + 1).min(last)
-                    };
-                }
-            }
-            Command::Up => page.scroll = page.scroll.saturating_sub(1),
-            Command::Down => self.scroll_to(|scroll| scroll + 1),
-            Command::PageUp => page.scroll = page.scroll.saturating_sub(half),
-            Command::PageDown => self.scroll_to(|scroll| scroll + half),
-            Command::Top => page.scroll = 0,
-            Command::Bottom => self.scroll_to(|_| usize::MAX),
-            // Taken before they come here.
-            Command::Device | Command::Help | Command::Quit | Command::Suspend => {}
+    /// Marks the activity so many places on.
+    pub(super) fn mark(&mut self, places: isize) -> Vec<Effect> {
+        if let Some(page) = self.page.as_mut() {
+            page.side = Side::Text;
+            page.mark(places);
         }
-        Vec::new()
+        self.keep_marked_in_view();
+        self.start_instant()
+    }
+
+    /// Goes to the other half of the page.
+    pub(super) fn switch_side(&mut self) -> Vec<Effect> {
+        if let Some(page) = self.page.as_mut() {
+            page.side = match page.side {
+                Side::Text => Side::Lab,
+                Side::Lab => Side::Text,
+            };
+        }
+        self.start_instant()
+    }
+
+    /// Shows the lab so many places on.
+    pub(super) fn show_lab(&mut self, places: isize) -> Vec<Effect> {
+        if let Some(page) = self.page.as_mut() {
+            let last = page.slots.len().saturating_sub(1);
+            page.current = page.current.saturating_add_signed(places).min(last);
+        }
+        self.start_instant()
+    }
+
+    /// Shows the lab's next picture large.
+    pub(super) fn next_panel(&mut self) -> Vec<Effect> {
+        if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
+            slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
+        }
+        vec![Effect::Order(control::Command::Redraw)]
+    }
+
+    /// Says the pictures in words, or draws them again.
+    pub(super) fn change_telling(&mut self) {
+        if let Some(page) = self.page.as_mut() {
+            page.telling = match page.telling {
+                Telling::Drawn => Telling::InWords,
+                Telling::InWords => Telling::Drawn,
+            };
+        }
+    }
+
+    /// Scrolls the text.
+    pub(super) fn move_text(&mut self, motion: Motion) {
+        let half = self.half_screen();
+        self.scroll_to(|scroll, last| motion.from(scroll, half, last));
+    }
+
+    /// Marks another knob; the page keys scroll the text beside it.
+    pub(super) fn move_lab(&mut self, motion: Motion) {
+        match motion {
+            Motion::Up | Motion::Down => {
+                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
+                    let last = slot.knobs.len().saturating_sub(1);
+                    slot.knob = motion.from(slot.knob, 1, last);
+                }
+            }
+            Motion::PageUp | Motion::PageDown | Motion::Top | Motion::Bottom => {
+                self.move_text(motion);
+            }
+        }
     }
 
     /// Leaves the lesson; a run ends, everything shown and answered is kept.
-    fn leave(&mut self) -> Vec<Effect> {
+    pub(super) fn leave(&mut self) -> Vec<Effect> {
         let effects = self.abandon();
         if let Some(page) = self.page.take() {
             self.kept.insert(page.lesson.front.id.to_string(), page);
@@ -105,7 +95,7 @@ impl App {
     }
 
     /// Opens a field for the marked prediction or question, or goes to the marked lab.
-    fn enter_activity(&mut self) -> Vec<Effect> {
+    pub(super) fn enter_activity(&mut self) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
@@ -121,18 +111,14 @@ impl App {
             }
             Some(Block::Predict(predict)) => {
                 let made = page.predictions.get(&predict.id);
-                if made.is_some_and(|prediction| prediction.locked) {
-                    self.notice = Some("this prediction stands: its run has started".to_owned());
-                } else {
-                    let lettered = match predict.kind {
-                        PredictKind::Numeric { .. } => Options::None,
-                        PredictKind::Choice { .. } => Options::Lettered,
-                    };
-                    let text = made.map_or(String::new(), |made| {
-                        answer::reopened(&made.given, lettered)
-                    });
-                    page.entry = Some(Entry::new(For::Block(block), text));
-                }
+                let lettered = match predict.kind {
+                    PredictKind::Numeric { .. } => Options::None,
+                    PredictKind::Choice { .. } => Options::Lettered,
+                };
+                let text = made.map_or(String::new(), |made| {
+                    answer::reopened(&made.given, lettered)
+                });
+                page.entry = Some(Entry::new(For::Block(block), text));
             }
             Some(Block::Question(question)) => {
                 let lettered = if question.shown_choices(&page.lesson.front.id).is_empty() {
@@ -152,7 +138,7 @@ impl App {
         Vec::new()
     }
 
-    fn open_knob_entry(&mut self) {
+    pub(super) fn open_knob_entry(&mut self) {
         let Some(page) = self.page.as_mut() else {
             return;
         };
@@ -164,34 +150,19 @@ impl App {
                     .as_ref()
                     .map_or(String::new(), ToString::to_string)
             });
-        match value {
-            Some(value) => page.entry = Some(Entry::new(For::Knob, value)),
-            None => self.notice = Some("this lab has no knobs".to_owned()),
-        }
+        page.entry = value.map(|value| Entry::new(For::Knob, value));
     }
 
     /// Shows one more hint for the marked question.
-    fn hint(&mut self) -> Vec<Effect> {
+    pub(super) fn hint(&mut self) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
         let Some(question) = page.marked_question() else {
-            self.notice = Some("hints belong to questions: n goes to the next one".to_owned());
             return Vec::new();
         };
-        let (id, all) = (question.id.clone(), question.hints.len());
+        let id = question.id.clone();
         let shown = page.hints.entry(id.clone()).or_default();
-        if *shown >= all {
-            self.notice = Some(
-                if all == 0 {
-                    "this question has no hints"
-                } else {
-                    "no more hints"
-                }
-                .to_owned(),
-            );
-            return Vec::new();
-        }
         *shown += 1;
         let event = Event::HintShown {
             lesson: page.lesson.front.id.clone(),
@@ -319,12 +290,12 @@ impl App {
         Some(Effect::Save(event))
     }
 
-    fn scroll_to(&mut self, to: impl Fn(usize) -> usize) {
+    fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
         let (size, look) = (self.size, &self.look);
         if let Some(page) = self.page.as_mut() {
             let (width, height) = view::text_size(size);
             let longest = document::length(page, width, look).saturating_sub(height);
-            page.scroll = to(page.scroll).min(longest);
+            page.scroll = to(page.scroll, longest).min(longest);
         }
     }
 

@@ -46,7 +46,7 @@ impl App {
                     Effect::Order(Command::Redraw),
                 ]
             }
-            Some(active) => self.busy(active),
+            Some(_) => Vec::new(),
             None => self.ask_or_start(None),
         }
     }
@@ -68,7 +68,7 @@ impl App {
                     Effect::Order(Command::Redraw),
                 ]
             }
-            Some(active) => self.busy(active),
+            Some(_) => Vec::new(),
             None => self.ask_or_start(Some(1)),
         }
     }
@@ -97,10 +97,7 @@ impl App {
     pub(super) fn stop(&mut self) -> Vec<Effect> {
         match self.active {
             Some(_) => vec![Effect::Order(Command::Stop)],
-            None => {
-                self.notice = Some("nothing is running".to_owned());
-                Vec::new()
-            }
+            None => Vec::new(),
         }
     }
 
@@ -198,17 +195,6 @@ impl App {
         }
     }
 
-    fn busy(&mut self, active: Active) -> Vec<Effect> {
-        let name = self
-            .page
-            .as_ref()
-            .and_then(|page| page.slots.get(active.slot))
-            .map(|slot| slot.id.clone());
-        self.notice =
-            name.map(|name| format!("'{name}' is still running: [ and ] go to it, x ends it"));
-        Vec::new()
-    }
-
     /// Asks for a missing prediction once, then starts.
     fn ask_or_start(&mut self, steps: Option<u64>) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
@@ -216,7 +202,6 @@ impl App {
         };
         let current = page.current;
         let Some(slot) = page.slots.get(current) else {
-            self.notice = Some("this lesson has no lab".to_owned());
             return Vec::new();
         };
         if page.reminded != Some(current)

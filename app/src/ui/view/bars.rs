@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::ui::app::App;
-use crate::ui::command::{self, Command, Place};
+use crate::ui::command::{self, Command};
 use crate::ui::slot::State;
 
 /// The name of the program, where the learner is, and the device.
@@ -60,14 +60,14 @@ pub fn footer(app: &App, area: Rect, buffer: &mut Buffer) {
         return;
     }
     let typing = app.page.as_ref().is_some_and(|page| page.entry.is_some());
-    if typing && !app.help {
+    if typing && app.overlay.is_none() {
         let keys = [("enter", "keep"), ("esc", "drop")];
         let spans = keys.iter().flat_map(|(key, label)| hint(app, key, label));
         Line::from_iter(spans).render(area, buffer);
         return;
     }
     let mut line = Line::default();
-    for binding in command::at(app.place()) {
+    for binding in command::at(app.place()).filter(|row| app.satisfied(row).is_ok()) {
         if let Some(key) = binding.keys.first() {
             let label = label(app, binding.command, binding.label);
             let spans = hint(app, &key.to_string(), label);
@@ -92,7 +92,7 @@ fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
 
 /// What space does right now, said as what it does.
 fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
-    if command != Command::Run || app.place() == Place::Help {
+    if command != Command::Run || app.overlay.is_some() {
         return usual;
     }
     let state = app

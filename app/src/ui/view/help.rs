@@ -9,7 +9,7 @@ use crate::ui::app::App;
 use crate::ui::command::{Binding, Place, TABLE};
 
 /// Draws every command with its keys, its places and its sentence.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+pub fn draw(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let title = Line::styled(" Keys", theme.title);
     let rows = TABLE.iter().map(|binding| {
@@ -19,7 +19,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
             Span::styled(binding.help, theme.text),
         ])
     });
-    let lines = std::iter::once(title).chain(rows).skip(app.help_scroll);
+    let lines = std::iter::once(title).chain(rows).skip(scroll);
     for (line, row) in lines.zip(area.rows()) {
         line.render(row, buffer);
     }
@@ -31,15 +31,13 @@ fn keys(binding: &Binding) -> String {
 }
 
 fn places(binding: &Binding) -> String {
-    const ALL: usize = 4;
-    if binding.places.len() == ALL {
+    if Place::ALL
+        .iter()
+        .all(|place| binding.places.contains(place))
+    {
         return "always".to_owned();
     }
-    let names = binding.places.iter().filter_map(|place| match place {
-        Place::Course => Some("course"),
-        Place::Text => Some("text"),
-        Place::Lab => Some("lab"),
-        Place::Help => None,
-    });
+    let over = |place: &&Place| **place != Place::Help;
+    let names = binding.places.iter().filter(over).map(|place| place.word());
     names.collect::<Vec<_>>().join(" ")
 }

@@ -1,0 +1,130 @@
+//! Whether a command does anything now, and if not, why not.
+
+use mlsys_lesson::{Block, Question};
+
+use super::App;
+use crate::ui::command::{Binding, Command, Need, TABLE};
+use crate::ui::page::Page;
+use crate::ui::slot::{Slot, State};
+
+impl App {
+    /// Whether a command can be done on the page as it is; else the reason, as a notice says it.
+    pub fn available(&self, command: Command) -> Result<(), String> {
+        let rows = || TABLE.iter().filter(|row| row.command == command);
+        let here = |row: &&Binding| row.places.contains(&self.place());
+        match rows().find(here) {
+            Some(row) => self.satisfied(row),
+            None => {
+                let places = rows().flat_map(|row| row.places);
+                let mut words: Vec<&str> = Vec::new();
+                for word in places.map(|place| place.word()) {
+                    if !words.contains(&word) {
+                        words.push(word);
+                    }
+                }
+                Err(format!("only at: {}", words.join(", ")))
+            }
+        }
+    }
+
+    /// Whether a row of the table can be done now.
+    pub fn satisfied(&self, row: &Binding) -> Result<(), String> {
+        row.needs.iter().try_for_each(|&need| self.meets(need))
+    }
+
+    fn meets(&self, need: Need) -> Result<(), String> {
+        let page = self.page.as_ref();
+        let slot = page.and_then(Page::slot);
+        let labs = page.map_or(0, |page| page.slots.len());
+        let met = |holds: bool, reason: &str| {
+            if holds {
+                Ok(())
+            } else {
+                Err(reason.to_owned())
+            }
+        };
+        match need {
+            Need::Activity => activity(page),
+            Need::Activities => met(
+                page.is_some_and(|page| !page.activities().is_empty()),
+                "this lesson asks nothing and has no lab",
+            ),
+            Need::Lab => met(slot.is_some(), "this lesson has no lab"),
+            Need::OtherLab => match labs {
+                0 => Err("this lesson has no lab".to_owned()),
+                1 => Err("this lesson has one lab only".to_owned()),
+                _ => Ok(()),
+            },
+            Need::Steps => met(
+                slot.is_some_and(|slot| slot.schema.is_live()),
+                "this lab answers at once: it has no steps",
+            ),
+            Need::Knob => met(
+                slot.is_some_and(|slot| !slot.knobs.is_empty()),
+                "this lab has no knobs",
+            ),
+            Need::OtherPicture => met(
+                slot.is_some_and(|slot| slot.panels.len() > 1),
+                "there is no other picture",
+            ),
+            Need::Running => met(self.active.is_some(), "nothing is running"),
+            Need::Free => self.free(),
+            Need::Changed => met(
+                slot.is_some_and(is_changed),
+                "nothing to reset: nothing has run and no knob was turned",
+            ),
+            Need::Hint => hint(page),
+            Need::Devices => met(self.devices.is_some(), "still looking for devices"),
+        }
+    }
+
+    /// The device is not taken by another lab's run.
+    fn free(&self) -> Result<(), String> {
+        let (Some(active), Some(page)) = (self.active, &self.page) else {
+            return Ok(());
+        };
+        match page.slots.get(active.slot) {
+            Some(slot) if active.slot != page.current => Err(format!(
+                "'{}' is still running: [ and ] go to it, x ends it",
+                slot.id
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn activity(page: Option<&Page>) -> Result<(), String> {
+    let marked = page.and_then(|page| Some((page, page.marked_block()?)));
+    let Some((page, block)) = marked else {
+        return Err("there is nothing to answer here".to_owned());
+    };
+    let stands = |id: &str| page.predictions.get(id).is_some_and(|made| made.locked);
+    match block {
+        Block::Predict(predict) if stands(&predict.id) => {
+            Err("this prediction stands: its run has started".to_owned())
+        }
+        Block::Lab(_) | Block::Predict(_) | Block::Question(_) => Ok(()),
+        Block::Prose(_) | Block::Check(_) | Block::Notes(_) => {
+            Err("there is nothing to answer here".to_owned())
+        }
+    }
+}
+
+fn is_changed(slot: &Slot) -> bool {
+    let turned = slot.knobs.iter().any(|knob| knob.value != knob.initial);
+    turned || slot.state != State::Ready
+}
+
+fn hint(page: Option<&Page>) -> Result<(), String> {
+    let marked = page.and_then(|page| Some((page, page.marked_question()?)));
+    let Some((page, question)) = marked else {
+        return Err("hints belong to questions: n goes to the next one".to_owned());
+    };
+    let Question { id, hints, .. } = question;
+    let shown = page.hints.get(id).copied().unwrap_or_default();
+    match hints.len() {
+        0 => Err("this question has no hints".to_owned()),
+        all if shown >= all => Err("no more hints".to_owned()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,127 @@
+//! From a key to what it does.
+
+use super::App;
+use crate::ui::command::{self, Command, Motion, Place};
+use crate::ui::key::Key;
+use crate::ui::message::Effect;
+use crate::ui::overlay::Overlay;
+use crate::ui::page::Side;
+
+impl App {
+    /// Where keys go now.
+    pub fn place(&self) -> Place {
+        self.overlay
+            .as_ref()
+            .map_or_else(|| self.ground(), Overlay::place)
+    }
+
+    /// Where keys go when nothing lies over the page.
+    pub fn ground(&self) -> Place {
+        match &self.page {
+            None => Place::Course,
+            Some(page) => match page.side {
+                Side::Text => Place::Text,
+                Side::Lab => Place::Lab,
+            },
+        }
+    }
+
+    pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.notice = None;
+        let typing =
+            self.overlay.is_none() && self.page.as_ref().is_some_and(|page| page.entry.is_some());
+        // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
+        if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
+            return self.typed(key);
+        }
+        match command::find(key, self.place()) {
+            Some(command) => self.dispatch(command),
+            None => Vec::new(),
+        }
+    }
+
+    /// Does a command, or says why it cannot be done now.
+    pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
+        match self.available(command) {
+            Ok(()) => self.carry_out(command),
+            Err(reason) => {
+                self.notice = Some(reason);
+                Vec::new()
+            }
+        }
+    }
+
+    /// One arm a command; what depends on the place is told apart by the arm's own function.
+    fn carry_out(&mut self, command: Command) -> Vec<Effect> {
+        match command {
+            Command::Run => return self.run_or_pause(),
+            Command::Step => return self.step(),
+            Command::Stop => return self.stop(),
+            Command::Reset => return self.reset(),
+            Command::Move(motion) => self.move_by(motion),
+            Command::Less => return self.turn_knob(-1),
+            Command::More => return self.turn_knob(1),
+            Command::Enter => return self.enter(),
+            Command::NextActivity => return self.mark(1),
+            Command::PreviousActivity => return self.mark(-1),
+            Command::SwitchSide => return self.switch_side(),
+            Command::NextPanel => return self.next_panel(),
+            Command::Tempo => return self.change_tempo(),
+            Command::Words => self.change_telling(),
+            Command::NextLab => return self.show_lab(1),
+            Command::PreviousLab => return self.show_lab(-1),
+            Command::Hint => return self.hint(),
+            Command::Device => self.next_device(),
+            Command::Help => {
+                self.overlay = match self.overlay {
+                    Some(Overlay::Help { .. }) => None,
+                    None => Some(Overlay::Help { scroll: 0 }),
+                }
+            }
+            Command::Back => return self.back(),
+            Command::Quit => return vec![Effect::Abandon, Effect::Quit],
+            Command::Suspend => return vec![Effect::Suspend],
+        }
+        Vec::new()
+    }
+
+    fn enter(&mut self) -> Vec<Effect> {
+        match self.place() {
+            Place::Course => return self.open_chosen(),
+            Place::Text => return self.enter_activity(),
+            Place::Lab => self.open_knob_entry(),
+            Place::Help => {}
+        }
+        Vec::new()
+    }
+
+    /// Leaves what lies over the page, or the page.
+    fn back(&mut self) -> Vec<Effect> {
+        match self.overlay.take() {
+            Some(_) => Vec::new(),
+            None => self.leave(),
+        }
+    }
+
+    fn move_by(&mut self, motion: Motion) {
+        match self.place() {
+            Place::Course => {
+                let last = self.lessons.len().saturating_sub(1);
+                self.chosen = motion.from(self.chosen, self.half_screen(), last);
+            }
+            Place::Text => self.move_text(motion),
+            Place::Lab => self.move_lab(motion),
+            Place::Help => {
+                let half = self.half_screen();
+                if let Some(Overlay::Help { scroll }) = &mut self.overlay {
+                    *scroll = motion.from(*scroll, half, command::TABLE.len());
+                }
+            }
+        }
+    }
+
+    /// Half the rows of the screen: how far the page keys go.
+    pub(super) fn half_screen(&self) -> usize {
+        usize::from(self.size.1 / 2)
+    }
+}

@@ -1,0 +1,288 @@
+//! The rows of the table: a command is a row here and an arm in `app/dispatch.rs`.
+
+use super::{Binding, Command, Motion, Need, Place, Rank};
+use crate::ui::key::Key;
+
+use Place::{Course, Help, Lab, Text};
+
+const READING: &[Place] = &[Text, Lab];
+const ALL: &[Place] = &[Course, Text, Lab, Help];
+
+/// All commands; footer, help and palette show them in this order where nothing else ranks them.
+pub const TABLE: &[Binding] = &[
+    row(
+        Command::Run,
+        &[Key::Char(' ')],
+        READING,
+        "run/pause",
+        "start the lab, pause it, go on",
+    )
+    .needs(&[Need::Lab, Need::Free])
+    .rank(Rank::First),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Course],
+        "open",
+        "open the lesson",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Text],
+        "answer",
+        "answer the marked question, or go to the marked lab",
+    )
+    .needs(&[Need::Activity])
+    .rank(Rank::First),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Lab],
+        "type value",
+        "type a value for the marked knob",
+    )
+    .needs(&[Need::Knob])
+    .rank(Rank::First),
+    row(
+        Command::NextActivity,
+        &[Key::Char('n')],
+        READING,
+        "next",
+        "go to the next prediction, lab or question",
+    )
+    .needs(&[Need::Activities])
+    .rank(Rank::First),
+    row(
+        Command::Less,
+        &[Key::Left, Key::Char('-')],
+        &[Lab],
+        "less",
+        "turn the marked knob down; while it runs if the knob is live",
+    )
+    .needs(&[Need::Knob]),
+    row(
+        Command::More,
+        &[Key::Right, Key::Char('+'), Key::Char('=')],
+        &[Lab],
+        "more",
+        "turn the marked knob up",
+    )
+    .needs(&[Need::Knob]),
+    row(
+        Command::SwitchSide,
+        &[Key::Tab, Key::BackTab],
+        READING,
+        "text/lab",
+        "move between the text and the lab",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Help,
+        &[Key::Char('?')],
+        ALL,
+        "help",
+        "show or leave this page",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Back,
+        &[Key::Esc, Key::Char('q')],
+        &[Text, Lab, Help],
+        "back",
+        "back to the course; runs stop, answers are kept",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Quit,
+        &[Key::Char('q'), Key::Esc],
+        &[Course],
+        "quit",
+        "leave mlsys",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Step,
+        &[Key::Char('s')],
+        READING,
+        "step",
+        "do one step, then pause",
+    )
+    .needs(&[Need::Lab, Need::Steps, Need::Free]),
+    row(
+        Command::Hint,
+        &[Key::Char('h')],
+        &[Text],
+        "hint",
+        "show one more hint for the marked question",
+    )
+    .needs(&[Need::Hint]),
+    row(
+        Command::NextPanel,
+        &[Key::Char('v')],
+        READING,
+        "view",
+        "show the lab's next picture large",
+    )
+    .needs(&[Need::OtherPicture]),
+    row(
+        Command::Tempo,
+        &[Key::Char('f')],
+        READING,
+        "full speed",
+        "run at full speed, or again at a pace that can be watched",
+    ),
+    row(
+        Command::Words,
+        &[Key::Char('w')],
+        READING,
+        "in words",
+        "say the pictures in words, or draw them again",
+    )
+    .needs(&[Need::Lab]),
+    row(
+        Command::NextLab,
+        &[Key::Char(']')],
+        READING,
+        "next lab",
+        "show the lesson's next lab",
+    )
+    .needs(&[Need::OtherLab]),
+    row(
+        Command::PreviousLab,
+        &[Key::Char('[')],
+        READING,
+        "last lab",
+        "show the lesson's lab before",
+    )
+    .needs(&[Need::OtherLab])
+    .rank(Rank::Rare),
+    row(
+        Command::Stop,
+        &[Key::Char('x')],
+        READING,
+        "stop",
+        "end the run and keep what it has shown",
+    )
+    .needs(&[Need::Running]),
+    row(
+        Command::Reset,
+        &[Key::Char('R')],
+        READING,
+        "reset",
+        "end the run and put the knobs back; the last run stays as a dim curve",
+    )
+    .needs(&[Need::Lab, Need::Changed]),
+    row(
+        Command::Device,
+        &[Key::Char('d')],
+        ALL,
+        "device",
+        "use the next usable device for new runs",
+    )
+    .needs(&[Need::Devices]),
+    row(
+        Command::PreviousActivity,
+        &[Key::Char('p')],
+        READING,
+        "previous",
+        "go to the prediction, lab or question before",
+    )
+    .needs(&[Need::Activities])
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Up),
+        &[Key::Up, Key::Char('k')],
+        ALL,
+        "up",
+        "scroll up, or mark the lesson or knob above",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Down),
+        &[Key::Down, Key::Char('j')],
+        ALL,
+        "down",
+        "scroll down, or mark the lesson or knob below",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::PageUp),
+        &[Key::PageUp, Key::Ctrl('u')],
+        ALL,
+        "page up",
+        "half a screen up",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::PageDown),
+        &[Key::PageDown, Key::Ctrl('d')],
+        ALL,
+        "page down",
+        "half a screen down",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Top),
+        &[Key::Home, Key::Char('g')],
+        ALL,
+        "top",
+        "to the top",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Bottom),
+        &[Key::End, Key::Char('G')],
+        ALL,
+        "bottom",
+        "to the bottom",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Quit,
+        &[Key::Ctrl('c')],
+        ALL,
+        "quit",
+        "leave mlsys from anywhere",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Suspend,
+        &[Key::Ctrl('z')],
+        ALL,
+        "suspend",
+        "stop as a job of the shell; fg brings it back",
+    )
+    .rank(Rank::Rare),
+];
+
+impl Binding {
+    const fn needs(mut self, needs: &'static [Need]) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    const fn rank(mut self, rank: Rank) -> Self {
+        self.rank = rank;
+        self
+    }
+}
+
+const fn row(
+    command: Command,
+    keys: &'static [Key],
+    places: &'static [Place],
+    label: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding {
+        command,
+        keys,
+        places,
+        needs: &[],
+        rank: Rank::Usual,
+        label,
+        help,
+    }
+}

@@ -1,0 +1,22 @@
+//! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
+
+use super::command::Place;
+
+/// Something over the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Overlay {
+    /// The page of all commands.
+    Help {
+        /// Its first line shown.
+        scroll: usize,
+    },
+}
+
+impl Overlay {
+    /// Where the keys go while it is there.
+    pub fn place(&self) -> Place {
+        match self {
+            Self::Help { .. } => Place::Help,
+        }
+    }
+}
