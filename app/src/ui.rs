@@ -8,6 +8,7 @@ pub mod app;
 pub mod command;
 pub mod document;
 pub mod driver;
+pub mod earlier;
 pub mod entry;
 pub mod glyphs;
 pub mod judge;

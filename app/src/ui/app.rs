@@ -5,6 +5,7 @@ mod course;
 mod dispatch;
 mod lesson;
 mod news;
+mod picture;
 mod run;
 
 use std::collections::BTreeMap;

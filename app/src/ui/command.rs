@@ -29,10 +29,16 @@ pub enum Command {
     NextActivity,
     /// Go to the one before.
     PreviousActivity,
-    /// Move between text and lab.
+    /// Go from the text to the knobs, to the pictures, and back.
     SwitchSide,
     /// Show the lab's next picture.
     NextPanel,
+    /// Give the whole screen to the chosen picture, or take it back.
+    FullScreen,
+    /// Look at the chosen picture in another way.
+    Inspect(Inspect),
+    /// Show the newest earlier run, all, or none behind the curves.
+    EarlierRuns,
     /// Run at a pace that can be watched, or at full speed.
     Tempo,
     /// Say the pictures in words, or draw them again.
@@ -86,6 +92,33 @@ impl Motion {
     }
 }
 
+/// A way to look at the chosen picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inspect {
+    /// Move the cursor left; in a chart by about a column.
+    Left,
+    /// Move the cursor right.
+    Right,
+    /// Move the cursor of the charts to the recorded step before.
+    PreviousPoint,
+    /// Move the cursor of the charts to the next recorded step.
+    NextPoint,
+    /// Show fewer steps.
+    Closer,
+    /// Show more steps.
+    Wider,
+    /// Show earlier steps.
+    Earlier,
+    /// Show later steps.
+    Later,
+    /// Show all steps, or follow the newest.
+    Fit,
+    /// Make the axis of values logarithmic, or linear again.
+    LogAxis,
+    /// Smooth noisy curves, none, or all.
+    Smooth,
+}
+
 /// Where the keys go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -93,15 +126,23 @@ pub enum Place {
     Course,
     /// The text of a lesson.
     Text,
-    /// The lab of a lesson.
+    /// The knobs of a lesson's lab.
     Lab,
+    /// The chosen picture of a lesson's lab.
+    Picture,
     /// The help page.
     Help,
 }
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Course, Self::Text, Self::Lab, Self::Help];
+    pub const ALL: [Self; 5] = [
+        Self::Course,
+        Self::Text,
+        Self::Lab,
+        Self::Picture,
+        Self::Help,
+    ];
 
     /// The word for it.
     pub fn word(self) -> &'static str {
@@ -109,6 +150,7 @@ impl Place {
             Self::Course => "course",
             Self::Text => "text",
             Self::Lab => "lab",
+            Self::Picture => "picture",
             Self::Help => "help",
         }
     }
@@ -129,6 +171,12 @@ pub enum Need {
     Steps,
     /// The lab has a knob.
     Knob,
+    /// The lab has a picture.
+    Picture,
+    /// The chosen picture is a chart.
+    Chart,
+    /// There is a run before the one on the screen.
+    EarlierRun,
     /// The lab has a second picture.
     OtherPicture,
     /// A run is going on.

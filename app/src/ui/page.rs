@@ -12,6 +12,7 @@ use mlsys_lesson::{Answer, Block, Event, LabDirective, Lesson, Predict, Question
 
 use super::entry::Entry;
 use super::message::Effect;
+use super::panel::View;
 use super::slot::{Knob, Slot, State};
 
 /// A lesson on the screen.
@@ -24,6 +25,8 @@ pub struct Page {
     pub current: usize,
     /// Where keys go.
     pub side: Side,
+    /// The side to come back to, while the chosen picture has the whole screen.
+    pub full_screen: Option<Side>,
     /// The marked block: a prediction, a lab or a question.
     pub marked: Option<usize>,
     /// First line of the text that is shown.
@@ -44,13 +47,15 @@ pub struct Page {
     pub reminded: Option<usize>,
 }
 
-/// Half of the lesson page.
+/// A part of the lesson page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The text.
     Text,
-    /// The lab.
+    /// The lab's knobs.
     Lab,
+    /// The lab's chosen picture.
+    Picture,
 }
 
 /// How pictures are told.
@@ -108,6 +113,7 @@ impl Page {
             slots,
             current: 0,
             side: Side::Text,
+            full_screen: None,
             marked: None,
             scroll: 0,
             entry: None,
@@ -120,6 +126,12 @@ impl Page {
         };
         page.marked = page.activities().first().copied();
         page
+    }
+
+    /// Gives the keys to a side; the whole screen is shown again.
+    pub fn turn_to(&mut self, side: Side) {
+        self.side = side;
+        self.full_screen = None;
     }
 
     /// The blocks a learner does something at: predictions, labs, questions.
@@ -307,7 +319,12 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         knob: 0,
         state: State::Ready,
         data: Default::default(),
-        previous: None,
+        earlier: Vec::new(),
+        overlay: Default::default(),
+        views: schema.panels.iter().map(View::of).collect(),
+        cursor: None,
+        retired: 0,
+        begun_with: Vec::new(),
         reference: None,
         device: None,
         explored: false,

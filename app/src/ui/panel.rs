@@ -18,6 +18,7 @@ mod table;
 mod tests;
 mod text;
 mod trace;
+mod view;
 mod words;
 
 use mlsys_lab::frame::Frame;
@@ -26,9 +27,12 @@ use mlsys_lab::schema::{Draw, Panel, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::earlier::Earlier;
 use super::theme::Look;
+pub use line::{extent, step_after, step_before};
 use pen::Pen;
 pub use quantity::quantity;
+pub use view::{Extent, View, Window};
 pub use words::words;
 
 /// What a panel is drawn from.
@@ -40,8 +44,23 @@ pub struct Scene<'a> {
     pub panel: &'a Panel,
     /// The run on the screen.
     pub data: &'a RunData,
-    /// An earlier run to put behind it.
-    pub previous: Option<&'a RunData>,
+    /// Earlier runs to put behind it, the newest first.
+    pub earlier: &'a [Earlier],
+    /// How it is looked at.
+    pub view: &'a View,
+    /// The step that all charts of the lab point at.
+    pub cursor: Option<u64>,
+    /// Whether keys act on it.
+    pub focus: Focus,
+}
+
+/// Whether keys act on a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// They do.
+    Keys,
+    /// They act on something else.
+    Aside,
 }
 
 impl Scene<'_> {
@@ -129,7 +148,11 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
     let theme = &look.theme;
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let name = scene.panel.name.as_str();
-    let end = pen.text(area.x, area.y, name, theme.title);
+    let style = match scene.focus {
+        Focus::Keys => theme.selection,
+        Focus::Aside => theme.title,
+    };
+    let end = pen.text(area.x, area.y, name, style);
     let facts = facts(scene, look);
     // The facts that fit right of the name, the most telling first.
     for kept in (1..=facts.len()).rev() {
@@ -150,6 +173,10 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
 /// The latest value of the panel's first metric, and the step the picture stands for.
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let mut facts = Vec::new();
+    let cursor = scene.cursor.filter(|_| scene.panel.draw == Draw::Line);
+    if let Some(step) = cursor {
+        facts.push(format!("cursor at step {step}"));
+    }
     let step = match scene.panel.draw {
         Draw::Frame => scene
             .data

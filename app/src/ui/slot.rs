@@ -6,9 +6,12 @@ use mlsys_lab::Schema;
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::params::{Given, ParamError, Params, Settings};
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lab::schema::{Param, Type};
+use mlsys_lab::schema::{Draw, Param, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
+
+use super::earlier::{self, Earlier, Overlay};
+use super::panel::{Focus, Scene, View};
 
 /// A lab beside the text.
 pub struct Slot {
@@ -32,8 +35,18 @@ pub struct Slot {
     pub state: State,
     /// What the newest run has reported.
     pub data: RunData,
-    /// What the run before it had reported.
-    pub previous: Option<RunData>,
+    /// The runs before it, the newest first.
+    pub earlier: Vec<Earlier>,
+    /// Which of them stand behind the curves.
+    pub overlay: Overlay,
+    /// How each panel of the schema is looked at.
+    pub views: Vec<View>,
+    /// The step that all charts point at.
+    pub cursor: Option<u64>,
+    /// How many runs have become earlier ones.
+    pub retired: u64,
+    /// The knobs as the newest run began with them.
+    pub begun_with: Vec<(String, Value)>,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
     /// The device of the newest run.
@@ -157,10 +170,22 @@ impl Slot {
         }
     }
 
-    /// Forgets the newest run, keeping it as the dim curve behind the next.
+    /// Makes the newest run an earlier one and the slot ready for the next.
     pub fn begin(&mut self) {
         if !self.data.series.is_empty() {
-            self.previous = Some(std::mem::take(&mut self.data));
+            self.retired += 1;
+            let name = format!("run {}", self.retired);
+            let data = std::mem::take(&mut self.data);
+            let values = std::mem::take(&mut self.begun_with);
+            earlier::keep(&mut self.earlier, Earlier::new(name, values, data));
+        }
+        let values = self.knobs.iter().map(|knob| {
+            let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
+            (knob.param.name.clone(), value)
+        });
+        self.begun_with = values.collect();
+        for run in &mut self.earlier {
+            run.relabel(&self.begun_with);
         }
         if self.schema.is_live() {
             self.data = RunData::default();
@@ -173,6 +198,36 @@ impl Slot {
         self.elapsed = Duration::ZERO;
         self.pictured = Duration::ZERO;
         self.rate = Rate::default();
+    }
+
+    /// The panel drawn large, by index into the schema.
+    pub fn chosen(&self) -> Option<usize> {
+        let place = self.panel % self.panels.len().max(1);
+        self.panels.get(place).copied()
+    }
+
+    /// How the panel drawn large is drawn.
+    pub fn draws(&self) -> Option<Draw> {
+        Some(self.schema.panels.get(self.chosen()?)?.draw)
+    }
+
+    /// The view of the panel drawn large.
+    pub fn chosen_view(&mut self) -> Option<&mut View> {
+        let index = self.chosen()?;
+        self.views.get_mut(index)
+    }
+
+    /// What a panel of the schema is drawn from.
+    pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
+        Some(Scene {
+            schema: self.schema,
+            panel: self.schema.panels.get(index)?,
+            data: &self.data,
+            earlier: self.overlay.of(&self.earlier),
+            view: self.views.get(index)?,
+            cursor: self.cursor,
+            focus: Focus::Aside,
+        })
     }
 
     /// Takes reports in.

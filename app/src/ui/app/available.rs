@@ -1,5 +1,6 @@
 //! Whether a command does anything now, and if not, why not.
 
+use mlsys_lab::schema::Draw;
 use mlsys_lesson::{Block, Question};
 
 use super::App;
@@ -62,6 +63,18 @@ impl App {
             Need::Knob => met(
                 slot.is_some_and(|slot| !slot.knobs.is_empty()),
                 "this lab has no knobs",
+            ),
+            Need::Picture => met(
+                slot.is_some_and(|slot| !slot.panels.is_empty()),
+                "this lesson has no picture",
+            ),
+            Need::Chart => met(
+                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
+                "the chosen picture is no chart: v goes to the next one",
+            ),
+            Need::EarlierRun => met(
+                slot.is_some_and(|slot| !slot.earlier.is_empty()),
+                "there is no earlier run yet: run again to have one",
             ),
             Need::OtherPicture => met(
                 slot.is_some_and(|slot| slot.panels.len() > 1),

@@ -22,6 +22,7 @@ impl App {
             Some(page) => match page.side {
                 Side::Text => Place::Text,
                 Side::Lab => Place::Lab,
+                Side::Picture => Place::Picture,
             },
         }
     }
@@ -66,6 +67,9 @@ impl App {
             Command::PreviousActivity => return self.mark(-1),
             Command::SwitchSide => return self.switch_side(),
             Command::NextPanel => return self.next_panel(),
+            Command::FullScreen => self.full_screen(),
+            Command::Inspect(inspect) => self.inspect(inspect),
+            Command::EarlierRuns => self.next_earlier_runs(),
             Command::Tempo => return self.change_tempo(),
             Command::Words => self.change_telling(),
             Command::NextLab => return self.show_lab(1),
@@ -90,7 +94,7 @@ impl App {
             Place::Course => return self.open_chosen(),
             Place::Text => return self.enter_activity(),
             Place::Lab => self.open_knob_entry(),
-            Place::Help => {}
+            Place::Picture | Place::Help => {}
         }
         Vec::new()
     }
@@ -99,6 +103,7 @@ impl App {
     fn back(&mut self) -> Vec<Effect> {
         match self.overlay.take() {
             Some(_) => Vec::new(),
+            None if self.leave_picture() => Vec::new(),
             None => self.leave(),
         }
     }
@@ -111,6 +116,7 @@ impl App {
             }
             Place::Text => self.move_text(motion),
             Place::Lab => self.move_lab(motion),
+            Place::Picture => self.move_picture(motion),
             Place::Help => {
                 let half = self.half_screen();
                 if let Some(Overlay::Help { scroll }) = &mut self.overlay {

@@ -19,20 +19,21 @@ impl App {
     /// Marks the activity so many places on.
     pub(super) fn mark(&mut self, places: isize) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
-            page.side = Side::Text;
+            page.turn_to(Side::Text);
             page.mark(places);
         }
         self.keep_marked_in_view();
         self.start_instant()
     }
 
-    /// Goes to the other half of the page.
+    /// Goes to the next side of the page.
     pub(super) fn switch_side(&mut self) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
-            page.side = match page.side {
+            page.turn_to(match page.side {
                 Side::Text => Side::Lab,
-                Side::Lab => Side::Text,
-            };
+                Side::Lab => Side::Picture,
+                Side::Picture => Side::Text,
+            });
         }
         self.start_instant()
     }
@@ -106,7 +107,7 @@ impl App {
             Some(Block::Lab(lab)) => {
                 let id = lab.id.clone();
                 page.show_lab(&id);
-                page.side = Side::Lab;
+                page.turn_to(Side::Lab);
                 return self.start_instant();
             }
             Some(Block::Predict(predict)) => {

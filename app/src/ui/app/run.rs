@@ -209,7 +209,7 @@ impl App {
         {
             page.reminded = Some(current);
             page.marked = Some(block);
-            page.side = Side::Text;
+            page.turn_to(Side::Text);
             self.notice = Some(
                 "predict first: enter types your guess; space again runs without one".to_owned(),
             );
@@ -230,10 +230,11 @@ impl App {
         };
         self.runs += 1;
         slot.begin();
-        if self.size.0 < TWO_SIDES && slot.schema.is_live() {
-            page.side = Side::Lab;
-        }
+        let live = slot.schema.is_live();
         let id = slot.id.clone();
+        if self.size.0 < TWO_SIDES && live && page.side == Side::Text {
+            page.turn_to(Side::Lab);
+        }
         let mut effects = page.lock_predictions(&id);
         self.active = Some(Active {
             run: self.runs,

@@ -1,12 +1,12 @@
 //! The rows of the table: a command is a row here and an arm in `app/dispatch.rs`.
 
-use super::{Binding, Command, Motion, Need, Place, Rank};
+use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
-use Place::{Course, Help, Lab, Text};
+use Place::{Course, Help, Lab, Picture, Text};
 
-const READING: &[Place] = &[Text, Lab];
-const ALL: &[Place] = &[Course, Text, Lab, Help];
+const READING: &[Place] = &[Text, Lab, Picture];
+const ALL: &[Place] = &[Course, Text, Lab, Picture, Help];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
 pub const TABLE: &[Binding] = &[
@@ -74,10 +74,110 @@ pub const TABLE: &[Binding] = &[
         Command::SwitchSide,
         &[Key::Tab, Key::BackTab],
         READING,
-        "text/lab",
-        "move between the text and the lab",
+        "side",
+        "go from the text to the knobs, to the chosen picture, and back to the text",
     )
     .rank(Rank::First),
+    row(
+        Command::Inspect(Inspect::Left),
+        &[Key::Left],
+        &[Picture],
+        "cursor",
+        "move the cursor left, in all charts of the lab at once",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::Right),
+        &[Key::Right],
+        &[Picture],
+        "cursor",
+        "move the cursor right",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::Closer),
+        &[Key::Char('+'), Key::Char('=')],
+        &[Picture],
+        "closer",
+        "show half as many steps, about the cursor or the newest",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::Wider),
+        &[Key::Char('-')],
+        &[Picture],
+        "wider",
+        "show twice as many steps",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::Fit),
+        &[Key::Char('0')],
+        &[Picture],
+        "all/follow",
+        "show all steps, or follow the newest",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::LogAxis),
+        &[Key::Char('l')],
+        &[Picture],
+        "log",
+        "make the axis of values logarithmic, or linear again",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::Inspect(Inspect::Smooth),
+        &[Key::Char('m')],
+        &[Picture],
+        "smooth",
+        "smooth noisy curves, none, or all; the raw curve stays behind",
+    )
+    .needs(&[Need::Chart]),
+    row(
+        Command::EarlierRuns,
+        &[Key::Char('o')],
+        &[Lab, Picture],
+        "earlier runs",
+        "put the newest earlier run, all, or none behind the curves",
+    )
+    .needs(&[Need::EarlierRun]),
+    row(
+        Command::Inspect(Inspect::PreviousPoint),
+        &[Key::Char(',')],
+        &[Picture],
+        "point before",
+        "move the cursor to the recorded step before",
+    )
+    .needs(&[Need::Chart])
+    .rank(Rank::Rare),
+    row(
+        Command::Inspect(Inspect::NextPoint),
+        &[Key::Char('.')],
+        &[Picture],
+        "next point",
+        "move the cursor to the next recorded step",
+    )
+    .needs(&[Need::Chart])
+    .rank(Rank::Rare),
+    row(
+        Command::Inspect(Inspect::Earlier),
+        &[Key::Char('<')],
+        &[Picture],
+        "earlier steps",
+        "show earlier steps",
+    )
+    .needs(&[Need::Chart])
+    .rank(Rank::Rare),
+    row(
+        Command::Inspect(Inspect::Later),
+        &[Key::Char('>')],
+        &[Picture],
+        "later steps",
+        "show later steps; at the last one the chart follows the run",
+    )
+    .needs(&[Need::Chart])
+    .rank(Rank::Rare),
     row(
         Command::Help,
         &[Key::Char('?')],
@@ -89,7 +189,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Back,
         &[Key::Esc, Key::Char('q')],
-        &[Text, Lab, Help],
+        &[Text, Lab, Picture, Help],
         "back",
         "back to the course; runs stop, answers are kept",
     )
@@ -126,6 +226,14 @@ pub const TABLE: &[Binding] = &[
         "show the lab's next picture large",
     )
     .needs(&[Need::OtherPicture]),
+    row(
+        Command::FullScreen,
+        &[Key::Char('z')],
+        READING,
+        "full screen",
+        "give the whole screen to the chosen picture; again, or esc, takes it back",
+    )
+    .needs(&[Need::Picture]),
     row(
         Command::Tempo,
         &[Key::Char('f')],

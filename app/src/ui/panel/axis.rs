@@ -94,6 +94,16 @@ impl Axis {
         }
     }
 
+    /// An axis of exactly these steps.
+    pub(super) fn between(first: u64, last: u64) -> Self {
+        let (low, high) = (first as f64, last as f64);
+        Self {
+            low,
+            high: if high > low { high } else { low + 1.0 },
+            scale: Scale::Linear,
+        }
+    }
+
     /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
     pub(super) fn share(&self, value: f64) -> Option<f64> {
         let share = match self.scale {

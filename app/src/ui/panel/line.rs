@@ -4,6 +4,7 @@ mod chart;
 mod curves;
 mod letters;
 mod marks;
+mod steps;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,6 +16,7 @@ use super::{Scene, quantity};
 use crate::ui::theme::Look;
 use chart::Chart;
 use curves::{Curve, Curves, Kind};
+pub use steps::{extent, step_after, step_before};
 
 /// The smallest area with room for axes.
 const SMALLEST: (u16, u16) = (16, 4);
@@ -35,10 +37,16 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
     let items = marks::items(scene, &curves, look);
     let rows = legend::rows(&items, area.width, (area.height / 4).max(1));
     let [upper, lower] = split(area, area.height - rows);
-    let y = Axis::around(low, high, scene.panel.scale);
-    let x = Axis::steps(curves.steps.0, curves.steps.1);
+    let y = Axis::around(low, high, scene.view.chart.scale);
     let unit = curves.now.first().and_then(|c| scene.unit(c.name));
-    let chart = Chart::new(upper, x, y, unit, curves.now.len(), &look.glyphs);
+    let chart = Chart::new(
+        upper,
+        curves.axis.clone(),
+        y,
+        unit,
+        curves.now.len(),
+        &look.glyphs,
+    );
     chart.axes(buf, look);
     marks::draw(&chart, buf, scene, &curves, look);
     chart.curves(buf, &curves, look);
@@ -96,7 +104,7 @@ fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_
     let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
         return;
     };
-    let axis = Axis::around(low, high, scene.panel.scale);
+    let axis = Axis::around(low, high, scene.view.chart.scale);
     let every = trace.buckets.len().div_ceil(room.max(1)).max(1);
     for (x, buckets) in (x..area.right()).zip(trace.buckets.chunks(every)) {
         let value = buckets.last().map_or(low, |b| b.last.1);

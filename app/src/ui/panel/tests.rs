@@ -9,7 +9,8 @@ use mlsys_lab::schema::Schema;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Scene, draw_panel, words};
+use super::{Focus, Scene, View, draw_panel, words};
+use crate::ui::earlier::Earlier;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::snapshot::rows;
 use crate::ui::theme::{Background, ColorDepth, Look, Theme};
@@ -32,18 +33,24 @@ fn looks() -> [Look; 4] {
     ]
 }
 
-fn scenes<'a>(
-    schema: &'a Schema,
-    data: &'a RunData,
-    previous: Option<&'a RunData>,
-) -> Vec<Scene<'a>> {
-    let scene = |panel| Scene {
-        schema,
-        panel,
-        data,
-        previous,
-    };
-    schema.panels.iter().map(scene).collect()
+fn scenes<'a>(schema: &'a Schema, data: &'a RunData, earlier: &'a [Earlier]) -> Vec<Scene<'a>> {
+    let names = schema.panels.iter().map(|panel| panel.name.as_str());
+    names
+        .map(|name| Scene {
+            earlier,
+            ..named(schema, data, name)
+        })
+        .collect()
+}
+
+/// A run as one that came before another.
+fn earlier(data: RunData) -> Earlier {
+    Earlier::new("run 1".to_owned(), Vec::new(), data)
+}
+
+/// The view a panel begins with; the views of a test's few panels may outlive it.
+fn view(schema: &Schema, panel: &str) -> &'static View {
+    Box::leak(Box::new(View::of(schema.panel(panel).unwrap())))
 }
 
 fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
@@ -57,7 +64,10 @@ fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
         schema,
         panel: schema.panel(panel).unwrap(),
         data,
-        previous: None,
+        earlier: &[],
+        view: view(schema, panel),
+        cursor: None,
+        focus: Focus::Aside,
     }
 }
 
@@ -68,8 +78,8 @@ fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
     let mut noise = Noise(11);
     let sizes = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 20, 29, 40, 79, 120, 200];
     for (turn, data) in runs.iter().enumerate() {
-        let previous = runs.get((turn + 1) % runs.len());
-        for scene in scenes(&schema, data, previous) {
+        let previous = [earlier(runs[(turn + 1) % runs.len()].clone())];
+        for scene in scenes(&schema, data, &previous) {
             assert!(!words(&scene).is_empty());
             for width in sizes {
                 let height = (noise.next() * 61.0) as u16;
@@ -128,7 +138,7 @@ fn nothing_says_why_there_is_nothing() {
     let schema = schema();
     let mut data = RunData::default();
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    for scene in scenes(&schema, &data, None) {
+    for scene in scenes(&schema, &data, &[]) {
         let text = rows(&drawn(&scene, 40, 6, &look)).join("\n");
         assert!(text.contains("no data yet: press space to run"), "{text}");
         assert!(words(&scene).contains("no data yet"));
@@ -172,7 +182,7 @@ fn knobs_turned_are_marked_and_named() {
 fn ascii_panels_are_ascii() {
     let schema = schema();
     let data = steered(400);
-    for scene in scenes(&schema, &data, Some(&data)) {
+    for scene in scenes(&schema, &data, &[earlier(data.clone())]) {
         for depth in [ColorDepth::TrueColor, ColorDepth::None] {
             let text = rows(&drawn(&scene, 80, 24, &look(depth, GlyphSet::Ascii))).join("\n");
             assert!(text.is_ascii(), "{text}");

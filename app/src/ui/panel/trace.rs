@@ -3,6 +3,8 @@
 use mlsys_lab::report::Series;
 use mlsys_lab::schema::Scale;
 
+use super::view::{ChartView, Smoothing};
+
 /// The points of a series that fall on one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bucket {
@@ -29,6 +31,8 @@ pub(super) struct Trace {
     pub(super) hidden: usize,
     /// Whether the points jump about so much that the smoothed curve says more.
     pub(super) noisy: bool,
+    /// Whether the smoothed curve is drawn over the raw one.
+    pub(super) smoothed: bool,
 }
 
 /// The smoothed curve forgets over this share of the chart's width.
@@ -38,14 +42,19 @@ const NOISY: f64 = 6.0;
 
 impl Trace {
     /// Reduces a series to at most `columns` buckets between two steps.
-    pub(super) fn new(series: &Series, steps: (u64, u64), columns: usize, scale: Scale) -> Self {
+    pub(super) fn new(
+        series: &Series,
+        steps: (u64, u64),
+        columns: usize,
+        chart: &ChartView,
+    ) -> Self {
         let columns = columns.max(1);
         let span = steps.1.saturating_sub(steps.0).max(1) as f64;
         let column = |step: u64| {
             let share = step.saturating_sub(steps.0) as f64 / span;
             ((share * columns as f64) as usize).min(columns - 1)
         };
-        let shown = |value: f64| match scale {
+        let shown = |value: f64| match chart.scale {
             Scale::Linear => true,
             Scale::Log => value > 0.0,
         };
@@ -55,10 +64,14 @@ impl Trace {
             gaps: Vec::new(),
             hidden: 0,
             noisy: false,
+            smoothed: false,
         };
         let (mut travelled, mut before) = (0.0, None);
         let (mut sum, mut weight, mut newest) = (0.0, 0.0, 0);
-        let points = series.points();
+        let all = series.points();
+        let from = all.partition_point(|(step, _)| *step < steps.0);
+        let to = all.partition_point(|(step, _)| *step <= steps.1);
+        let points = all.get(from..to).unwrap_or_default();
         let mut start = 0;
         while let Some(&(step, _)) = points.get(start) {
             let here = column(step);
@@ -101,6 +114,11 @@ impl Trace {
         }
         let (low, high) = trace.bounds();
         trace.noisy = points.len() >= 40 && travelled > NOISY * (high - low);
+        trace.smoothed = match chart.smoothing {
+            Smoothing::WhereNoisy => trace.noisy,
+            Smoothing::Off => false,
+            Smoothing::On => true,
+        };
         let mut gaps = series.gaps();
         while let Some(&from) = gaps.first() {
             let next = points.get(points.partition_point(|(step, _)| *step <= from));
@@ -134,6 +152,18 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::panel::Window;
+
+    const fn chart(scale: Scale) -> ChartView {
+        ChartView {
+            scale,
+            smoothing: Smoothing::WhereNoisy,
+            window: Window::All,
+        }
+    }
+
+    const LINEAR: ChartView = chart(Scale::Linear);
+    const LOG: ChartView = chart(Scale::Log);
 
     fn series(values: impl IntoIterator<Item = f64>) -> Series {
         let mut series = Series::default();
@@ -147,7 +177,7 @@ mod tests {
     fn one_spike_among_a_million_points_survives() {
         let spike = |i: u32| if i == 654_321 { 9.0 } else { f64::from(i % 3) };
         let series = series((0..1_000_000).map(spike));
-        let trace = Trace::new(&series, (0, 999_999), 80, Scale::Linear);
+        let trace = Trace::new(&series, (0, 999_999), 80, &LINEAR);
         assert_eq!(trace.buckets.len(), 80);
         assert_eq!(trace.bounds(), (0.0, 9.0));
         assert_eq!(trace.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
@@ -158,7 +188,7 @@ mod tests {
     fn every_point_is_in_one_bucket_in_order() {
         for count in [0, 1, 2, 7, 79, 80, 81, 5000] {
             let series = series((0..count).map(f64::from));
-            let trace = Trace::new(&series, (0, count.max(1) as u64 - 1), 80, Scale::Linear);
+            let trace = Trace::new(&series, (0, count.max(1) as u64 - 1), 80, &LINEAR);
             let mut next = 0.0;
             for bucket in &trace.buckets {
                 assert_eq!((bucket.first.1, bucket.low), (next, next));
@@ -173,7 +203,7 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_a_gap_and_what_is_not_positive_is_counted() {
         let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
-        let trace = Trace::new(&series, (0, 6), 100, Scale::Log);
+        let trace = Trace::new(&series, (0, 6), 100, &LOG);
         assert_eq!(
             (trace.hidden, trace.gaps.as_slice()),
             (2, &[(1, 1), (6, 6)][..])
@@ -184,14 +214,14 @@ mod tests {
             &self::series((0..10_000).map(alternating)),
             (0, 9999),
             50,
-            Scale::Linear,
+            &LINEAR,
         );
         assert_eq!(trace.gaps.len(), 50);
         let trace = Trace::new(
             &self::series([1.0, f64::NAN, f64::NAN, 2.0]),
             (0, 3),
             50,
-            Scale::Linear,
+            &LINEAR,
         );
         assert_eq!(trace.gaps, [(1, 2)]);
         assert!(Trace::broken_between(&series, 0, 2));

@@ -3,7 +3,6 @@
 mod knobs;
 mod status;
 
-use mlsys_lab::schema::Panel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
@@ -11,7 +10,7 @@ use ratatui::widgets::Widget;
 
 use crate::ui::app::App;
 use crate::ui::page::{Page, Side, Telling};
-use crate::ui::panel::{Scene, draw_panel, words};
+use crate::ui::panel::{Focus, Scene, draw_panel, words};
 use crate::ui::slot::{Slot, State};
 use crate::ui::wrap::wrap;
 
@@ -45,8 +44,12 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     .areas(inner);
     draw_head(app, page, head, buffer);
     match page.telling {
-        Telling::Drawn => draw_panels(app, slot, panels, buffer),
-        Telling::InWords => say_panels(app, slot, panels, buffer),
+        Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
+        Telling::InWords => {
+            let count = slot.panels.len();
+            let order = (0..count).map(|place| slot.panels[(slot.panel + place) % count]);
+            say_panels(app, slot, &order.collect::<Vec<_>>(), panels, buffer);
+        }
     }
     for (line, row) in message.into_iter().zip(said.rows()) {
         line.render(row, buffer);
@@ -54,6 +57,34 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
     let cursor = knobs::draw(app, page, slot, knob_rows, buffer);
     status::draw(app, page, slot, state, buffer);
     cursor
+}
+
+/// Draws the chosen picture alone, with the line that says where the run stands.
+pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let Some(slot) = page.slot() else {
+        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        return;
+    };
+    let inner = Rect::new(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        area.height,
+    );
+    let [picture, state] =
+        Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(inner);
+    match (slot.chosen(), page.telling) {
+        (Some(index), Telling::Drawn) => {
+            if let Some(scene) = scene(page, slot, index) {
+                draw_panel(picture, buffer, &scene, &app.look);
+            }
+        }
+        (Some(index), Telling::InWords) => say_panels(app, slot, &[index], picture, buffer),
+        (None, _) => {
+            Line::styled("this lab has no picture", app.look.theme.dim).render(picture, buffer);
+        }
+    }
+    status::draw(app, page, slot, state, buffer);
 }
 
 /// The lessons' labs by id, the shown one marked.
@@ -70,7 +101,7 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         };
         let style = match (index == page.current, page.side) {
             (true, Side::Lab) => theme.selection,
-            (true, Side::Text) => theme.accent,
+            (true, Side::Text | Side::Picture) => theme.accent,
             (false, _) => theme.dim,
         };
         let name = if sign.is_empty() {
@@ -89,16 +120,14 @@ fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     line.render(area, buffer);
 }
 
-/// The pictures in sentences, the chosen one first.
-fn say_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
-    let count = slot.panels.len();
+/// Pictures in sentences, in the order given.
+fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut Buffer) {
     let mut lines = Vec::new();
-    for place in 0..count {
-        let index = slot.panels[(slot.panel + place) % count];
-        if let Some(schema) = slot.schema.panels.get(index) {
-            let text = words(&scene(slot, schema));
+    for &index in panels {
+        if let Some(scene) = slot.scene(index) {
+            let text = words(&scene);
             let spans = [
-                (format!("{}: ", schema.name), app.look.theme.title),
+                (format!("{}: ", scene.panel.name), app.look.theme.title),
                 (text, app.look.theme.text),
             ];
             lines.extend(wrap(
@@ -115,17 +144,17 @@ fn say_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn scene<'a>(slot: &'a Slot, panel: &'a Panel) -> Scene<'a> {
-    Scene {
-        schema: slot.schema,
-        panel,
-        data: &slot.data,
-        previous: slot.previous.as_ref(),
-    }
+/// What a panel is drawn from, with the mark of the keys if they act on it.
+fn scene<'a>(page: &Page, slot: &'a Slot, index: usize) -> Option<Scene<'a>> {
+    let acted_on = page.side == Side::Picture && slot.chosen() == Some(index);
+    Some(Scene {
+        focus: if acted_on { Focus::Keys } else { Focus::Aside },
+        ..slot.scene(index)?
+    })
 }
 
 /// The pictures: as many as there is room for, the chosen one first.
-fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     let count = slot.panels.len();
     if count == 0 {
         return;
@@ -147,8 +176,8 @@ fn draw_panels(app: &App, slot: &Slot, area: Rect, buffer: &mut Buffer) {
             .split(*band);
         for (column, cell) in cells.iter().enumerate() {
             let index = slot.panels[(slot.panel + first + column) % count];
-            if let Some(schema) = slot.schema.panels.get(index) {
-                draw_panel(*cell, buffer, &scene(slot, schema), &app.look);
+            if let Some(scene) = scene(page, slot, index) {
+                draw_panel(*cell, buffer, &scene, &app.look);
             }
         }
     }

@@ -12,11 +12,18 @@ use crate::ui::page::{Page, Side};
 
 /// Draws the page; returns where the cursor stands if a field is open.
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
+    if page.full_screen.is_some() {
+        lab::draw_chosen(app, page, body, buffer);
+        return None;
+    }
     let sides = sides(app.size);
     let (show_text, show_lab) = match sides.tabs {
         None => (true, true),
         Some(tabs) => {
             draw_tabs(app, page, tabs, buffer);
+            if page.side == Side::Picture {
+                lab::draw_chosen(app, page, sides.lab.intersection(body), buffer);
+            }
             (page.side == Side::Text, page.side == Side::Lab)
         }
     };
@@ -69,6 +76,8 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         tab(Side::Text, "text"),
         Span::raw(" "),
         tab(Side::Lab, &lab),
+        Span::raw(" "),
+        tab(Side::Picture, "picture"),
         Span::styled(format!("  {state}  tab changes"), theme.dim),
     ])
     .render(area, buffer);

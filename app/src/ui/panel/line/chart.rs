@@ -138,7 +138,7 @@ impl Chart {
     pub(super) fn curves(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
         let theme = &look.theme;
         let mut canvas = Canvas::new(self.plot, &look.glyphs);
-        for curve in &curves.before {
+        for curve in curves.before.iter().flatten() {
             let ink = Ink {
                 rank: rank::PREVIOUS,
                 style: theme.previous,
@@ -178,7 +178,7 @@ impl Chart {
             Kind::Series { series, trace } => (series, trace),
             Kind::Level(value) => return self.level(canvas, *value, bright),
         };
-        let raw = if trace.noisy { faint } else { bright };
+        let raw = if trace.smoothed { faint } else { bright };
         let mut before: Option<&Bucket> = None;
         for bucket in &trace.buckets {
             let joined =
@@ -191,7 +191,7 @@ impl Chart {
                 (middle, bucket.high),
                 raw,
             );
-            if trace.noisy {
+            if trace.smoothed {
                 let smooth = joined.map(|b| (b.last.0, b.smooth));
                 self.join(canvas, smooth, (bucket.last.0, bucket.smooth), bright);
             }

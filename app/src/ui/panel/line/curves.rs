@@ -3,8 +3,10 @@
 use mlsys_lab::report::{RunData, Series};
 use mlsys_lab::schema::Scale;
 
+use super::steps::extent;
+use crate::ui::panel::axis::Axis;
 use crate::ui::panel::trace::Trace;
-use crate::ui::panel::{Scene, metrics};
+use crate::ui::panel::{Extent, Scene, Window, metrics};
 
 /// One metric in a chart.
 #[derive(Debug)]
@@ -70,34 +72,42 @@ impl Curve<'_> {
 pub(super) struct Curves<'a> {
     /// Of the run on the screen.
     pub(super) now: Vec<Curve<'a>>,
-    /// Of the earlier run.
-    pub(super) before: Vec<Curve<'a>>,
-    /// The first and the last step.
+    /// Of the earlier runs, the newest first.
+    pub(super) before: Vec<Vec<Curve<'a>>>,
+    /// The first and the last step shown.
     pub(super) steps: (u64, u64),
+    /// The axis of steps.
+    pub(super) axis: Axis,
+    /// Which steps are shown, in words, if not all are.
+    pub(super) shown: Option<String>,
 }
 
 impl<'a> Curves<'a> {
     /// Finds a panel's curves and reduces them to so many columns.
     pub(super) fn gather(scene: &Scene<'a>, columns: usize) -> Self {
-        let runs = [Some(scene.data), scene.previous];
-        let ends = runs.into_iter().flatten().flat_map(|data| {
-            metrics::expand(&scene.panel.metrics, data)
-                .into_iter()
-                .filter_map(|name| span(data.series.get(name)?))
+        let there = extent(scene).unwrap_or(Extent {
+            first: 0,
+            last: scene.data.step,
+            newest: scene.data.step,
         });
-        let wide = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.min(c), b.max(d));
-        let steps = ends.reduce(wide).unwrap_or((0, scene.data.step));
+        let window = scene.view.chart.window;
+        let steps = window.steps(there);
         let of = |data| gather(scene, data, steps, columns);
         Self {
             now: of(scene.data),
-            before: scene.previous.map(of).unwrap_or_default(),
+            before: scene.earlier.iter().map(|run| of(&run.data)).collect(),
             steps,
+            axis: match window {
+                Window::All => Axis::steps(steps.0, steps.1),
+                Window::Newest(_) | Window::Between(..) => Axis::between(steps.0, steps.1),
+            },
+            shown: window.said(there),
         }
     }
 
     /// The smallest and largest value of all curves.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
-        let all = self.now.iter().chain(&self.before);
+        let all = self.now.iter().chain(self.before.iter().flatten());
         all.filter_map(Curve::bounds)
             .reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
     }
@@ -116,24 +126,6 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// The first and the last step of a series, gaps included.
-fn span(series: &Series) -> Option<(u64, u64)> {
-    let (points, gaps) = (series.points(), series.gaps());
-    let first = points
-        .first()
-        .map(|p| p.0)
-        .into_iter()
-        .chain(gaps.first().copied())
-        .min()?;
-    let last = points
-        .last()
-        .map(|p| p.0)
-        .into_iter()
-        .chain(gaps.last().copied())
-        .max()?;
-    Some((first, last))
-}
-
 fn gather<'a>(
     scene: &Scene<'a>,
     data: &'a RunData,
@@ -143,11 +135,11 @@ fn gather<'a>(
     let names = metrics::expand(&scene.panel.metrics, data);
     let kinds = names.into_iter().filter_map(|name| {
         if let Some(series) = data.series.get(name) {
-            let trace = Trace::new(series, steps, columns, scene.panel.scale);
+            let trace = Trace::new(series, steps, columns, &scene.view.chart);
             return Some((name, Kind::Series { series, trace }));
         }
         let level = data.scalars.get(name)?.as_f64().filter(|x| x.is_finite())?;
-        let shown = match scene.panel.scale {
+        let shown = match scene.view.chart.scale {
             Scale::Linear => true,
             Scale::Log => level > 0.0,
         };

@@ -73,7 +73,7 @@ impl Chart {
         let mut next = self.plot.x + 3 + 5 * (curve.place as u16 % 4);
         for bucket in &trace.buckets {
             let x = self.column(bucket.last.0);
-            let value = if trace.noisy {
+            let value = if trace.smoothed {
                 bucket.smooth
             } else {
                 bucket.last.1

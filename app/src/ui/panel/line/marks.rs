@@ -53,12 +53,10 @@ fn shown_changes<'a>(
     scene: &Scene<'a>,
     curves: &Curves<'_>,
 ) -> impl DoubleEndedIterator<Item = &'a Change> {
-    let last = curves.steps.1;
-    scene
-        .data
-        .changes
-        .iter()
-        .filter(move |change| change.step <= last)
+    let (first, last) = curves.steps;
+    scene.data.changes.iter().filter(move |change| {
+        change.step <= last && (first <= change.step || curves.shown.is_none())
+    })
 }
 
 /// The legend: the curves, then what was not finite, then knob turns, the newest first.
@@ -97,13 +95,9 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
         let text = format!("{hidden} values of 0 or less are not on this axis");
         items.push(item(glyphs.not_finite, theme.warn, text, theme.warn));
     }
-    if !curves.before.is_empty() {
-        items.push(item(
-            glyphs.level,
-            theme.previous,
-            "earlier run".to_owned(),
-            theme.dim,
-        ));
+    for run in scene.earlier {
+        let text = run.label.clone();
+        items.push(item(glyphs.level, theme.previous, text, theme.dim));
     }
     let changes = shown_changes(scene, curves).count();
     for change in shown_changes(scene, curves).rev().take(NAMED_CHANGES) {
@@ -130,7 +124,7 @@ fn described(curve: &Curve<'_>, scene: &Scene<'_>, look: &Look) -> String {
         text.push_str(", then not finite");
     }
     match &curve.kind {
-        Kind::Series { trace, .. } if trace.noisy => text.push_str(" (smoothed)"),
+        Kind::Series { trace, .. } if trace.smoothed => text.push_str(" (smoothed)"),
         Kind::Series { .. } | Kind::Level(_) => {}
     }
     if scene.is_modelled(curve.name) {

@@ -5,26 +5,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::fixtures::{diverging, learning, schema, steered};
-use super::{Scene, draw_panel, look};
+use super::{Scene, draw_panel, earlier, look, named};
 use crate::ui::glyphs::GlyphSet;
 use crate::ui::snapshot;
 use crate::ui::theme::{ColorDepth, Look};
 
 /// Draws panels in a grid of so many columns.
 fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look: &Look) -> Buffer {
-    let (schema, previous) = (schema(), learning(250));
+    let (schema, before) = (schema(), [earlier(learning(250))]);
     let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));
     let rows = (panels.len() as u16).div_ceil(columns);
     let (width, height) = (size.0 / columns, size.1 / rows);
     for (place, name) in (0..).zip(panels) {
         let (x, y) = (place % columns * width, place / columns * height);
         let area = Rect::new(x, y, width - 2, height - 1);
-        let panel = schema.panel(name).unwrap();
         let scene = Scene {
-            schema: &schema,
-            panel,
-            data,
-            previous: Some(&previous),
+            earlier: &before,
+            ..named(&schema, data, name)
         };
         draw_panel(area, &mut buf, &scene, look);
     }

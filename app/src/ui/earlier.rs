@@ -1,0 +1,156 @@
+//! Runs that came before the one on the screen, kept to be put behind its curves.
+
+use mlsys_lab::report::RunData;
+use mlsys_lab::value::Value;
+
+/// A run that came before.
+#[derive(Debug)]
+pub struct Earlier {
+    /// What it is called, such as "run 2".
+    pub name: String,
+    /// The parameters a person set for it; empty if they are not known.
+    pub values: Vec<(String, Value)>,
+    /// Its name and what sets it apart from the run on the screen.
+    pub label: String,
+    /// What it reported.
+    pub data: RunData,
+}
+
+/// The most runs that are kept.
+const MOST: usize = 6;
+/// The most points of all kept runs but the newest: with 17 bytes each, some 100 MB.
+const MOST_POINTS: usize = 6_000_000;
+
+impl Earlier {
+    /// A run with its name alone as label.
+    pub fn new(name: String, values: Vec<(String, Value)>, data: RunData) -> Self {
+        Self {
+            label: name.clone(),
+            name,
+            values,
+            data,
+        }
+    }
+
+    /// Says what sets it apart from a run with these parameters.
+    pub fn relabel(&mut self, now: &[(String, Value)]) {
+        let mut differences: Vec<String> = self
+            .values
+            .iter()
+            .filter(|(name, value)| now.iter().any(|(n, v)| n == name && v != value))
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let changes = self.data.changes.iter();
+        differences.extend(
+            changes.map(|change| {
+                format!("{} {} from step {}", change.name, change.value, change.step)
+            }),
+        );
+        self.label = if differences.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}: {}", self.name, differences.join(", "))
+        };
+    }
+
+    fn points(&self) -> usize {
+        let series = self.data.series.values();
+        series.map(|series| series.points().len()).sum()
+    }
+}
+
+/// Puts a run before the others, the newest first, and forgets the oldest when there are too many.
+pub fn keep(kept: &mut Vec<Earlier>, run: Earlier) {
+    kept.insert(0, run);
+    let mut points = 0;
+    let fitting = kept.iter().skip(1).take_while(|run| {
+        points += run.points();
+        points <= MOST_POINTS
+    });
+    let count = 1 + fitting.count();
+    kept.truncate(count.min(MOST));
+}
+
+/// Which earlier runs stand behind the curves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlay {
+    /// The newest of them.
+    #[default]
+    Newest,
+    /// All that are kept.
+    All,
+    /// None.
+    Nothing,
+}
+
+impl Overlay {
+    /// The next choice in turn.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Newest => Self::All,
+            Self::All => Self::Nothing,
+            Self::Nothing => Self::Newest,
+        }
+    }
+
+    /// Those of the kept runs that are shown.
+    pub fn of(self, kept: &[Earlier]) -> &[Earlier] {
+        match self {
+            Self::Newest => &kept[..kept.len().min(1)],
+            Self::All => kept,
+            Self::Nothing => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::report::{Change, Report, Series};
+
+    fn values(rate: f64, width: i64) -> Vec<(String, Value)> {
+        vec![
+            ("learning_rate".to_owned(), Value::Float(rate)),
+            ("width".to_owned(), Value::Int(width)),
+        ]
+    }
+
+    #[test]
+    fn a_label_names_what_differs_and_what_was_turned() {
+        let mut run = Earlier::new("run 1".to_owned(), values(0.1, 32), RunData::default());
+        run.relabel(&values(0.1, 32));
+        assert_eq!(run.label, "run 1");
+        run.relabel(&values(0.2, 64));
+        assert_eq!(run.label, "run 1: learning_rate 0.1, width 32");
+        run.data.apply(Report::Change(Change {
+            step: 40,
+            name: "learning_rate".to_owned(),
+            value: Value::Float(0.5),
+        }));
+        run.relabel(&values(0.1, 64));
+        assert_eq!(run.label, "run 1: width 32, learning_rate 0.5 from step 40");
+    }
+
+    #[test]
+    fn the_newest_runs_are_kept_and_the_oldest_forgotten() {
+        let run = |number: usize, points: u64| {
+            let mut series = Series::default();
+            (0..points).for_each(|step| series.push(step, 1.0));
+            let mut data = RunData::default();
+            data.series.insert("loss".into(), series);
+            Earlier::new(format!("run {number}"), Vec::new(), data)
+        };
+        let mut kept = Vec::new();
+        (1..=9).for_each(|number| keep(&mut kept, run(number, 10)));
+        let names: Vec<&str> = kept.iter().map(|run| run.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["run 9", "run 8", "run 7", "run 6", "run 5", "run 4"]
+        );
+        keep(&mut kept, run(10, 4_000_000));
+        keep(&mut kept, run(11, 4_000_000));
+        assert_eq!(kept.len(), 6);
+        keep(&mut kept, run(12, 1));
+        assert_eq!(kept.len(), 2, "two of four million are too many");
+    }
+}
