@@ -233,7 +233,7 @@ pub enum Lesson {
     /// Open the workbench at a lesson file
     Preview {
         /// The lesson file
-        path: String,
+        path: PathBuf,
         #[command(flatten)]
         machine: Machine,
     },

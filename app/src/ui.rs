@@ -18,6 +18,7 @@ pub mod overlay;
 pub mod page;
 pub mod panel;
 pub mod picture;
+pub mod preview;
 pub mod prose;
 pub mod slot;
 #[cfg(test)]
@@ -30,4 +31,4 @@ pub mod theme;
 pub mod view;
 pub mod wrap;
 
-pub use driver::{Broken, KnobTurn, Opening, Options, run, serve_run};
+pub use driver::{Broken, Follow, KnobTurn, Opening, Options, run, serve_run};

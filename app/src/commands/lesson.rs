@@ -2,8 +2,9 @@
 
 mod check;
 mod new;
+mod preview;
 
-use super::{World, open};
+use super::World;
 use crate::cli;
 use crate::exit::{Exit, Failure};
 
@@ -17,6 +18,6 @@ pub fn run(asked: &cli::Lesson, world: &mut World<'_>) -> Result<Exit, Failure> 
             world.console.line(format_args!("{schema:#}"))?;
             Ok(Exit::Passed)
         }
-        cli::Lesson::Preview { path, machine } => open::file(path, *machine, world),
+        cli::Lesson::Preview { path, machine } => preview::run(path, *machine, world),
     }
 }

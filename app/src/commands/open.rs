@@ -11,7 +11,7 @@ use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::library;
-use crate::ui::{self, Broken, KnobTurn, Opening};
+use crate::ui::{self, Broken, Follow, KnobTurn, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -67,11 +67,6 @@ fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Fail
     Ok(Exit::Passed)
 }
 
-/// Opens the workbench at a lesson file.
-pub fn file(path: &str, machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
-    at(path, Vec::new(), machine, world)
-}
-
 fn at(
     name: &str,
     turns: Vec<KnobTurn>,
@@ -85,20 +80,31 @@ fn at(
             name.escape_debug()
         )));
     }
-    workbench(
-        machine,
-        lesson.map(|lesson| Opening {
-            lesson: Arc::new(lesson),
-            turns,
-        }),
-        world,
-    )
+    let open = lesson.map(|lesson| Opening {
+        lesson: Arc::new(lesson),
+        turns,
+    });
+    workbench(machine, open, world)
+}
+
+/// Opens the workbench at a lesson file and follows it.
+pub fn preview(machine: Machine, follow: Follow, world: &mut World<'_>) -> Result<Exit, Failure> {
+    start(machine, None, Some(follow), world)
 }
 
 /// Opens the workbench, at a lesson if there is one.
 pub fn workbench(
     machine: Machine,
     open: Option<Opening>,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
+    start(machine, open, None, world)
+}
+
+fn start(
+    machine: Machine,
+    open: Option<Opening>,
+    preview: Option<Follow>,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
     let lessons = library::course(world.console)
@@ -113,6 +119,7 @@ pub fn workbench(
         choice: machine.device,
         seed: machine.seed,
         open,
+        preview,
         paths: world.paths.clone().ok(),
     })
     .map_err(|error| match error {

@@ -20,6 +20,7 @@ use mlsys_lesson::Progress;
 use super::message::{Effect, Message};
 use super::overlay::Overlay;
 use super::page::Page;
+use super::preview::Preview;
 use super::theme::Look;
 
 /// Everything the screen shows.
@@ -52,6 +53,8 @@ pub struct App {
     pub look: Look,
     /// How fast runs go.
     pub tempo: Tempo,
+    /// The lesson file that is followed, if one is.
+    pub preview: Option<Preview>,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
     runs: u64,
@@ -104,6 +107,7 @@ impl App {
             size,
             look,
             tempo: Tempo::Watch,
+            preview: None,
             seed: None,
             runs: 0,
         }
@@ -142,13 +146,16 @@ impl App {
                 self.notice = Some(sentence);
                 Vec::new()
             }
+            Message::Previewed(sight) => self.previewed(sight),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
         }
     }
 
-    /// What a lab of the open page has reported.
-    pub fn data_of(&self, slot: usize) -> Option<&RunData> {
-        self.page.as_ref()?.slots.get(slot).map(|slot| &slot.data)
+    /// What the run that is going on has reported.
+    pub fn data_of(&self, run: u64) -> Option<&RunData> {
+        let active = self.active.filter(|active| active.run == run)?;
+        let slot = self.page.as_ref()?.slots.get(active.slot)?;
+        Some(&slot.data)
     }
 
     /// Goes on to the next usable device after the current choice.

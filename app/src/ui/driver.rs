@@ -2,6 +2,7 @@
 
 mod inputs;
 mod runs;
+mod watch;
 
 use std::io;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use mlsys_lesson::Progress;
 use super::app::App;
 use super::key::Key;
 use super::message::{Effect, Message};
+use super::preview::Preview;
 use super::terminal::{Guard, Screen};
 use super::theme::Look;
 use super::view;
@@ -24,6 +26,8 @@ use crate::paths::Paths;
 use crate::progress_log::ProgressLog;
 use inputs::Input;
 use runs::Runner;
+pub use watch::Follow;
+use watch::Watch;
 
 /// Shortest time between two frames while a run reports; keys are answered at once.
 const FRAME: Duration = Duration::from_millis(33);
@@ -40,6 +44,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// A lesson to open at once.
     pub open: Option<Opening>,
+    /// A lesson file to open and to follow. The author's trials are nobody's progress: none is read or kept.
+    pub preview: Option<Follow>,
     /// Where runs and progress are kept, if anywhere.
     pub paths: Option<Paths>,
 }
@@ -75,9 +81,9 @@ pub enum Broken {
 
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
 pub fn run(options: Options) -> Result<(), Broken> {
-    let (log, progress, trouble) = match &options.paths {
-        Some(paths) => ProgressLog::open(&paths.progress()),
-        None => (None, Progress::default(), None),
+    let (log, progress, trouble) = match (&options.paths, &options.preview) {
+        (Some(paths), None) => ProgressLog::open(&paths.progress()),
+        (Some(_), Some(_)) | (None, _) => (None, Progress::default(), None),
     };
     let mut app = App::new(
         options.lessons,
@@ -90,7 +96,7 @@ pub fn run(options: Options) -> Result<(), Broken> {
     app.seed = options.seed;
     app.notice = trouble;
     // What cannot be opened as asked for is told before the terminal is taken.
-    let effects = match options.open {
+    let mut effects = match options.open {
         Some(opening) => {
             let effects = app.open(opening.lesson);
             app.set_knobs(&opening.turns).map_err(Broken::Opening)?;
@@ -98,9 +104,17 @@ pub fn run(options: Options) -> Result<(), Broken> {
         }
         None => Vec::new(),
     };
+    let watch = options.preview.map(Watch::new);
+    if let Some(watch) = &watch {
+        app.preview = Some(Preview::new(watch.name()));
+        effects.extend(app.update(Message::Previewed(watch.read())));
+    }
     let (sender, inbox) = mpsc::channel();
     let mut terminal = Guard::take()?;
     inputs::listen(&sender)?;
+    if let Some(watch) = watch {
+        watch::start(&sender, watch)?;
+    }
     let folder = options.paths.as_ref().map(Paths::runs);
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),

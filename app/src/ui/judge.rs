@@ -2,7 +2,7 @@
 
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::registry::Registry;
-use mlsys_lesson::{Block, CheckOutcome, DeviceFacts, LessonEnv, Verdict};
+use mlsys_lesson::{Answer, Block, CheckOutcome, DeviceFacts, LessonEnv, Question, Verdict};
 use mlsys_lesson::{Event, Progress};
 
 use super::answer;
@@ -58,6 +58,22 @@ impl Page {
             Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
                 Err("there is nothing to answer here".to_owned())
             }
+        }
+    }
+
+    /// Whether an answer is right and what to say to it; nothing if it is no answer to this question.
+    pub fn graded(
+        &self,
+        question: &Question,
+        given: &Answer,
+        registry: &Registry,
+    ) -> Option<(bool, String)> {
+        let grade = question.grade(given, &self.env(&DeviceFacts::default()), registry);
+        let feedback = grade.feedback.unwrap_or_default();
+        match grade.verdict {
+            Verdict::Right => Some((true, feedback)),
+            Verdict::Wrong => Some((false, feedback)),
+            Verdict::Malformed => None,
         }
     }
 

@@ -9,6 +9,7 @@ use mlsys_lab::report::Report;
 use mlsys_lesson::Event;
 
 use super::key::Key;
+use super::preview::Sight;
 use crate::session::Outcome;
 
 /// Something that happened.
@@ -47,6 +48,8 @@ pub enum Message {
     },
     /// The run's record or the learner's progress could not be written.
     NotSaved(String),
+    /// The lesson file that is followed has changed.
+    Previewed(Sight),
     /// The system asks the program to end.
     Terminate,
 }
@@ -83,8 +86,6 @@ pub struct Start {
     pub device: DeviceId,
     /// How far it may go.
     pub limits: Limits,
-    /// Which lab of the open page it is.
-    pub slot: usize,
     /// The lesson, for the record.
     pub lesson: String,
     /// The lab's id in the lesson, for the record.

@@ -5,6 +5,7 @@ mod course;
 mod help;
 mod lab;
 mod lesson;
+mod problems;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -43,6 +44,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
             }
         }
     }
+    problems::draw(app, body, frame.buffer_mut());
     bars::footer(app, bottom, frame.buffer_mut());
     if let Some(overlay) = &app.overlay {
         Clear.render(body, frame.buffer_mut());

@@ -135,7 +135,7 @@ impl App {
     }
 
     /// Runs the shown lab if it answers at once and has not run yet.
-    pub(super) fn start_instant(&mut self) -> Vec<Effect> {
+    pub(in crate::ui) fn start_instant(&mut self) -> Vec<Effect> {
         let instant = self.page.as_ref().is_some_and(|page| {
             page.slot().is_some_and(|slot| {
                 !slot.schema.is_live()
@@ -291,7 +291,6 @@ impl App {
                     params,
                     device,
                     limits: Limits::default(),
-                    slot: active.slot,
                     lesson: lesson.front.id.to_string(),
                     lab: slot.id.clone(),
                 }))];

@@ -23,7 +23,6 @@ pub struct Runner {
 
 struct Running {
     run: u64,
-    slot: usize,
     session: Session,
     record: Option<Record>,
     started: Instant,
@@ -86,7 +85,6 @@ impl Runner {
                 };
                 self.running = Some(Running {
                     run: start.run,
-                    slot: start.slot,
                     session,
                     record,
                     started: Instant::now(),
@@ -145,7 +143,7 @@ impl Runner {
             && let Some(running) = self.running.take()
         {
             if let Some(record) = running.record {
-                let mut data = app.data_of(running.slot).cloned().unwrap_or_default();
+                let mut data = app.data_of(running.run).cloned().unwrap_or_default();
                 reports
                     .iter()
                     .cloned()
