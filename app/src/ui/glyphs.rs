@@ -36,6 +36,8 @@ pub struct Glyphs {
     pub separator: &'static str,
     /// Points of a data set, by class; taken in turn.
     pub classes: [&'static str; 6],
+    /// Beside a point that no other beats.
+    pub front: &'static str,
     /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
     pub point: &'static str,
     /// A point of unsmoothed data, where a cell holds no dots.
@@ -81,6 +83,7 @@ const UNICODE: Glyphs = Glyphs {
     ellipsis: "…",
     separator: " · ",
     classes: ["●", "✕", "▲", "■", "◆", "+"],
+    front: "★",
     point: "•",
     faint_point: "·",
     right: "✓",
@@ -111,6 +114,7 @@ const ASCII: Glyphs = Glyphs {
     ellipsis: "~",
     separator: " | ",
     classes: ["o", "x", "^", "#", "*", "+"],
+    front: "@",
     point: "*",
     faint_point: ".",
     right: "+",
@@ -225,6 +229,7 @@ mod tests {
                 glyphs.right,
                 glyphs.wrong,
                 glyphs.modelled,
+                glyphs.front,
                 glyphs.point,
                 glyphs.faint_point,
             ];

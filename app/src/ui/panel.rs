@@ -6,13 +6,16 @@ mod axis;
 mod bars;
 mod canvas;
 mod heat;
+mod histogram;
 mod images;
 mod legend;
 mod line;
 mod matrix;
 mod metrics;
 mod pen;
+mod plane;
 mod quantity;
+mod scatter;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -125,6 +128,8 @@ pub fn draw_frame(area: Rect, buf: &mut Buffer, frame: &Frame, look: &Look) {
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix::draw(area, buf, map, look),
         Frame::HeatMap(map) => heat::draw(area, buf, map, look),
         Frame::Bars(bars) => bars::draw(area, buf, bars, look),
+        Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, None, look),
+        Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, None, look),
         Frame::Table(table) => table::draw(airy(area), buf, table, look),
         Frame::Images(images) => images::draw(airy(area), buf, images, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, look.theme.text),

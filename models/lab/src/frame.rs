@@ -1,9 +1,15 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
-use serde::{Deserialize, Serialize};
+mod histogram;
+mod scatter;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schema::Scale;
 use crate::value::Value;
+
+pub use histogram::{Distribution, Histogram, Level};
+pub use scatter::{Better, Dimension, Scatter, ScatterPoint};
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +19,10 @@ pub enum Frame {
     HeatMap(HeatMap),
     /// Labelled lengths.
     Bars(Bars),
+    /// How often values fall between edges.
+    Histogram(Histogram),
+    /// Named points between two axes.
+    Scatter(Scatter),
     /// Rows and columns of values.
     Table(Table),
     /// Small grey images with labels.
@@ -28,7 +38,8 @@ pub struct HeatMap {
     pub columns: usize,
     /// Rows.
     pub rows: usize,
-    /// `rows * columns` values.
+    /// `rows * columns` values; NaN where there is none.
+    #[serde(deserialize_with = "gaps_as_nan")]
     pub cells: Vec<f32>,
     /// The value drawn as one end of the scale.
     pub low: f32,
@@ -122,4 +133,40 @@ pub enum Verdict {
     Wrong,
     /// Nobody asked.
     Unjudged,
+}
+
+/// JSON has no NaN: what was not finite was written as null and is read as NaN.
+fn gaps_as_nan<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<f32>,
+{
+    let values = Vec::<Option<T>>::deserialize(from)?;
+    let gap = || T::from(f32::NAN);
+    Ok(values.into_iter().map(|x| x.unwrap_or_else(gap)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_with_a_hole_survives_being_written() {
+        let map = HeatMap {
+            columns: 2,
+            rows: 1,
+            cells: vec![0.5, f32::NAN],
+            low: 0.0,
+            high: 1.0,
+            x: (0.0, 1.0),
+            y: (0.0, 1.0),
+            column_labels: Vec::new(),
+            row_labels: Vec::new(),
+            points: Vec::new(),
+            legend: String::new(),
+        };
+        let text = serde_json::to_string(&map).unwrap();
+        let read: HeatMap = serde_json::from_str(&text).unwrap();
+        assert!(read.cells[0] == 0.5 && read.cells[1].is_nan(), "{text}");
+    }
 }

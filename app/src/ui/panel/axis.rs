@@ -83,6 +83,20 @@ impl Axis {
         }
     }
 
+    /// A linear axis from one value to another, not rounded.
+    pub(super) fn exactly(low: f64, high: f64) -> Self {
+        let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
+        if low < high {
+            Self {
+                low,
+                high,
+                scale: Scale::Linear,
+            }
+        } else {
+            Self::around(low, high, Scale::Linear)
+        }
+    }
+
     /// An axis of steps, from 0 if the first lies near it.
     pub(super) fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);

@@ -1,10 +1,12 @@
 //! Every panel in one or two sentences, for screen readers and for output without a screen.
 
-use mlsys_lab::frame::{Bars, Frame, HeatMap, Images, Table, Verdict};
+use mlsys_lab::frame::{
+    Bars, Distribution, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict,
+};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::number;
 
-use super::{Scene, matrix, metrics, quantity};
+use super::{Scene, histogram, matrix, metrics, quantity, scatter};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -98,6 +100,8 @@ fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
+        Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
+        Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table),
         Frame::Images(images) => images_words(images),
         Frame::Text(text) => text.trim().to_owned(),
@@ -188,6 +192,65 @@ fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {
         }
     });
     format!("{}.", said.collect::<Vec<_>>().join(", "))
+}
+
+fn histogram_words(histogram: &Histogram, glyphs: &Glyphs) -> String {
+    let ranges: Vec<(f64, f64)> = histogram.ranges().collect();
+    let said = |distribution: &Distribution| {
+        let name = match distribution.name.as_str() {
+            "" => "values",
+            name => name,
+        };
+        let most = distribution.counts.iter().enumerate();
+        let most = most.max_by_key(|(bin, count)| (**count, std::cmp::Reverse(*bin)));
+        let fullest = most.and_then(|(bin, _)| histogram::said(histogram, bin, glyphs));
+        format!(
+            "{} {name}, most in {}",
+            distribution.total(),
+            fullest.unwrap_or_else(|| "no range".to_owned())
+        )
+    };
+    let mut parts = vec![format!(
+        "a histogram of {} in {} ranges",
+        histogram.quantity,
+        ranges.len()
+    )];
+    parts.push(said(&histogram.first));
+    parts.extend(histogram.second.as_ref().map(said));
+    if !histogram.levels.is_empty() {
+        parts.push(format!("{} marked values", histogram.levels.len()));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
+    let front = scatter.front();
+    let said = |index: usize| scatter::said(scatter, index, &front, glyphs);
+    let mut text = format!(
+        "{} points of {} against {}",
+        scatter.points.len(),
+        scatter.y.name,
+        scatter.x.name
+    );
+    match scatter::meaning(scatter) {
+        Some(meaning) => {
+            text.push_str(&format!(", {} on the {meaning}: ", front.len()));
+            let points: Vec<String> = front
+                .iter()
+                .take(READ_ROWS)
+                .filter_map(|i| said(*i))
+                .collect();
+            text.push_str(&points.join("; "));
+        }
+        None => {
+            let points: Vec<String> = (0..scatter.points.len().min(READ_ROWS))
+                .filter_map(said)
+                .collect();
+            text.push_str(&format!(": {}", points.join("; ")));
+        }
+    }
+    text.push('.');
+    text
 }
 
 /// The rows that are read out; a longer table is said to be longer.

@@ -184,6 +184,17 @@ fn well_formed(frame: &Frame, place: &str) {
                 "{place}"
             );
         }
+        Frame::Histogram(histogram) => {
+            let (edges, counts) = (&histogram.edges, &histogram.first.counts);
+            assert_eq!(edges.len(), counts.len() + 1, "{place}");
+            assert!(edges.is_sorted() && !counts.is_empty(), "{place}");
+        }
+        Frame::Scatter(scatter) => {
+            let placed = scatter.points.iter().filter_map(|p| p.place());
+            assert!(placed.count() > 0, "{place}");
+            let groups = scatter.series.len().max(1);
+            assert!(scatter.points.iter().all(|p| p.series < groups), "{place}");
+        }
         Frame::Table(table) => {
             assert!(!table.rows.is_empty(), "{place}");
             assert!(

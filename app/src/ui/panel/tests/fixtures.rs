@@ -5,6 +5,8 @@ use mlsys_lab::report::{Change, Report, RunData};
 use mlsys_lab::schema::{Scale, Schema};
 use mlsys_lab::value::Value;
 
+use super::counted;
+
 /// A lab with one panel of every kind.
 pub(crate) fn schema() -> Schema {
     Schema::parse(SCHEMA).unwrap()
@@ -36,6 +38,8 @@ panel = [
   { name = "devices", shows = "table" },
   { name = "samples", shows = "images" },
   { name = "text", shows = "text" },
+  { name = "compression", shows = "accuracy against size" },
+  { name = "weights", shows = "histogram" },
 ]
 "#;
 
@@ -144,6 +148,8 @@ fn frames(data: &mut RunData, step: u64) {
         ("devices", Frame::Table(devices())),
         ("samples", Frame::Images(digits())),
         ("text", Frame::Text(text.to_owned())),
+        ("compression", Frame::Scatter(counted::compression())),
+        ("weights", Frame::Histogram(counted::weights())),
     ] {
         data.apply(Report::Frame {
             panel: panel.into(),

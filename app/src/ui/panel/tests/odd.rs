@@ -1,10 +1,14 @@
 //! Data that no lab should send and that must be drawn all the same.
 
-use mlsys_lab::frame::{Bar, Bars, Frame, HeatMap, Image, Images, Table, Verdict};
+use mlsys_lab::frame::{
+    Bar, Bars, Distribution, Frame, HeatMap, Histogram, Image, Images, Level, Scatter,
+    ScatterPoint, Table, Verdict,
+};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
+use super::counted;
 use super::fixtures::{boundary, diverging, learning, point, steered};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
@@ -57,6 +61,12 @@ pub(super) fn odd_frames() -> Vec<Frame> {
         pixels: vec![200; pixels],
         label: String::new(),
         verdict: Verdict::Wrong,
+    };
+    let placed = |x, y| ScatterPoint {
+        x,
+        y,
+        label: "\u{1b}[2J漢字 ".repeat(30),
+        series: usize::MAX,
     };
     let values = [
         None,
@@ -136,6 +146,48 @@ pub(super) fn odd_frames() -> Vec<Frame> {
             width: 9000,
             height: 1,
             images: vec![image(9000)],
+        }),
+        Frame::Histogram(Histogram::default()),
+        Frame::Histogram(Histogram {
+            edges: vec![f64::NAN; 9],
+            ..counted::weights()
+        }),
+        Frame::Histogram(Histogram {
+            edges: vec![-f64::MAX, 0.0, f64::MAX],
+            scale: Scale::Log,
+            ..counted::weights()
+        }),
+        Frame::Histogram(Histogram {
+            edges: (0..70_000).map(f64::from).collect(),
+            first: Distribution {
+                name: "漢字\u{1b}[31m".repeat(50),
+                counts: vec![u64::MAX; 99_000],
+            },
+            levels: vec![
+                Level {
+                    at: f64::NAN,
+                    label: "x".repeat(400),
+                };
+                3
+            ],
+            ..counted::weights()
+        }),
+        Frame::Scatter(Scatter::default()),
+        Frame::Scatter(Scatter {
+            series: vec![],
+            points: values.map(|x| placed(x, x)).to_vec(),
+            ..counted::compression()
+        }),
+        Frame::Scatter(Scatter {
+            points: vec![placed(Some(-1.0), Some(2.0)); 5],
+            ..counted::compression()
+        }),
+        Frame::Scatter(Scatter {
+            series: vec!["\u{1b}]0;漢字".repeat(90); 300],
+            points: (0..2000)
+                .map(|i| placed(Some(f64::from(i)), Some(1.0)))
+                .collect(),
+            ..counted::compression()
         }),
         Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
         Frame::Text("x".repeat(100_000)),

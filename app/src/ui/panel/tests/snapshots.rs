@@ -93,3 +93,22 @@ fn the_smallest_screen() {
         &screen((22, 6), 1, &["gradient-flow"], &steered(400), &look),
     );
 }
+
+#[test]
+fn points_and_counts_at_three_sizes() {
+    for (name, size, depth, set) in [
+        ("40x12", (42, 13), ColorDepth::TrueColor, GlyphSet::Unicode),
+        ("80x24", (82, 25), ColorDepth::None, GlyphSet::Ascii),
+        (
+            "120x40",
+            (122, 41),
+            ColorDepth::TrueColor,
+            GlyphSet::Unicode,
+        ),
+    ] {
+        for panel in ["compression", "weights"] {
+            let screen = screen(size, 1, &[panel], &steered(400), &look(depth, set));
+            compare(&format!("{panel}-{name}"), &screen);
+        }
+    }
+}

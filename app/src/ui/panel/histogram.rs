@@ -1,0 +1,349 @@
+//! How often values fall between edges, as columns; a second population as an outline over them.
+
+use mlsys_lab::frame::{Distribution, Histogram};
+use mlsys_lab::schema::Scale;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::canvas::{Canvas, Ink};
+use super::legend::{self, Item};
+use super::pen::Pen;
+use super::plane::{Plane, SMALLEST, Side, unit};
+use super::quantity;
+use crate::ui::glyphs::{GlyphSet, Glyphs};
+use crate::ui::theme::Look;
+
+/// Draws columns, the outline, marked values, and a line that names the chosen range.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let Some(bounds) = bounds(histogram) else {
+        let text = "an empty histogram";
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
+        return;
+    };
+    let said = chosen.and_then(|bin| said(histogram, bin, &look.glyphs));
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        small(area, buf, histogram, said.as_deref(), look);
+        return;
+    }
+    let items = items(histogram, look);
+    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+    let rows = if area.height >= 8 { rows } else { 0 };
+    let upper = Rect {
+        height: area.height - rows - u16::from(said.is_some()),
+        ..area
+    };
+    let x = Side {
+        axis: Axis::exactly(bounds.0, bounds.1),
+        name: &histogram.quantity,
+        unit: unit(&histogram.unit),
+    };
+    let y = Side {
+        axis: heights(histogram),
+        name: "share of values",
+        unit: None,
+    };
+    let plane = Plane::new(upper, x, y, look);
+    plane.draw(buf, look);
+    levels(&plane, buf, histogram, look);
+    columns(&plane, buf, histogram, chosen, look);
+    if let Some(second) = &histogram.second {
+        outline(&plane, buf, histogram, second, look);
+    }
+    let below = Rect {
+        y: upper.bottom(),
+        height: rows,
+        ..area
+    };
+    legend::draw(below, buf, &items, look);
+    if let Some(said) = said {
+        let y = area.bottom() - 1;
+        Pen::new(area, buf, &look.glyphs).text(area.x, y, &said, look.theme.accent);
+    }
+}
+
+/// The first and the last edge, if there is a range between them and something in it.
+fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
+    let (first, last) = (*histogram.edges.first()?, *histogram.edges.last()?);
+    let counted = histogram.first.total() > 0
+        || histogram
+            .second
+            .as_ref()
+            .is_some_and(|second| second.total() > 0);
+    (first.is_finite() && last.is_finite() && first < last && counted).then_some((first, last))
+}
+
+/// The axis of shares: two populations of different size are compared by their shapes.
+fn heights(histogram: &Histogram) -> Axis {
+    let shares = shares(&histogram.first).chain(histogram.second.iter().flat_map(shares));
+    let shares = shares.filter(|share| *share > 0.0);
+    let (low, high) = shares.fold((f64::INFINITY, 0.0_f64), |(l, h), x| (l.min(x), h.max(x)));
+    match histogram.scale {
+        Scale::Linear => Axis::around(0.0, high, Scale::Linear),
+        // Half of the smallest, so that a single value still has a height.
+        Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
+    }
+}
+
+fn shares(distribution: &Distribution) -> impl Iterator<Item = f64> {
+    let total = distribution.total().max(1) as f64;
+    distribution
+        .counts
+        .iter()
+        .map(move |count| *count as f64 / total)
+}
+
+/// The range that a column of the screen falls into.
+fn bin_at(histogram: &Histogram, x: f64) -> Option<usize> {
+    let next = histogram.edges.partition_point(|edge| *edge <= x);
+    next.checked_sub(1)
+}
+
+/// Columns from the axis up, in eighths of a cell where the glyphs have them.
+fn columns(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let plot = plane.plot;
+    let (Some(first), Some(last)) = (histogram.edges.first(), histogram.edges.last()) else {
+        return;
+    };
+    let total = histogram.first.total().max(1) as f64;
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    for column in 0..plot.width {
+        let share = (f64::from(column) + 0.5) / f64::from(plot.width);
+        let Some(bin) = bin_at(histogram, first + (last - first) * share) else {
+            continue;
+        };
+        let count = histogram.first.counts.get(bin).copied().unwrap_or(0);
+        let style = if chosen == Some(bin) {
+            look.theme.accent
+        } else {
+            look.theme.curve(0)
+        };
+        let x = plot.x + column;
+        if chosen == Some(bin) {
+            pen.glyph(
+                x,
+                plot.bottom().saturating_sub(1),
+                look.glyphs.heights[0],
+                style,
+            );
+        }
+        let Some((_, top)) = plane.shares((*first, count as f64 / total)) else {
+            continue;
+        };
+        if count == 0 {
+            continue;
+        }
+        let parts = look.glyphs.heights;
+        let eighths = ((1.0 - top) * f64::from(plot.height) * parts.len() as f64).round() as usize;
+        // What is there at all is seen.
+        let eighths = eighths.max(1);
+        let (full, rest) = (eighths / parts.len(), eighths % parts.len());
+        let whole = self::full(look);
+        let base = plot.bottom();
+        let top = base.saturating_sub(full as u16).max(plot.y);
+        pen.column(x, top..base, whole, style);
+        if rest > 0 && top > plot.y {
+            pen.glyph(x, top - 1, parts[rest - 1], style);
+        }
+    }
+}
+
+/// The outline of the second population: a line at each height, joined at the edges.
+fn outline(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    second: &Distribution,
+    look: &Look,
+) {
+    let total = second.total().max(1) as f64;
+    match look.glyphs.set {
+        GlyphSet::Unicode => {
+            let mut canvas = Canvas::new(plane.plot, &look.glyphs);
+            let (width, height) = canvas.size();
+            let ink = Ink {
+                rank: 1,
+                style: look.theme.curve(1),
+                marker: look.glyphs.point,
+            };
+            let at =
+                |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
+            let bottom = height.saturating_sub(1);
+            let mut before = None;
+            for ((from, to), count) in histogram.ranges().zip(&second.counts) {
+                let dot = |x| {
+                    let (x, y) = plane.shares((x, *count as f64 / total))?;
+                    Some((at(x, width), at(y, height)))
+                };
+                let top = (dot(from), dot(to));
+                if let (true, (Some(left), Some(right))) = (*count > 0, top) {
+                    canvas.line(before.unwrap_or((left.0, bottom)), left, ink);
+                    canvas.line(left, right, ink);
+                    before = Some(right);
+                } else if let Some((x, y)) = before.take() {
+                    canvas.line((x, y), (x, bottom), ink);
+                }
+            }
+            if let Some((x, y)) = before {
+                canvas.line((x, y), (x, bottom), ink);
+            }
+            // Dots take a column's place in their cell: its colour stays behind them.
+            for position in plane.plot.intersection(buf.area).positions() {
+                let cell = &mut buf[position];
+                if cell.symbol() == full(look) {
+                    cell.bg = cell.fg;
+                }
+            }
+            canvas.draw(buf);
+        }
+        GlyphSet::Ascii => {
+            for ((from, to), count) in histogram.ranges().zip(&second.counts) {
+                let place = (f64::midpoint(from, to), *count as f64 / total);
+                if let Some((x, y)) = plane.cell(place).filter(|_| *count > 0) {
+                    Pen::new(plane.plot, buf, &look.glyphs).glyph(
+                        x,
+                        y,
+                        look.glyphs.classes[0],
+                        look.theme.curve(1),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A cell that a column fills.
+fn full(look: &Look) -> &'static str {
+    look.glyphs.heights[look.glyphs.heights.len() - 1]
+}
+
+/// A line up from each marked value.
+fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let Some((low, high)) = bounds(histogram) else {
+        return;
+    };
+    let plot = plane.plot;
+    for level in &histogram.levels {
+        if !(low..=high).contains(&level.at) {
+            continue;
+        }
+        let share = (level.at - low) / (high - low);
+        let x = plot.x + ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
+        let mut pen = Pen::new(plot, buf, &look.glyphs);
+        let glyph = look.glyphs.change;
+        pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
+        pen.text(x.saturating_add(1), plot.y, &level.label, look.theme.warn);
+    }
+}
+
+/// The populations by their marks, and how many values each has.
+fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
+    let theme = &look.theme;
+    let item = |mark: &str, place: usize, distribution: &Distribution| Item {
+        mark: mark.to_owned(),
+        style: theme.curve(place),
+        text: match distribution.name.as_str() {
+            "" => format!("{} values", distribution.total()),
+            name => format!("{name} ({} values)", distribution.total()),
+        },
+        text_style: theme.dim,
+    };
+    let mut items = vec![item(full(look), 0, &histogram.first)];
+    if let Some(second) = &histogram.second {
+        let mark = match look.glyphs.set {
+            GlyphSet::Unicode => look.glyphs.horizontal,
+            GlyphSet::Ascii => look.glyphs.classes[0],
+        };
+        items.push(item(mark, 1, second));
+    }
+    if !histogram.levels.is_empty() {
+        items.push(Item {
+            mark: look.glyphs.change.to_owned(),
+            style: theme.warn,
+            text: format!("{} marked values", histogram.levels.len()),
+            text_style: theme.dim,
+        });
+    }
+    items
+}
+
+/// The heights alone, where there is no room for axes.
+fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, said: Option<&str>, look: &Look) {
+    let most = histogram
+        .first
+        .counts
+        .iter()
+        .max()
+        .copied()
+        .unwrap_or(0)
+        .max(1);
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let every = histogram
+        .first
+        .counts
+        .len()
+        .div_ceil(usize::from(area.width.max(1)))
+        .max(1);
+    for (x, counts) in (area.x..area.right()).zip(histogram.first.counts.chunks(every)) {
+        let count = counts.iter().max().copied().unwrap_or(0);
+        if count > 0 {
+            let share = count as f32 / most as f32;
+            pen.glyph(x, area.y, look.glyphs.height(share), look.theme.curve(0));
+        }
+    }
+    if let Some(said) = said.filter(|_| area.height > 1) {
+        pen.text(area.x, area.y + 1, said, look.theme.accent);
+    }
+}
+
+/// A range in words: its edges and how many values of each population lie in it.
+pub(super) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
+    let (from, to) = histogram.ranges().nth(bin)?;
+    let unit = unit(&histogram.unit);
+    let mut said = format!(
+        "{} {} to {}: {}",
+        histogram.quantity,
+        quantity(from, unit, glyphs),
+        quantity(to, unit, glyphs),
+        part(&histogram.first, bin),
+    );
+    if let Some(second) = &histogram.second {
+        said.push_str(&format!("; {}", part(second, bin)));
+    }
+    let inside = histogram
+        .levels
+        .iter()
+        .filter(|level| (from..to).contains(&level.at));
+    let labels: Vec<String> = inside
+        .map(|level| match level.label.as_str() {
+            "" => quantity(level.at, unit, glyphs),
+            label => label.to_owned(),
+        })
+        .collect();
+    if !labels.is_empty() {
+        said.push_str(&format!("; marked: {}", labels.join(", ")));
+    }
+    Some(said)
+}
+
+fn part(distribution: &Distribution, bin: usize) -> String {
+    let count = distribution.counts.get(bin).copied().unwrap_or(0);
+    let share = 100.0 * distribution.share(bin).unwrap_or(0.0);
+    let said = format!("{count} ({share:.1}%)");
+    match distribution.name.as_str() {
+        "" => said,
+        name => format!("{name} {said}"),
+    }
+}

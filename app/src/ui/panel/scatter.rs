@@ -1,0 +1,257 @@
+//! Named points between two axes, the ones that no other beats joined.
+
+use mlsys_lab::frame::{Better, Dimension, Scatter};
+use mlsys_lab::schema::Scale;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::axis::Axis;
+use super::canvas::{Canvas, Ink};
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use super::plane::{Plane, SMALLEST, Side, unit};
+use super::quantity;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Look;
+
+/// Draws axes, points with their names where there is room, the front, and a line that names the chosen point.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    scatter: &Scatter,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let (Some(x), Some(y)) = (
+        side(&scatter.x, scatter, |p| p.0),
+        side(&scatter.y, scatter, |p| p.1),
+    ) else {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
+        return;
+    };
+    let front = scatter.front();
+    let said = chosen.and_then(|index| said(scatter, index, &front, &look.glyphs));
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        let text = said.unwrap_or_else(|| format!("{} points", scatter.points.len()));
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
+        return;
+    }
+    let items = items(scatter, look);
+    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+    let rows = if area.height >= 8 { rows } else { 0 };
+    let line = u16::from(said.is_some());
+    let upper = Rect {
+        height: area.height - rows - line,
+        ..area
+    };
+    let plane = Plane::new(upper, x, y, look);
+    plane.draw(buf, look);
+    join(&plane, buf, scatter, &front, look);
+    let order = order(scatter, &front, chosen);
+    marks(&plane, buf, scatter, &front, &order, chosen, look);
+    names(&plane, buf, scatter, &order, look);
+    let below = Rect {
+        y: upper.bottom(),
+        height: rows,
+        ..area
+    };
+    legend::draw(below, buf, &items, look);
+    if let Some(said) = said {
+        let y = area.bottom() - 1;
+        Pen::new(area, buf, &look.glyphs).text(area.x, y, &said, look.theme.accent);
+    }
+}
+
+/// A side of the plane that holds all points; nothing if there is no point.
+fn side<'a>(
+    dimension: &'a Dimension,
+    scatter: &Scatter,
+    of: impl Fn((f64, f64)) -> f64,
+) -> Option<Side<'a>> {
+    let values = scatter.points.iter().filter_map(|p| p.place()).map(of);
+    let values = values.filter(|x| match dimension.scale {
+        Scale::Linear => true,
+        Scale::Log => *x > 0.0,
+    });
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+        (l.min(x), h.max(x))
+    });
+    (low <= high).then(|| Side {
+        axis: Axis::around(low, high, dimension.scale),
+        name: &dimension.name,
+        unit: unit(&dimension.unit),
+    })
+}
+
+/// The order in which points are drawn: what matters more later, so that it lies on top.
+fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize> {
+    let rank = |index: &usize| (chosen == Some(*index), front.contains(index));
+    let mut order: Vec<usize> = (0..scatter.points.len()).collect();
+    order.sort_by_key(rank);
+    order
+}
+
+/// Joins the front by a line; in between two of its points the better corner is not known, so it is straight.
+fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize], look: &Look) {
+    let mut canvas = Canvas::new(plane.plot, &look.glyphs);
+    let (width, height) = canvas.size();
+    let ink = Ink {
+        rank: 1,
+        style: look.theme.dim,
+        marker: look.glyphs.faint_point,
+    };
+    let dot = |index: &usize| {
+        let (x, y) = plane.shares(scatter.points.get(*index)?.place()?)?;
+        let at = |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
+        Some((at(x, width), at(y, height)))
+    };
+    let dots: Vec<_> = front.iter().filter_map(dot).collect();
+    for pair in dots.windows(2) {
+        canvas.line(pair[0], pair[1], ink);
+    }
+    canvas.draw(buf);
+}
+
+/// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
+fn marks(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    scatter: &Scatter,
+    front: &[usize],
+    order: &[usize],
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    for &index in order {
+        let Some(point) = scatter.points.get(index) else {
+            continue;
+        };
+        let Some((x, y)) = point.place().and_then(|place| plane.cell(place)) else {
+            continue;
+        };
+        let mut style = look.theme.curve(point.series);
+        if front.contains(&index) {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        if chosen == Some(index) {
+            style = look.theme.selection;
+        }
+        let glyph = look.glyphs.class(point.series.min(255) as u8);
+        let mut pen = Pen::new(plane.plot, buf, &look.glyphs);
+        pen.glyph(x, y, glyph, style);
+        if front.contains(&index) {
+            pen.glyph(x.saturating_add(1), y, look.glyphs.front, style);
+        }
+    }
+}
+
+/// Writes the names that fit beside their points without touching anything, the most important first.
+fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize], look: &Look) {
+    /// Names that are longer are cut.
+    const LONGEST: u16 = 16;
+    let plot = plane.plot;
+    // With more points than this, names would be all there is.
+    let most = usize::from(plot.height) * 2;
+    for &index in order.iter().rev().take(most) {
+        let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
+            continue;
+        };
+        let Some((x, y)) = point.place().and_then(|place| plane.cell(place)) else {
+            continue;
+        };
+        let text = pen::cut(&point.label, LONGEST, look.glyphs.ellipsis);
+        let wide = pen::width(&text);
+        let right = x.saturating_add(3);
+        let left = x.saturating_sub(wide + 1);
+        let free = |from: u16| {
+            from >= plot.x
+                && from.saturating_add(wide) <= plot.right()
+                && (from..from + wide).all(|x| is_free(buf[(x, y)].symbol()))
+        };
+        let start = [right, left].into_iter().find(|from| free(*from));
+        if let Some(start) = start {
+            Pen::new(plot, buf, &look.glyphs).text(start, y, &text, look.theme.text);
+        }
+    }
+}
+
+/// Whether nothing stands in a cell but perhaps the line of the front.
+fn is_free(symbol: &str) -> bool {
+    symbol == " "
+        || symbol
+            .chars()
+            .all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
+}
+
+/// The groups by their glyphs, and what the front is.
+fn items(scatter: &Scatter, look: &Look) -> Vec<Item> {
+    let theme = &look.theme;
+    let mut items: Vec<Item> = Vec::new();
+    for (place, name) in scatter.series.iter().enumerate() {
+        items.push(Item {
+            mark: look.glyphs.class(place.min(255) as u8).to_owned(),
+            style: theme.curve(place),
+            text: name.clone(),
+            text_style: theme.text,
+        });
+    }
+    if let Some(meaning) = meaning(scatter) {
+        items.push(Item {
+            mark: look.glyphs.front.to_owned(),
+            style: theme.title,
+            text: meaning,
+            text_style: theme.dim,
+        });
+    }
+    items
+}
+
+/// What the front is, in words; nothing without one.
+pub(super) fn meaning(scatter: &Scatter) -> Option<String> {
+    let way = |dimension: &Dimension| match dimension.better {
+        Better::Neither => None,
+        Better::Less => Some(format!("less {}", dimension.name)),
+        Better::More => Some(format!("more {}", dimension.name)),
+    };
+    let (x, y) = (way(&scatter.x)?, way(&scatter.y)?);
+    Some(format!("Pareto front: none has both {x} and {y}"))
+}
+
+/// A point in words: its name, both values, its group, and whether another beats it.
+pub(super) fn said(
+    scatter: &Scatter,
+    index: usize,
+    front: &[usize],
+    glyphs: &Glyphs,
+) -> Option<String> {
+    let point = scatter.points.get(index)?;
+    let value = |dimension: &Dimension, value: Option<f64>| {
+        let value = match value.filter(|x| x.is_finite()) {
+            Some(x) => quantity(x, unit(&dimension.unit), glyphs),
+            None => "not known".to_owned(),
+        };
+        format!("{} {value}", dimension.name)
+    };
+    let name = if point.label.is_empty() {
+        format!("point {}", index + 1)
+    } else {
+        point.label.clone()
+    };
+    let mut said = format!(
+        "{name}: {}, {}",
+        value(&scatter.x, point.x),
+        value(&scatter.y, point.y)
+    );
+    if let Some(series) = scatter.series.get(point.series) {
+        said.push_str(&format!(", {series}"));
+    }
+    if scatter.has_front() {
+        said.push_str(if front.contains(&index) {
+            ", on the front"
+        } else {
+            ", beaten"
+        });
+    }
+    Some(said)
+}

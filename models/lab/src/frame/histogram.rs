@@ -1,0 +1,170 @@
+//! How often values fall between edges.
+
+use serde::{Deserialize, Serialize};
+
+use crate::schema::Scale;
+
+/// Counts of values by range, perhaps of two populations over the same ranges.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// What was counted, such as "weight"; the name of the horizontal axis.
+    pub quantity: String,
+    /// The unit of the edges; empty if they have none.
+    #[serde(default)]
+    pub unit: String,
+    /// Ascending edges: one more than there are counts.
+    #[serde(deserialize_with = "super::gaps_as_nan")]
+    pub edges: Vec<f64>,
+    /// How the axis of counts divides.
+    #[serde(default)]
+    pub scale: Scale,
+    /// The population drawn as columns.
+    pub first: Distribution,
+    /// Another population over the same edges, drawn as an outline.
+    #[serde(default)]
+    pub second: Option<Distribution>,
+    /// Values marked on the horizontal axis, such as the points of a quantisation grid.
+    #[serde(default)]
+    pub levels: Vec<Level>,
+}
+
+/// The counts of one population.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// What it is, such as "before"; may be empty if there is only one.
+    #[serde(default)]
+    pub name: String,
+    /// How many values lie between an edge and the next.
+    pub counts: Vec<u64>,
+}
+
+/// A marked value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Where it lies.
+    pub at: f64,
+    /// What it is; empty for one of many alike.
+    #[serde(default)]
+    pub label: String,
+}
+
+impl Distribution {
+    /// All values counted.
+    pub fn total(&self) -> u64 {
+        self.counts
+            .iter()
+            .fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// The part of all values that lies between an edge and the next.
+    pub fn share(&self, bin: usize) -> Option<f64> {
+        let total = self.total();
+        let count = *self.counts.get(bin)?;
+        (total > 0).then(|| count as f64 / total as f64)
+    }
+}
+
+impl Histogram {
+    /// Counts values into so many ranges of one width between the smallest and the largest; values that are not finite
+    /// are left out, and without a finite value there is no histogram.
+    pub fn of(quantity: &str, unit: &str, values: &[f64], bins: usize) -> Option<Self> {
+        let finite = values.iter().copied().filter(|x| x.is_finite());
+        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+            (l.min(x), h.max(x))
+        });
+        if low > high {
+            return None;
+        }
+        // Equal values still need a range to lie in.
+        let pad = if high > low {
+            0.0
+        } else {
+            low.abs().max(1.0) * 0.5
+        };
+        Some(Self::between(
+            quantity,
+            unit,
+            values,
+            (low - pad, high + pad),
+            bins,
+        ))
+    }
+
+    /// Counts values into so many ranges of one width between two bounds; values outside are counted at the ends.
+    pub fn between(
+        quantity: &str,
+        unit: &str,
+        values: &[f64],
+        (low, high): (f64, f64),
+        bins: usize,
+    ) -> Self {
+        let bins = bins.max(1);
+        // Halves, so that the span of the largest numbers does not overflow.
+        let span = high / 2.0 - low / 2.0;
+        let edge = |i: usize| {
+            let share = i as f64 / bins as f64;
+            low * (1.0 - share) + high * share
+        };
+        let mut counts = vec![0_u64; bins];
+        for value in values.iter().filter(|x| x.is_finite()) {
+            let share = (value / 2.0 - low / 2.0) / span;
+            let place = (share * bins as f64).clamp(0.0, (bins - 1) as f64) as usize;
+            counts[place] += 1;
+        }
+        Self {
+            quantity: quantity.to_owned(),
+            unit: unit.to_owned(),
+            edges: (0..=bins).map(edge).collect(),
+            first: Distribution {
+                name: String::new(),
+                counts,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The ranges: from one edge to the next.
+    pub fn ranges(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.edges.windows(2).map(|pair| (pair[0], pair[1]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finite_value_is_counted_once() {
+        let values = [-1.0, -0.5, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY];
+        let histogram = Histogram::of("weight", "", &values, 4).unwrap();
+        assert_eq!(histogram.first.counts, [1, 1, 1, 2]);
+        assert_eq!(histogram.edges, [-1.0, -0.5, 0.0, 0.5, 1.0]);
+        assert_eq!(histogram.first.share(3), Some(0.4));
+        assert_eq!(histogram.first.share(4), None);
+    }
+
+    #[test]
+    fn odd_values_still_make_a_histogram() {
+        assert_eq!(Histogram::of("x", "", &[], 4), None);
+        assert_eq!(Histogram::of("x", "", &[f64::NAN], 4), None);
+        for values in [&[0.0][..], &[7.0; 3], &[f64::MAX, f64::MIN], &[5e-324, 0.0]] {
+            for bins in [0, 1, 2, 15] {
+                let histogram = Histogram::of("x", "s", values, bins).unwrap();
+                assert_eq!(histogram.first.total(), values.len() as u64);
+                assert_eq!(histogram.edges.len(), histogram.first.counts.len() + 1);
+                assert!(
+                    histogram.edges.iter().all(|edge| edge.is_finite()),
+                    "{histogram:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_of_the_file_is_empty() {
+        let text = r#"{"quantity":"w","edges":[0,1],"first":{"counts":[3]}}"#;
+        let read: Histogram = serde_json::from_str(text).unwrap();
+        assert_eq!(read.first.counts, [3]);
+        assert_eq!((read.second, read.levels.len()), (None, 0));
+    }
+}
