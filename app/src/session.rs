@@ -17,6 +17,9 @@ use mlsys_lab::lab::{Lab, LabError, Run};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::{Moment, Report, Sink};
 
+/// What the names of the threads that run labs begin with.
+pub const RUN_THREAD: &str = "run-";
+
 /// How a run ended.
 #[derive(Debug)]
 pub enum Outcome {
@@ -72,7 +75,7 @@ impl Session {
             shared: Arc::clone(&shared),
         };
         thread::Builder::new()
-            .name(format!("run-{}", lab.schema().kind))
+            .name(format!("{RUN_THREAD}{}", lab.schema().kind))
             .spawn(move || {
                 let started = Instant::now();
                 let mut uplink = Uplink(&shared);

@@ -31,4 +31,4 @@ pub mod theme;
 pub mod view;
 pub mod wrap;
 
-pub use driver::{Broken, Follow, KnobTurn, Opening, Options, run, serve_run};
+pub use driver::{Broken, Follow, KnobTurn, Left, Opening, Options, run, serve_run};

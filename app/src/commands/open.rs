@@ -11,7 +11,7 @@ use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::library;
-use crate::ui::{self, Broken, Follow, KnobTurn, Opening};
+use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -113,7 +113,7 @@ fn start(
         .cloned()
         .map(Arc::new)
         .collect();
-    ui::run(ui::Options {
+    let left = ui::run(ui::Options {
         lessons,
         registry: mlsys_registry::registry(),
         choice: machine.device,
@@ -126,7 +126,10 @@ fn start(
         Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),
         Broken::Terminal(_) => Failure::Run(error.to_string()),
     })?;
-    Ok(Exit::Passed)
+    Ok(match left {
+        Left::ByChoice => Exit::Passed,
+        Left::OnRequest => Exit::Interrupted,
+    })
 }
 
 /// Whether a person is at both ends.

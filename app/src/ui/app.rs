@@ -21,7 +21,7 @@ use super::message::{Effect, Message};
 use super::overlay::Overlay;
 use super::page::Page;
 use super::preview::Preview;
-use super::theme::Look;
+use super::theme::{Look, Theme};
 
 /// Everything the screen shows.
 pub struct App {
@@ -126,6 +126,10 @@ impl App {
             Message::Resize { width, height } => {
                 self.size = (width, height);
                 self.keep_marked_in_view();
+                Vec::new()
+            }
+            Message::Background(background) => {
+                self.look.theme = Theme::new(background, self.look.theme.depth);
                 Vec::new()
             }
             Message::Probed(devices) => {

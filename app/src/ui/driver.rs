@@ -19,8 +19,8 @@ use super::app::App;
 use super::key::Key;
 use super::message::{Effect, Message};
 use super::preview::Preview;
-use super::terminal::{Guard, Screen};
-use super::theme::Look;
+use super::terminal::{Guard, Screen, Stop};
+use super::theme::{ColorDepth, Look};
 use super::view;
 use crate::paths::Paths;
 use crate::progress_log::ProgressLog;
@@ -79,8 +79,17 @@ pub enum Broken {
     Terminal(#[from] io::Error),
 }
 
+/// Who ended the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The learner.
+    ByChoice,
+    /// The system, or the terminal that has vanished.
+    OnRequest,
+}
+
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
-pub fn run(options: Options) -> Result<(), Broken> {
+pub fn run(options: Options) -> Result<Left, Broken> {
     let (log, progress, trouble) = match (&options.paths, &options.preview) {
         (Some(paths), None) => ProgressLog::open(&paths.progress()),
         (Some(_), Some(_)) | (None, _) => (None, Progress::default(), None),
@@ -110,7 +119,10 @@ pub fn run(options: Options) -> Result<(), Broken> {
         effects.extend(app.update(Message::Previewed(watch.read())));
     }
     let (sender, inbox) = mpsc::channel();
-    let mut terminal = Guard::take()?;
+    let told = sender.clone();
+    let mut terminal = Guard::take(move |sentence| {
+        let _ = told.send(Input::Message(Message::NotSaved(sentence)));
+    })?;
     inputs::listen(&sender)?;
     if let Some(watch) = watch {
         watch::start(&sender, watch)?;
@@ -119,13 +131,49 @@ pub fn run(options: Options) -> Result<(), Broken> {
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),
         log,
-        done: false,
+        done: None,
     };
-    driver.carry_out(effects, &mut app, &mut terminal)?;
-    // The first frame stands before any driver is woken.
-    terminal.draw(|frame| view::draw(&app, frame))?;
-    inputs::probe_devices(&sender);
-    Ok(driver.serve(&mut app, &mut terminal, &inbox)?)
+    let ended = driver.carry_out(effects, &mut app, &mut terminal);
+    // The first frame stands before the terminal is asked anything and before any driver is woken.
+    let ended = ended
+        .and_then(|()| terminal.draw(|frame| view::draw(&app, frame)))
+        .and_then(|()| ask(&app, &mut terminal))
+        .and_then(|()| {
+            inputs::probe_devices(&sender);
+            driver.serve(&mut app, &mut terminal, &inbox)
+        });
+    // However it ends, the record of a run that goes on is closed.
+    driver.runner.abandon();
+    match ended {
+        Ok(left) => {
+            await_answer(&inbox);
+            Ok(left)
+        }
+        Err(_) if terminal.has_vanished() => Ok(Left::OnRequest),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Asks for the colour behind the text where the answer would change anything.
+fn ask(app: &App, terminal: &mut Guard) -> io::Result<()> {
+    let kind = std::env::var("TERM").unwrap_or_default();
+    let answers = !matches!(kind.as_str(), "" | "dumb" | "linux");
+    if cfg!(unix) && answers && app.look.theme.depth != ColorDepth::None {
+        inputs::asked();
+        terminal.ask()?;
+    }
+    Ok(())
+}
+
+/// Waits a moment for an answer that is on its way, lest it be typed into the shell.
+fn await_answer(inbox: &Receiver<Input>) {
+    const PATIENCE: Duration = Duration::from_millis(100);
+    let until = Instant::now() + PATIENCE;
+    while inputs::is_answer_due()
+        && inbox
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+            .is_ok()
+    {}
 }
 
 /// Does what `effects` ask and serves the run they start until it has ended, as [`run`] would, on a screen that
@@ -140,11 +188,11 @@ pub fn serve_run(
     let mut driver = Driver {
         runner: Runner::new(app.registry, runs, sender),
         log: None,
-        done: false,
+        done: None,
     };
     let mut pulse = Pulse::new();
     driver.carry_out(effects, app, screen)?;
-    while !driver.done && app.active.is_some() {
+    while driver.done.is_none() && app.active.is_some() {
         driver.turn(app, screen, &inbox, &mut pulse)?;
     }
     Ok(())
@@ -174,7 +222,7 @@ impl Pulse {
 struct Driver {
     runner: Runner,
     log: Option<ProgressLog>,
-    done: bool,
+    done: Option<Left>,
 }
 
 impl Driver {
@@ -184,12 +232,14 @@ impl Driver {
         app: &mut App,
         terminal: &mut impl Screen,
         inbox: &Receiver<Input>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Left> {
         let mut pulse = Pulse::new();
-        while !self.done {
+        loop {
             self.turn(app, terminal, inbox, &mut pulse)?;
+            if let Some(left) = self.done {
+                return Ok(left);
+            }
         }
-        Ok(())
     }
 
     /// Waits for one thing to happen and draws if it changed anything.
@@ -206,11 +256,7 @@ impl Driver {
         };
         let mut dirty = false;
         match input {
-            Ok(Input::RunSpoke) => pulse.run_spoke(),
-            Ok(Input::Message(message)) => {
-                self.feed(app, terminal, message)?;
-                dirty = true;
-            }
+            Ok(input) => dirty = self.take(input, app, terminal, pulse)?,
             Err(RecvTimeoutError::Timeout) => {
                 pulse.due = None;
                 for message in self.runner.take(app) {
@@ -218,20 +264,53 @@ impl Driver {
                     dirty = true;
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => self.done = true,
+            Err(RecvTimeoutError::Disconnected) => self.done = Some(Left::OnRequest),
         }
-        // Keys that were typed ahead are taken before the next frame.
+        // Keys that were typed ahead, and all sizes of a window that is being dragged, before the next frame.
         while dirty && let Ok(more) = inbox.try_recv() {
-            match more {
-                Input::RunSpoke => pulse.run_spoke(),
-                Input::Message(message) => self.feed(app, terminal, message)?,
-            }
+            self.take(more, app, terminal, pulse)?;
         }
-        if dirty && !self.done {
+        if dirty && self.done.is_none() {
+            self.fit(app, terminal)?;
             terminal.draw(|frame| view::draw(app, frame))?;
             pulse.drawn = Instant::now();
         }
         Ok(())
+    }
+
+    /// Takes one input in and says whether the screen may have to change.
+    fn take(
+        &mut self,
+        input: Input,
+        app: &mut App,
+        terminal: &mut impl Screen,
+        pulse: &mut Pulse,
+    ) -> io::Result<bool> {
+        match input {
+            Input::RunSpoke => {
+                pulse.run_spoke();
+                return Ok(false);
+            }
+            Input::Answered => return Ok(false),
+            Input::Message(message) => {
+                if matches!(message, Message::Terminate) {
+                    self.done = Some(Left::OnRequest);
+                }
+                self.feed(app, terminal, message)?;
+            }
+            Input::StopJob => self.carry_out(vec![Effect::Suspend], app, terminal)?,
+            Input::Continued => terminal.take_again()?,
+        }
+        Ok(true)
+    }
+
+    /// Lays out for the size that will be drawn on: the message of a new one may still be on its way.
+    fn fit(&mut self, app: &mut App, terminal: &mut impl Screen) -> io::Result<()> {
+        let (width, height) = terminal.size()?;
+        if app.size == (width, height) {
+            return Ok(());
+        }
+        self.feed(app, terminal, Message::Resize { width, height })
     }
 
     fn feed(
@@ -269,11 +348,14 @@ impl Driver {
                     }
                 }
                 Effect::Suspend => {
-                    terminal.suspend()?;
-                    let (width, height) = terminal.size()?;
-                    app.update(Message::Resize { width, height });
+                    if terminal.stop_job()? == Stop::NoShell {
+                        let why = "there is no shell to go back to; q leaves".to_owned();
+                        app.update(Message::NotSaved(why));
+                    }
                 }
-                Effect::Quit => self.done = true,
+                Effect::Quit => {
+                    self.done.get_or_insert(Left::ByChoice);
+                }
             }
         }
         Ok(())

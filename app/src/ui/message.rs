@@ -10,6 +10,7 @@ use mlsys_lesson::Event;
 
 use super::key::Key;
 use super::preview::Sight;
+use super::theme::Background;
 use crate::session::Outcome;
 
 /// Something that happened.
@@ -26,6 +27,8 @@ pub enum Message {
         /// Rows.
         height: u16,
     },
+    /// The terminal has told what colour is behind its text.
+    Background(Background),
     /// The devices are known.
     Probed(Vec<DeviceInfo>),
     /// The run has something to say; `since` is how long it has run.

@@ -2,24 +2,44 @@
 //!
 //! Whatever ends the program (a quit, an error, a panic in any thread, a signal), [`Guard`] gives the terminal back.
 
-use std::io::{self, Stdout, Write};
+pub mod decode;
+
+mod frame;
+
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{panic, thread};
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::queue;
+use crossterm::style::ResetColor;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
-use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
+use self::frame::Bytes;
 use crate::quiet;
+use crate::session::{RUN_THREAD, panic_message};
 
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
+
+/// What the terminal is asked: the colour behind the text (OSC 11), and what it is (DA1). Every terminal answers the
+/// second, so that its answer tells when the first will not come any more.
+const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
+
+/// Whether the program has been stopped as a job of the shell and continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It has.
+    Stopped,
+    /// Nobody could continue it: it was not started as a job of a shell.
+    NoShell,
+}
 
 /// Where frames go: the terminal, or something that stands in for it while the workbench is measured.
 pub trait Screen {
@@ -30,40 +50,69 @@ pub trait Screen {
     fn size(&self) -> io::Result<(u16, u16)>;
 
     /// Stops as a job of the shell, and comes back when continued.
-    fn suspend(&mut self) -> io::Result<()>;
+    fn stop_job(&mut self) -> io::Result<Stop>;
+
+    /// Draws everything anew with the next frame, whatever became of the terminal while we did not run.
+    fn take_again(&mut self) -> io::Result<()>;
 }
 
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
 pub struct Guard {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Bytes>>,
+    bytes: Bytes,
 }
 
 impl Guard {
-    /// Takes the terminal and makes every panic, in whatever thread, silent on it.
-    pub fn take() -> io::Result<Self> {
+    /// Takes the terminal and keeps every panic, in whatever thread, off it; `tell` hears of those that end nothing.
+    pub fn take(tell: impl Fn(String) + Send + Sync + 'static) -> io::Result<Self> {
         let main = thread::current().id();
         panic::set_hook(Box::new(move |info| {
-            // A run's panic is caught and shown as a failed run; only our own thread's ends the program.
-            if thread::current().id() == main {
+            let thread = thread::current();
+            let name = thread.name().unwrap_or("without a name");
+            if thread.id() == main {
                 give_back();
                 let _ = writeln!(
                     io::stderr(),
                     "mlsys stopped by a mistake of its own: {info}"
                 );
+            } else if !name.starts_with(RUN_THREAD) {
+                // A run's panic is caught and shown as a failed run; a driver's threads are nobody's.
+                let message = panic_message(info.payload());
+                tell(format!("the thread '{name}' broke off: {message}"));
             }
         }));
         enter()?;
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        Ok(Self { terminal })
+        let bytes = Bytes::default();
+        let terminal = Terminal::new(CrosstermBackend::new(bytes.clone()))?;
+        Ok(Self { terminal, bytes })
+    }
+
+    /// Asks for the colour behind the text; the answers come with the keys.
+    pub fn ask(&mut self) -> io::Result<()> {
+        self.bytes.write_all(QUESTIONS)?;
+        self.bytes.send()
+    }
+
+    /// Whether there is no terminal any more: its window was closed, or the line to it is cut.
+    #[cfg(unix)]
+    pub fn has_vanished(&self) -> bool {
+        rustix::termios::tcgetattr(rustix::stdio::stdout()).is_err()
+    }
+
+    /// Elsewhere the window takes the program along.
+    #[cfg(not(unix))]
+    pub fn has_vanished(&self) -> bool {
+        false
     }
 }
 
 impl Screen for Guard {
     /// A terminal that knows how shows the frame whole.
     fn draw(&mut self, view: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
-        queue!(io::stdout(), BeginSynchronizedUpdate)?;
+        queue!(self.bytes, BeginSynchronizedUpdate)?;
         self.terminal.draw(view)?;
-        execute!(io::stdout(), EndSynchronizedUpdate)
+        queue!(self.bytes, EndSynchronizedUpdate)?;
+        self.bytes.send()
     }
 
     fn size(&self) -> io::Result<(u16, u16)> {
@@ -73,37 +122,62 @@ impl Screen for Guard {
 
     /// Gives the terminal back, stops as Ctrl-Z does elsewhere, and takes it again when continued.
     #[cfg(unix)]
-    fn suspend(&mut self) -> io::Result<()> {
+    fn stop_job(&mut self) -> io::Result<Stop> {
+        use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+        // The leader of a session, such as the only program of a window or container, has no shell to continue it.
+        if getsid(None)? == getpgrp() {
+            return Ok(Stop::NoShell);
+        }
         give_back();
-        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
-        enter()?;
-        self.terminal.clear()
+        // The whole job: whoever started us and waits for us must stop too, or the shell does not get its turn.
+        let stopped = kill_current_process_group(Signal::STOP);
+        self.take_again()?;
+        stopped?;
+        Ok(Stop::Stopped)
     }
 
     /// Elsewhere there is no such stop.
     #[cfg(not(unix))]
-    fn suspend(&mut self) -> io::Result<()> {
-        Ok(())
+    fn stop_job(&mut self) -> io::Result<Stop> {
+        Ok(Stop::NoShell)
+    }
+
+    fn take_again(&mut self) -> io::Result<()> {
+        // Raw mode that is on by our account may long be off: only off and on sets it for certain.
+        disable_raw_mode()?;
+        enter()?;
+        // To resize is to draw everything anew; to clear would also ask where the cursor is.
+        let size = self.terminal.size()?;
+        self.terminal
+            .resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         give_back();
-        let _ = panic::take_hook();
+        // A thread that unwinds may not touch the hook.
+        if !thread::panicking() {
+            let _ = panic::take_hook();
+        }
     }
+}
+
+/// Makes reading and writing wait, where whoever had the terminal before has left it so that they do not.
+#[cfg(unix)]
+pub fn wait_for(end: impl std::os::fd::AsFd) -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let flags = fcntl_getfl(&end)?;
+    Ok(fcntl_setfl(&end, flags - OFlags::NONBLOCK)?)
 }
 
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     OURS.store(true, Ordering::SeqCst);
     quiet::hush();
-    let entered = execute!(
-        io::stdout(),
-        EnterAlternateScreen,
-        EnableBracketedPaste,
-        Hide
-    );
+    let mut bytes = Vec::new();
+    queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+    let entered = frame::send(&bytes);
     if entered.is_err() {
         give_back();
     }
@@ -113,14 +187,16 @@ fn enter() -> io::Result<()> {
 /// Leaves the alternate screen and raw mode, once; errors are of no use to anybody here.
 pub fn give_back() {
     if OURS.swap(false, Ordering::SeqCst) {
-        let mut out = io::stdout();
-        let _ = execute!(
-            out,
+        let mut bytes = Vec::new();
+        let _ = queue!(
+            bytes,
             EndSynchronizedUpdate,
             DisableBracketedPaste,
+            ResetColor,
             LeaveAlternateScreen,
             Show
         );
+        let _ = frame::send(&bytes);
         let _ = disable_raw_mode();
         quiet::speak();
     }

@@ -67,6 +67,16 @@ pub enum Background {
 }
 
 impl Background {
+    /// What a colour behind the text is to the eye: on which side of it black and white stand out equally.
+    pub fn of(color: Rgb) -> Self {
+        let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
+        if rgb::contrast(color, white) >= rgb::contrast(color, black) {
+            Self::Dark
+        } else {
+            Self::Light
+        }
+    }
+
     /// The background that terminals announce in `COLORFGBG` as `foreground;background`; dark where none does.
     pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let announced = variable("COLORFGBG").unwrap_or_default();

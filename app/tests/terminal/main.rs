@@ -5,6 +5,8 @@
     reason = "what cannot be done here is a failed test"
 )]
 
+mod jobs;
+mod looks;
 mod screen;
 
 use rustix::process::Signal;
@@ -49,7 +51,22 @@ fn a_request_to_terminate_in_mid_run_gives_the_terminal_back() {
     screen.keys("  ");
     screen.wait_for("running");
     screen.signal(Signal::TERM);
-    assert!(screen.exit_code().is_some());
+    assert_eq!(screen.exit_code(), Some(130));
+    screen.is_given_back();
+}
+
+#[test]
+fn a_run_that_fails_is_told_and_the_workbench_goes_on() {
+    let mut screen = Screen::open(120, 40, &["--device", "cuda:7"]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("PREDICT");
+    screen.keys("  ");
+    screen.wait_for("failed");
+    screen.keys("q");
+    screen.wait_for("the course");
+    screen.keys("q");
+    assert_eq!(screen.exit_code(), Some(0));
     screen.is_given_back();
 }
 
@@ -60,6 +77,25 @@ fn the_smallest_screen_and_a_resize_are_no_trouble() {
     screen.resize(100, 30);
     screen.wait_for("Five lines");
     screen.keys("q");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
+
+#[test]
+fn a_storm_of_resizes_ends_at_the_last_size() {
+    let mut screen = Screen::open(120, 40, &[]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("PREDICT");
+    for step in 0..120_u16 {
+        let (columns, rows) = (300 - step * 7 % 290, 100 - step * 3 % 98);
+        screen.resize(columns, rows);
+    }
+    screen.forget();
+    screen.resize(80, 24);
+    screen.wait_for("PREDICT");
+    screen.wait_for("n next");
+    screen.keys("\x03");
     assert_eq!(screen.exit_code(), Some(0));
     screen.is_given_back();
 }

@@ -2,15 +2,19 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use super::{LEAVE, SHOW_CURSOR};
 
@@ -26,24 +30,40 @@ pub(crate) struct Screen {
     seen: Vec<u8>,
     size: (u16, u16),
     data: PathBuf,
+    hang_up: Arc<AtomicBool>,
 }
+
+/// What tells the data folders of screens that are open at once apart.
+static OPENED: AtomicUsize = AtomicUsize::new(0);
 
 impl Screen {
     pub(crate) fn open(columns: u16, rows: u16, arguments: &[&str]) -> Self {
+        Self::open_in(columns, rows, arguments, &[])
+    }
+
+    /// Opens the workbench with more environment.
+    pub(crate) fn open_in(
+        columns: u16,
+        rows: u16,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY;
         let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap());
+        // Nobody but this test holds the other end: closing it is how a terminal vanishes.
+        fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
         let master = File::from(master);
         tcsetwinsize(&slave, size(columns, rows)).unwrap();
         let before = tcgetattr(&slave).unwrap();
 
         let unique = format!(
-            "mlsys-terminal-{}-{columns}x{rows}-{:?}",
+            "mlsys-terminal-{}-{}",
             std::process::id(),
-            std::thread::current().id()
+            OPENED.fetch_add(1, Ordering::Relaxed)
         );
         let data = std::env::temp_dir().join(unique);
         let end = || Stdio::from(slave.try_clone().unwrap());
@@ -52,6 +72,14 @@ impl Screen {
             .env("MLSYS_DATA_DIR", &data)
             .env("TERM", "xterm-256color")
             .env("LANG", "C.UTF-8")
+            .env_remove("LC_ALL")
+            .env_remove("COLORTERM")
+            .env_remove("COLORFGBG")
+            .env_remove("NO_COLOR")
+            .env_remove("MLSYS_DEVICE")
+            .envs(environment.iter().copied())
+            // As a shell starts its jobs: to stop one is not to stop the tests.
+            .process_group(0)
             .stdin(end())
             .stdout(end())
             .stderr(end())
@@ -60,10 +88,13 @@ impl Screen {
 
         let (sender, bytes) = mpsc::channel();
         let mut reader = master.try_clone().unwrap();
+        let hang_up = Arc::new(AtomicBool::new(false));
+        let hung_up = Arc::clone(&hang_up);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
-                if sender.send(buffer[..count].to_vec()).is_err() {
+                if sender.send(buffer[..count].to_vec()).is_err() || hung_up.load(Ordering::SeqCst)
+                {
                     return;
                 }
             }
@@ -77,7 +108,89 @@ impl Screen {
             seen: Vec::new(),
             size: (columns, rows),
             data,
+            hang_up,
         }
+    }
+
+    /// The whole text that came, as it came.
+    pub(crate) fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.seen).into_owned()
+    }
+
+    /// Forgets what has come, so that only what is drawn anew is seen.
+    pub(crate) fn forget(&mut self) {
+        self.seen.clear();
+    }
+
+    /// Takes the terminal away, as closing its window does.
+    pub(crate) fn vanish(mut self) -> Option<i32> {
+        self.hang_up.store(true, Ordering::SeqCst);
+        // The thread that reads lets go of the terminal at the next piece that comes.
+        self.keys("?");
+        while self.read_more(Instant::now() + PATIENCE) {}
+        let nowhere = File::open("/dev/null").unwrap();
+        drop(std::mem::replace(&mut self.master, nowhere));
+        self.exit_code()
+    }
+
+    /// Makes reading from the terminal not wait, as a careless program before us may have left it.
+    pub(crate) fn without_waiting(&self) {
+        let flags = fcntl_getfl(&self.slave).unwrap();
+        fcntl_setfl(&self.slave, flags | OFlags::NONBLOCK).unwrap();
+    }
+
+    /// Sets the terminal as a shell does when it takes it back.
+    pub(crate) fn as_a_shell_sets_it(&self) {
+        tcsetattr(&self.slave, OptionalActions::Now, &self.before).unwrap();
+    }
+
+    pub(crate) fn is_raw(&self) -> bool {
+        tcgetattr(&self.slave).unwrap().local_modes != self.before.local_modes
+    }
+
+    /// Waits until the program is stopped as a job.
+    #[track_caller]
+    pub(crate) fn wait_until_stopped(&mut self) {
+        let until = Instant::now() + PATIENCE;
+        let options = WaitOptions::UNTRACED | WaitOptions::NOHANG;
+        loop {
+            if let Some((_, status)) = waitpid(Some(Pid::from_child(&self.child)), options).unwrap()
+            {
+                assert!(status.stopped(), "it ended instead of stopping");
+                break;
+            }
+            assert!(Instant::now() < until, "it does not stop");
+            self.read_more(Instant::now() + Duration::from_millis(10));
+        }
+        while self.read_more(Instant::now() + Duration::from_millis(10)) {}
+    }
+
+    /// Reads until nothing has come for so long.
+    pub(crate) fn read_until_quiet(&mut self, quiet: Duration) {
+        while self.read_more(Instant::now() + quiet) {}
+    }
+
+    /// Reads until these bytes have come.
+    #[track_caller]
+    pub(crate) fn wait_for_bytes(&mut self, text: &str) {
+        let until = Instant::now() + PATIENCE;
+        while !self.raw().contains(text) {
+            assert!(
+                self.read_more(until),
+                "{text:?} did not come; what came:\n{}",
+                self.raw().escape_debug()
+            );
+        }
+    }
+
+    /// Bytes that were typed and that nobody has read.
+    pub(crate) fn unread(&self) -> u64 {
+        rustix::io::ioctl_fionread(&self.slave).unwrap()
+    }
+
+    /// What stands on the screen.
+    pub(crate) fn shown(&self) -> String {
+        shown(&self.seen, self.size)
     }
 
     pub(crate) fn keys(&mut self, text: &str) {

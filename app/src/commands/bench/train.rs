@@ -34,7 +34,7 @@ use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
 use crate::ui::message::Message;
 use crate::ui::serve_run;
-use crate::ui::terminal::Screen;
+use crate::ui::terminal::{Screen, Stop};
 use crate::ui::theme::{Background, ColorDepth, Look, Theme};
 
 /// The screen that is drawn to: a large one.
@@ -436,7 +436,11 @@ impl Screen for Unseen {
         Ok(SIZE)
     }
 
-    fn suspend(&mut self) -> io::Result<()> {
+    fn stop_job(&mut self) -> io::Result<Stop> {
+        Ok(Stop::NoShell)
+    }
+
+    fn take_again(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -128,10 +128,7 @@ fn inspect_chart(slot: &mut Slot, inspect: Inspect) -> Option<String> {
                     chart.smoothing = chart.smoothing.next();
                     return Some(chart.smoothing.said().to_owned());
                 }
-                Inspect::Left
-                | Inspect::Right
-                | Inspect::PreviousPoint
-                | Inspect::NextPoint => {}
+                Inspect::Left | Inspect::Right | Inspect::PreviousPoint | Inspect::NextPoint => {}
             }
             return None;
         }

@@ -1,6 +1,10 @@
 //! The sources of messages: keys, signals and probing, each a thread of its own.
 
+#[cfg(unix)]
+mod unix;
+
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::{Outbox, message_of};
@@ -13,68 +17,68 @@ pub enum Input {
     Message(Message),
     /// The run has something in its inbox.
     RunSpoke,
+    /// The terminal has answered all that it was asked.
+    Answered,
+    /// Somebody outside wants the program to stop as a job of the shell.
+    StopJob,
+    /// The program goes on after it was stopped, whoever stopped it.
+    Continued,
 }
 
-/// Starts listening to the terminal and to the system's requests to end.
+/// Whether the terminal has been asked something and has not answered yet.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Says that the terminal has been asked something.
+pub fn asked() {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether an answer is still on its way.
+pub fn is_answer_due() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
+/// Asks the loop to end when the thread that holds it ends, for whatever reason: without keys nobody could.
+struct LastWord(Outbox);
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        let _ = self.0.send(Input::Message(Message::Terminate));
+    }
+}
+
+/// Starts listening to the terminal and to the system.
 pub fn listen(outbox: &Outbox) -> io::Result<()> {
-    let keys = outbox.clone();
-    thread::Builder::new()
-        .name("keys".to_owned())
-        .spawn(move || {
-            loop {
-                match crossterm::event::read() {
-                    Ok(event) => {
-                        let Some(message) = message_of(event) else {
-                            continue;
-                        };
-                        if keys.send(Input::Message(message)).is_err() {
-                            return;
-                        }
-                    }
-                    // Without a terminal there is nobody left to serve.
-                    Err(_) => {
-                        let _ = keys.send(Input::Message(Message::Terminate));
-                        return;
-                    }
+    #[cfg(unix)]
+    return unix::listen(outbox);
+    #[cfg(not(unix))]
+    named("keys", {
+        let last_word = LastWord(outbox.clone());
+        move || {
+            while let Ok(event) = crossterm::event::read() {
+                if let Some(message) = message_of(event) {
+                    let _ = last_word.0.send(Input::Message(message));
                 }
             }
-        })?;
-    signals(outbox.clone())
+        }
+    })
 }
 
-#[cfg(unix)]
-fn signals(outbox: Outbox) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
-    thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            for _ in signals.forever() {
-                if outbox.send(Input::Message(Message::Terminate)).is_err() {
-                    return;
-                }
-            }
-        })?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn signals(_outbox: Outbox) -> io::Result<()> {
+fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)?;
     Ok(())
 }
 
 /// Looks for devices beside the first frame.
 pub fn probe_devices(outbox: &Outbox) {
     let outbox = outbox.clone();
-    let spawned = thread::Builder::new()
-        .name("devices".to_owned())
-        .spawn(move || {
-            let probed = probe(PROBE_LIMIT);
-            let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
-            if let Some(trouble) = probed.trouble {
-                let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
-            }
-        });
+    let spawned = named("devices", move || {
+        let probed = probe(PROBE_LIMIT);
+        let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
+        if let Some(trouble) = probed.trouble {
+            let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
+        }
+    });
     // Without a thread the course can still be read; runs will say that devices are being looked for.
     drop(spawned);
 }

@@ -1,0 +1,131 @@
+//! Keys and the terminal's answers from the terminal itself, and signals.
+
+use std::io;
+use std::process;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::stdio::{stdin, stdout};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::iterator::Signals;
+
+use super::{ASKED, Input, LastWord, Outbox, is_answer_due, message_of, named};
+use crate::exit::Exit;
+use crate::ui::message::Message;
+use crate::ui::terminal::decode::{Decoder, Said};
+use crate::ui::terminal::{give_back, wait_for};
+use crate::ui::theme::Background;
+
+/// A terminal sends a sequence in one go: what follows an escape later than this was typed after it.
+const ESCAPE_WAIT: Duration = Duration::from_millis(50);
+/// While an answer is due, its escape may come long before the rest: a slow line must not type the rest as keys.
+const ANSWER_WAIT: Duration = Duration::from_millis(500);
+
+/// Starts listening to the terminal and to the system.
+pub fn listen(outbox: &Outbox) -> io::Result<()> {
+    let (sender, bytes) = mpsc::channel();
+    let last_word = LastWord(outbox.clone());
+    named("terminal", move || read(&sender))?;
+    named("keys", move || {
+        decode(&bytes, &last_word.0);
+    })?;
+    signals(outbox.clone())
+}
+
+/// Passes on what the terminal sends until there is no terminal.
+///
+/// A thread that can do nothing but wait for bytes, so that the one that decodes them can also wait for time.
+fn read(sender: &Sender<Vec<u8>>) {
+    let mut buffer = [0; 4096];
+    loop {
+        match rustix::io::read(stdin(), &mut buffer) {
+            // The terminal has vanished.
+            Ok(0) => return,
+            Ok(count) => {
+                let bytes = buffer.get(..count).unwrap_or_default().to_vec();
+                if sender.send(bytes).is_err() {
+                    return;
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if wait_for(stdin()).is_ok() => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Makes messages of bytes until there are no more.
+fn decode(bytes: &Receiver<Vec<u8>>, outbox: &Outbox) {
+    let mut decoder = Decoder::default();
+    loop {
+        let received = if decoder.is_waiting() {
+            let wait = if is_answer_due() {
+                ANSWER_WAIT
+            } else {
+                ESCAPE_WAIT
+            };
+            bytes.recv_timeout(wait)
+        } else {
+            bytes.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        };
+        let said = match received {
+            Ok(bytes) => decoder.feed(&bytes),
+            Err(RecvTimeoutError::Timeout) => decoder.give_up(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        for input in said.into_iter().filter_map(input) {
+            if outbox.send(input).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn input(said: Said) -> Option<Input> {
+    match said {
+        Said::Event(event) => message_of(event).map(Input::Message),
+        Said::Background(color) => Some(Input::Message(Message::Background(Background::of(color)))),
+        Said::Fence => {
+            ASKED.store(false, Ordering::Relaxed);
+            Some(Input::Answered)
+        }
+    }
+}
+
+fn signals(outbox: Outbox) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT, SIGWINCH])?;
+    named("signals", move || {
+        let mut asked_to_end = false;
+        for signal in signals.forever() {
+            let input = match signal {
+                SIGTSTP => Some(Input::StopJob),
+                SIGCONT => Some(Input::Continued),
+                SIGWINCH => size().map(Input::Message),
+                _ if asked_to_end => {
+                    // The loop has not come to it: perhaps it writes to a terminal that takes nothing any more.
+                    give_back();
+                    process::exit(Exit::Interrupted.code().into());
+                }
+                _ => {
+                    asked_to_end = true;
+                    Some(Input::Message(Message::Terminate))
+                }
+            };
+            if let Some(input) = input
+                && outbox.send(input).is_err()
+            {
+                return;
+            }
+        }
+    })
+}
+
+fn size() -> Option<Message> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    Some(Message::Resize {
+        width: size.ws_col,
+        height: size.ws_row,
+    })
+}

@@ -1,0 +1,102 @@
+//! Colours and characters: what the environment promises and what the terminal answers.
+
+use std::time::Duration;
+
+use super::screen::Screen;
+
+const QUESTION: &str = "\x1b]11;?";
+const WHITE: &str = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\";
+const FENCE: &str = "\x1b[?62;22c";
+/// The light theme's background in the 256 colours, as it is sent.
+const LIGHT: &str = "48;5;231m";
+
+fn leave(mut screen: Screen) {
+    screen.keys("q");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
+
+#[test]
+fn a_light_background_gets_the_light_theme() {
+    let mut screen = Screen::open(100, 30, &[]);
+    screen.wait_for("Five lines");
+    screen.wait_for_bytes(QUESTION);
+    assert!(!screen.raw().contains(LIGHT));
+    screen.keys(WHITE);
+    screen.keys(FENCE);
+    screen.wait_for_bytes(LIGHT);
+    leave(screen);
+}
+
+#[test]
+fn an_answer_that_comes_late_and_in_pieces_types_nothing() {
+    let mut screen = Screen::open(100, 30, &[]);
+    screen.wait_for("Five lines");
+    screen.wait_for_bytes(QUESTION);
+    // Longer than an escape that is a key would be waited for: taken for keys, the first piece would leave the course.
+    for piece in [
+        "\x1b",
+        "]11;rgb:ff",
+        "ff/ffff/f",
+        "fff\x1b",
+        "\\\x1b",
+        "[?62c",
+    ] {
+        screen.keys(piece);
+        screen.read_until_quiet(Duration::from_millis(120));
+    }
+    screen.wait_for_bytes(LIGHT);
+    screen.wait_for("Five lines");
+    assert!(!screen.shown().contains("rgb"));
+    leave(screen);
+}
+
+#[test]
+fn leaving_takes_the_answer_along() {
+    let mut screen = Screen::open(100, 30, &[]);
+    screen.wait_for_bytes(QUESTION);
+    screen.keys("q");
+    screen.keys(WHITE);
+    screen.keys(FENCE);
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+    assert_eq!(screen.unread(), 0);
+}
+
+#[test]
+fn no_colour_means_no_colour_and_no_question() {
+    let mut screen = Screen::open_in(100, 30, &[], &[("NO_COLOR", "1")]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("Your guess");
+    let raw = screen.raw();
+    let coloured: Vec<_> = raw.split("\x1b[").filter(|s| is_colour(s)).collect();
+    assert!(coloured.is_empty(), "{coloured:?}");
+    assert!(!screen.raw().contains(QUESTION));
+    screen.keys("q");
+    screen.wait_for("the course");
+    leave(screen);
+}
+
+/// Whether a sequence, its beginning left out, chooses a colour; 39 and 49 choose none.
+fn is_colour(sequence: &str) -> bool {
+    let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';');
+    let Some(parameters) = end
+        .filter(|&end| sequence[end..].starts_with('m'))
+        .map(|end| &sequence[..end])
+    else {
+        return false;
+    };
+    parameters
+        .split(';')
+        .filter_map(|number| number.parse::<u8>().ok())
+        .any(|number| matches!(number, 30..=38 | 40..=48 | 90..=107))
+}
+
+#[test]
+fn a_terminal_without_a_locale_gets_characters_that_every_terminal_has() {
+    let mut screen = Screen::open_in(100, 30, &[], &[("LANG", "C"), ("TERM", "vt100")]);
+    screen.wait_for("Five lines");
+    assert!(screen.shown().is_ascii(), "{}", screen.shown());
+    leave(screen);
+}
