@@ -11,6 +11,8 @@ mod console;
 mod devices;
 mod execute;
 mod exit;
+mod figure;
+mod glyphs;
 mod interrupt;
 mod library;
 mod paths;

@@ -10,7 +10,6 @@ pub mod document;
 pub mod driver;
 pub mod earlier;
 pub mod entry;
-pub mod glyphs;
 pub mod judge;
 pub mod key;
 pub mod message;
@@ -31,4 +30,5 @@ pub mod theme;
 pub mod view;
 pub mod wrap;
 
+pub(crate) use crate::glyphs;
 pub use driver::{Broken, Follow, KnobTurn, Left, Opening, Options, run, serve_run};

@@ -2,7 +2,6 @@
 //!
 //! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
 
-mod axis;
 mod bars;
 mod canvas;
 mod heat;
@@ -11,10 +10,8 @@ mod images;
 mod legend;
 mod line;
 mod matrix;
-mod metrics;
 mod pen;
 mod plane;
-mod quantity;
 mod scatter;
 mod table;
 #[cfg(test)]
@@ -32,9 +29,10 @@ use ratatui::layout::Rect;
 
 use super::earlier::Earlier;
 use super::theme::Look;
+pub use crate::figure::quantity;
+use crate::figure::{axis, metrics};
 pub use line::{extent, step_after, step_before};
 use pen::Pen;
-pub use quantity::quantity;
 pub use view::{Extent, View, Window};
 pub use words::words;
 
@@ -69,13 +67,12 @@ pub enum Focus {
 impl Scene<'_> {
     /// The unit of a metric.
     fn unit(&self, metric: &str) -> Option<&str> {
-        self.schema.metric(metric)?.unit.as_deref()
+        metrics::unit(self.schema, metric)
     }
 
     /// Whether a metric is computed from a formula rather than measured.
     fn is_modelled(&self, metric: &str) -> bool {
-        let found = self.schema.metric(metric);
-        found.is_some_and(|m| m.about.starts_with("Modelled:"))
+        metrics::is_modelled(self.schema, metric)
     }
 }
 
@@ -92,14 +89,14 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
     let drawn = match scene.panel.draw {
         Draw::Line => line::draw(body, buf, scene, look),
         Draw::Bars => {
-            let bars = metrics::bars(scene);
+            let bars = metrics::bars(scene.schema, scene.panel, scene.data);
             !bars.bars.is_empty() && {
                 bars::draw(body, buf, &bars, look);
                 true
             }
         }
         Draw::Table => {
-            let table = metrics::table(scene, &look.glyphs);
+            let table = metrics::table(scene.schema, scene.panel, scene.data, &look.glyphs);
             !table.rows.is_empty() && {
                 table::draw(airy(body), buf, &table, look);
                 true

@@ -18,12 +18,17 @@ pub fn words(scene: &Scene<'_>) -> String {
             let found = scene.data.frames.get(name.as_str());
             found.map(|(step, frame)| format!("at step {step}: {}", frame_words(frame, &glyphs)))
         }
-        Draw::Bars => Some(metrics::bars(scene))
+        Draw::Bars => Some(metrics::bars(scene.schema, scene.panel, scene.data))
             .filter(|bars| !bars.bars.is_empty())
             .map(|bars| bars_words(&bars, &glyphs)),
-        Draw::Table => Some(metrics::table(scene, &glyphs))
-            .filter(|table| !table.rows.is_empty())
-            .map(|table| table_words(&table)),
+        Draw::Table => Some(metrics::table(
+            scene.schema,
+            scene.panel,
+            scene.data,
+            &glyphs,
+        ))
+        .filter(|table| !table.rows.is_empty())
+        .map(|table| table_words(&table)),
         Draw::Line => line_words(scene, &glyphs),
     };
     let said = match said {

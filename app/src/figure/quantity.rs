@@ -2,7 +2,7 @@
 
 use mlsys_lab::value::number;
 
-use crate::ui::glyphs::Glyphs;
+use crate::glyphs::Glyphs;
 
 /// A value with its unit to four significant digits, such as `12.5 ms`, `4.87 kB` or `0.031 nats`.
 pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
@@ -23,9 +23,9 @@ fn significant(x: f64, digits: usize) -> f64 {
 
 /// A decimal prefix of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Prefix {
+pub struct Prefix {
     /// What the value is divided by.
-    pub(super) factor: f64,
+    pub factor: f64,
     letter: char,
 }
 
@@ -36,7 +36,7 @@ const NONE: Prefix = Prefix {
 
 impl Prefix {
     /// The prefix for values up to a size. Units that do not take prefixes keep none.
-    pub(super) fn for_size(size: f64, unit: Option<&str>) -> Self {
+    pub fn for_size(size: f64, unit: Option<&str>) -> Self {
         let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
         let large = [
             (1.0, ' '),
@@ -60,7 +60,7 @@ impl Prefix {
     }
 
     /// The unit with the prefix, as it stands behind a number.
-    pub(super) fn suffix(self, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    pub fn suffix(self, unit: Option<&str>, glyphs: &Glyphs) -> String {
         let unit = match unit {
             None => return String::new(),
             Some("seconds") => "s",
@@ -80,7 +80,7 @@ impl Prefix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::glyphs::GlyphSet;
+    use crate::glyphs::GlyphSet;
 
     #[test]
     fn units_take_the_prefix_that_people_use() {

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 
 use mlsys_lab::frame::{Bar, Bars, Table};
 use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Panel, Schema};
 use mlsys_lab::value::Value;
 
-use super::{Scene, quantity};
-use crate::ui::glyphs::Glyphs;
+use super::quantity;
+use crate::glyphs::Glyphs;
 
 /// The metrics of a panel that a run has, in the panel's order; `name.*` gives each member of a family.
-pub(super) fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a str> {
+pub fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a str> {
     let mut found = Vec::new();
     for pattern in patterns {
         match pattern.strip_suffix('*') {
@@ -49,7 +50,7 @@ fn natural(a: &str, b: &str) -> Ordering {
 }
 
 /// The part of the names that tells them apart: members of one family lose the family's name.
-pub(super) fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
+pub fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let stem = names
         .first()
         .and_then(|n| n.rfind('.'))
@@ -59,63 +60,63 @@ pub(super) fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
 }
 
+/// Whether a metric is computed from a formula rather than measured.
+pub fn is_modelled(schema: &Schema, metric: &str) -> bool {
+    let found = schema.metric(metric);
+    found.is_some_and(|m| m.about.starts_with("Modelled:"))
+}
+
+/// The unit of a metric.
+pub fn unit<'a>(schema: &'a Schema, metric: &str) -> Option<&'a str> {
+    schema.metric(metric)?.unit.as_deref()
+}
+
+/// Whether the newest entry of a metric was not finite.
+fn is_broken(data: &RunData, metric: &str) -> bool {
+    data.series.get(metric).is_some_and(|s| s.ends_in_gap())
+}
+
 /// The latest values as bars. A series that ends in NaN or infinity has none.
-pub(super) fn bars(scene: &Scene<'_>) -> Bars {
-    let names = expand(&scene.panel.metrics, scene.data);
+pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
+    let names = expand(&panel.metrics, data);
     let labels = short_names(&names);
-    let unit = names
-        .first()
-        .and_then(|n| scene.unit(n))
-        .unwrap_or_default();
+    let unit = names.first().and_then(|n| unit(schema, n));
     let bars = names.iter().zip(labels).map(|(name, label)| {
-        let broken = scene
-            .data
-            .series
-            .get(*name)
-            .is_some_and(|s| s.ends_in_gap());
-        let value = scene
-            .data
-            .metric(name)
-            .and_then(|v| v.as_f64())
-            .filter(|_| !broken);
-        let remark = if scene.is_modelled(name) {
+        let value = data.metric(name).and_then(|v| v.as_f64());
+        let remark = if is_modelled(schema, name) {
             "modelled"
         } else {
             ""
         };
         Bar {
             label: label.to_owned(),
-            value,
+            value: value.filter(|_| !is_broken(data, name)),
             remark: remark.to_owned(),
         }
     });
     Bars {
-        unit: unit.to_owned(),
-        scale: scene.panel.scale,
+        unit: unit.unwrap_or_default().to_owned(),
+        scale: panel.scale,
         bars: bars.collect(),
     }
 }
 
 /// The latest values as a table.
-pub(super) fn table(scene: &Scene<'_>, glyphs: &Glyphs) -> Table {
-    let rows = expand(&scene.panel.metrics, scene.data)
-        .into_iter()
-        .map(|name| {
-            let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
-            let value = match scene.data.metric(name) {
-                Some(_) | None if broken => Value::from("not finite"),
-                Some(value) => match value.as_f64() {
-                    Some(x) => quantity(x, scene.unit(name), glyphs).into(),
-                    None => value,
-                },
-                None => Value::from("no value"),
-            };
-            vec![Value::from(name), value]
-        });
-    let rows = rows.collect();
+pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) -> Table {
+    let rows = expand(&panel.metrics, data).into_iter().map(|name| {
+        let value = match data.metric(name) {
+            Some(_) | None if is_broken(data, name) => Value::from("not finite"),
+            Some(value) => match value.as_f64() {
+                Some(x) => quantity(x, unit(schema, name), glyphs).into(),
+                None => value,
+            },
+            None => Value::from("no value"),
+        };
+        vec![Value::from(name), value]
+    });
     Table {
         columns: vec!["metric".to_owned(), "value".to_owned()],
-        rows,
+        rows: rows.collect(),
     }
 }
 

@@ -4,15 +4,15 @@ use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 
 use super::quantity::Prefix;
-use crate::ui::glyphs::Glyphs;
+use crate::glyphs::Glyphs;
 
 /// A range of values along a side of a chart.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     /// The value at share 0.
-    pub(super) low: f64,
+    pub low: f64,
     /// The value at share 1.
-    pub(super) high: f64,
+    pub high: f64,
     scale: Scale,
 }
 
@@ -25,7 +25,7 @@ impl Axis {
     /// An axis that holds all values from `low` to `high`, neither turned round nor without extent.
     ///
     /// A logarithmic axis shows positive values only; bounds that are not positive are moved there.
-    pub(super) fn around(low: f64, high: f64, scale: Scale) -> Self {
+    pub fn around(low: f64, high: f64, scale: Scale) -> Self {
         let clamp = |x: f64| {
             if x.is_finite() {
                 x.clamp(-HUGE, HUGE)
@@ -84,7 +84,7 @@ impl Axis {
     }
 
     /// A linear axis from one value to another, not rounded.
-    pub(super) fn exactly(low: f64, high: f64) -> Self {
+    pub fn exactly(low: f64, high: f64) -> Self {
         let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
         if low < high {
             Self {
@@ -98,7 +98,7 @@ impl Axis {
     }
 
     /// An axis of steps, from 0 if the first lies near it.
-    pub(super) fn steps(first: u64, last: u64) -> Self {
+    pub fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);
         let low = if first <= 0.1 * last { 0.0 } else { first };
         Self {
@@ -109,7 +109,7 @@ impl Axis {
     }
 
     /// An axis of exactly these steps.
-    pub(super) fn between(first: u64, last: u64) -> Self {
+    pub fn between(first: u64, last: u64) -> Self {
         let (low, high) = (first as f64, last as f64);
         Self {
             low,
@@ -119,7 +119,7 @@ impl Axis {
     }
 
     /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
-    pub(super) fn share(&self, value: f64) -> Option<f64> {
+    pub fn share(&self, value: f64) -> Option<f64> {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log if value > 0.0 => {
@@ -131,12 +131,7 @@ impl Axis {
     }
 
     /// About so many round values with their labels, in ascending order.
-    pub(super) fn ticks(
-        &self,
-        wanted: u16,
-        unit: Option<&str>,
-        glyphs: &Glyphs,
-    ) -> Vec<(f64, String)> {
+    pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
         let wanted = f64::from(wanted.max(1));
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted, unit, glyphs),
@@ -227,7 +222,7 @@ fn round_down(x: f64, steps: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::glyphs::GlyphSet;
+    use crate::glyphs::GlyphSet;
 
     fn labels(axis: &Axis, wanted: u16, unit: Option<&str>) -> Vec<String> {
         let ticks = axis.ticks(wanted, unit, &Glyphs::new(GlyphSet::Unicode));
