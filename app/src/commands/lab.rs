@@ -1,7 +1,6 @@
 //! `mlsys lab`: one lab run and printed, or labs explained.
 
 mod about;
-mod live;
 mod print;
 
 use mlsys_lab::control::Limits;
@@ -16,7 +15,7 @@ use crate::cli::{self, AboutLabs};
 use crate::execute::{Order, execute};
 use crate::exit::{Exit, Failure};
 use crate::settings;
-use crate::ui::Opening;
+use crate::ui::{Opening, own_page};
 
 /// Does what `mlsys lab` asks for.
 pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -39,7 +38,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         .map_err(|errors| settings::failure(kind, &errors))?;
     if !options.json
         && open::on_a_terminal()
-        && let Some(page) = live::lesson(schema, &params)
+        && let Some(page) = own_page::lesson(schema, &params)
     {
         return open::workbench(
             options.machine,

@@ -5,6 +5,7 @@ mod course;
 mod dispatch;
 mod lesson;
 mod news;
+mod palette;
 mod picture;
 mod run;
 
@@ -20,6 +21,7 @@ use mlsys_lesson::Progress;
 use super::message::{Effect, Message};
 use super::overlay::Overlay;
 use super::page::Page;
+use super::palette::{Item, Target};
 use super::preview::Preview;
 use super::theme::{Look, Theme};
 
@@ -35,6 +37,10 @@ pub struct App {
     pub page: Option<Page>,
     /// What lies over the page and takes the keys.
     pub overlay: Option<Overlay>,
+    /// What was chosen from the palette, the newest first.
+    pub recent: Vec<Target>,
+    /// Recorded runs, as the palette lists them.
+    pub recorded: Vec<Item>,
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
     /// Which device new runs take.
@@ -98,6 +104,8 @@ impl App {
             chosen: 0,
             page: None,
             overlay: None,
+            recent: Vec::new(),
+            recorded: Vec::new(),
             devices: None,
             choice,
             progress,
@@ -118,8 +126,15 @@ impl App {
         match message {
             Message::Key(key) => self.key(key),
             Message::Paste(text) => {
-                if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut()) {
-                    entry.paste(&text);
+                match &mut self.overlay {
+                    Some(Overlay::Palette(palette)) => palette.paste(&text),
+                    Some(Overlay::Help { .. }) => {}
+                    None => {
+                        let page = self.page.as_mut();
+                        if let Some(entry) = page.and_then(|page| page.entry.as_mut()) {
+                            entry.paste(&text);
+                        }
+                    }
                 }
                 Vec::new()
             }

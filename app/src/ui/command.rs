@@ -53,6 +53,8 @@ pub enum Command {
     Device,
     /// The page of all commands.
     Help,
+    /// Everything that can be done or opened, by name.
+    Palette,
     /// Back to the course, or out of what lies over it.
     Back,
     /// Leave mlsys.
@@ -132,16 +134,19 @@ pub enum Place {
     Picture,
     /// The help page.
     Help,
+    /// The palette.
+    Palette,
 }
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Course,
         Self::Text,
         Self::Lab,
         Self::Picture,
         Self::Help,
+        Self::Palette,
     ];
 
     /// The word for it.
@@ -152,6 +157,7 @@ impl Place {
             Self::Lab => "lab",
             Self::Picture => "picture",
             Self::Help => "help",
+            Self::Palette => "palette",
         }
     }
 }
@@ -222,6 +228,14 @@ pub struct Binding {
     pub help: &'static str,
 }
 
+impl Binding {
+    /// Its keys as a person reads them.
+    pub fn keys_text(&self) -> String {
+        let keys: Vec<_> = self.keys.iter().map(ToString::to_string).collect();
+        keys.join(" ")
+    }
+}
+
 /// The command of a key at a place.
 pub fn find(key: Key, place: Place) -> Option<Command> {
     at(place)
@@ -256,7 +270,9 @@ mod tests {
     #[test]
     fn every_place_can_be_left_and_explained() {
         for place in Place::ALL {
-            assert_eq!(find(Key::Char('?'), place), Some(Command::Help));
+            let explained = find(Key::Char('?'), place) == Some(Command::Help);
+            let letters_are_typed = place == Place::Palette;
+            assert_ne!(explained, letters_are_typed, "{place:?}");
             assert_eq!(find(Key::Ctrl('c'), place), Some(Command::Quit));
             assert!(find(Key::Esc, place).is_some());
         }

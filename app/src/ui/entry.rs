@@ -11,6 +11,8 @@ pub enum For {
     Block(usize),
     /// The marked knob.
     Knob,
+    /// What the palette looks for.
+    Palette,
 }
 
 /// Text being typed, with a cursor.

@@ -1,6 +1,7 @@
 //! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
 
 use super::command::Place;
+use super::palette::Palette;
 
 /// Something over the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub enum Overlay {
         /// Its first line shown.
         scroll: usize,
     },
+    /// Everything that can be done or opened, by name.
+    Palette(Palette),
 }
 
 impl Overlay {
@@ -17,6 +20,7 @@ impl Overlay {
     pub fn place(&self) -> Place {
         match self {
             Self::Help { .. } => Place::Help,
+            Self::Palette(_) => Place::Palette,
         }
     }
 }

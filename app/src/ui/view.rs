@@ -2,13 +2,16 @@
 
 mod bars;
 mod course;
-mod help;
+mod footer;
+pub mod help;
 mod lab;
 mod lesson;
+pub mod palette;
 mod problems;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget};
 
@@ -36,24 +39,40 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
     }
     let [top, body, bottom] = rows(area);
     bars::title(app, top, frame.buffer_mut());
-    match &app.page {
-        None => course::draw(app, body, frame.buffer_mut()),
-        Some(page) => {
-            if let Some(position) = lesson::draw(app, page, body, frame.buffer_mut()) {
-                frame.set_cursor_position(position);
-            }
+    let cursor = match &app.page {
+        None => {
+            course::draw(app, body, frame.buffer_mut());
+            None
         }
-    }
+        Some(page) => lesson::draw(app, page, body, frame.buffer_mut()),
+    };
     problems::draw(app, body, frame.buffer_mut());
-    bars::footer(app, bottom, frame.buffer_mut());
-    if let Some(overlay) = &app.overlay {
-        Clear.render(body, frame.buffer_mut());
-        Block::new()
-            .style(app.look.theme.screen)
-            .render(body, frame.buffer_mut());
-        match overlay {
-            Overlay::Help { scroll } => help::draw(app, *scroll, body, frame.buffer_mut()),
+    let cursor = match &app.overlay {
+        None => cursor,
+        Some(overlay) => draw_overlay(app, overlay, body, frame.buffer_mut()),
+    };
+    footer::draw(app, bottom, frame.buffer_mut());
+    if let Some(position) = cursor {
+        frame.set_cursor_position(position);
+    }
+}
+
+/// What lies over the page; returns where the cursor stands.
+fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let area = match overlay {
+        Overlay::Help { .. } => body,
+        Overlay::Palette(_) => palette::area(body),
+    };
+    Clear.render(area, buffer);
+    Block::new()
+        .style(app.look.theme.screen)
+        .render(area, buffer);
+    match overlay {
+        Overlay::Help { scroll } => {
+            help::draw(app, *scroll, area, buffer);
+            None
         }
+        Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),
     }
 }
 
@@ -66,9 +85,15 @@ fn rows(area: Rect) -> [Rect; 3] {
     .areas(area)
 }
 
+/// The page between the first and the last line.
+pub fn body(size: (u16, u16)) -> Rect {
+    let [_, body, _] = rows(Rect::new(0, 0, size.0, size.1));
+    body
+}
+
 /// Where text and lab stand on the lesson page: beside each other, or each alone below a line of tabs.
 pub fn sides(size: (u16, u16)) -> Sides {
-    let [_, body, _] = rows(Rect::new(0, 0, size.0, size.1));
+    let body = body(size);
     if size.0 >= TWO_SIDES {
         let text = (size.0 * 9 / 20).min(WIDEST_TEXT);
         let [text, lab] =

@@ -4,27 +4,22 @@ use mlsys_lab::schema::Draw;
 use mlsys_lesson::{Block, Question};
 
 use super::App;
-use crate::ui::command::{Binding, Command, Need, TABLE};
+use crate::ui::command::{Binding, Command, Need, Place, TABLE};
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
 
 impl App {
     /// Whether a command can be done on the page as it is; else the reason, as a notice says it.
+    ///
+    /// What lies over the page has commands of its own; for all others the page below counts.
     pub fn available(&self, command: Command) -> Result<(), String> {
-        let rows = || TABLE.iter().filter(|row| row.command == command);
-        let here = |row: &&Binding| row.places.contains(&self.place());
-        match rows().find(here) {
+        let at = |place: Place| {
+            let mut rows = TABLE.iter().filter(|row| row.command == command);
+            rows.find(|row| row.places.contains(&place))
+        };
+        match at(self.place()).or_else(|| at(self.ground())) {
             Some(row) => self.satisfied(row),
-            None => {
-                let places = rows().flat_map(|row| row.places);
-                let mut words: Vec<&str> = Vec::new();
-                for word in places.map(|place| place.word()) {
-                    if !words.contains(&word) {
-                        words.push(word);
-                    }
-                }
-                Err(format!("only at: {}", words.join(", ")))
-            }
+            None => Err(elsewhere(command, self.ground())),
         }
     }
 
@@ -91,6 +86,37 @@ impl App {
         }
     }
 
+    /// Whether a row is what the learner most likely wants now.
+    pub fn is_urgent(&self, row: &Binding) -> bool {
+        let Some(page) = &self.page else {
+            return row.command == Command::Enter;
+        };
+        let marked = page.marked_block();
+        let unanswered = match marked {
+            Some(Block::Question(question)) => !page.answers.contains_key(&question.id),
+            Some(Block::Predict(predict)) => !page.predictions.contains_key(&predict.id),
+            Some(Block::Lab(_) | Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                false
+            }
+        };
+        let wrong = page
+            .marked_question()
+            .and_then(|question| page.answers.get(&question.id))
+            .is_some_and(|answered| !answered.right);
+        let at_lab = marked.is_some_and(|block| block.as_lab().is_some());
+        let in_text = self.place() == Place::Text;
+        let in_lab = self.place() == Place::Lab;
+        if self.active.is_some() {
+            return row.command == Command::Run;
+        }
+        let wanted = [
+            (Command::Enter, in_text && (unanswered || wrong)),
+            (Command::Hint, wrong),
+            (Command::Run, at_lab || in_lab),
+        ];
+        wanted.contains(&(row.command, true))
+    }
+
     /// The device is not taken by another lab's run.
     fn free(&self) -> Result<(), String> {
         let (Some(active), Some(page)) = (self.active, &self.page) else {
@@ -104,6 +130,28 @@ impl App {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// Where a command that means nothing here is at home.
+fn elsewhere(command: Command, ground: Place) -> String {
+    let at = |place: Place| {
+        let mut rows = TABLE.iter().filter(|row| row.command == command);
+        rows.any(|row| row.places.contains(&place))
+    };
+    if ground == Place::Course {
+        "open a lesson first"
+    } else if at(Place::Lab) {
+        "for this go to the lab: tab"
+    } else if at(Place::Picture) {
+        "for this go to the picture: tab"
+    } else if at(Place::Text) {
+        "for this go to the text: tab"
+    } else if at(Place::Course) {
+        "for this go back to the course: esc"
+    } else {
+        "not here"
+    }
+    .to_owned()
 }
 
 fn activity(page: Option<&Page>) -> Result<(), String> {

@@ -6,6 +6,7 @@ use crate::ui::key::Key;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Side;
+use crate::ui::view;
 
 impl App {
     /// Where keys go now.
@@ -35,9 +36,13 @@ impl App {
         if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
             return self.typed(key);
         }
-        match command::find(key, self.place()) {
-            Some(command) => self.dispatch(command),
-            None => Vec::new(),
+        match (command::find(key, self.place()), &mut self.overlay) {
+            (Some(command), _) => self.dispatch(command),
+            (None, Some(Overlay::Palette(palette))) => {
+                palette.key(key);
+                Vec::new()
+            }
+            (None, Some(Overlay::Help { .. }) | None) => Vec::new(),
         }
     }
 
@@ -79,9 +84,10 @@ impl App {
             Command::Help => {
                 self.overlay = match self.overlay {
                     Some(Overlay::Help { .. }) => None,
-                    None => Some(Overlay::Help { scroll: 0 }),
+                    Some(Overlay::Palette(_)) | None => Some(Overlay::Help { scroll: 0 }),
                 }
             }
+            Command::Palette => self.open_palette(),
             Command::Back => return self.back(),
             Command::Quit => return vec![Effect::Abandon, Effect::Quit],
             Command::Suspend => return vec![Effect::Suspend],
@@ -94,6 +100,7 @@ impl App {
             Place::Course => return self.open_chosen(),
             Place::Text => return self.enter_activity(),
             Place::Lab => self.open_knob_entry(),
+            Place::Palette => return self.choose_from_palette(),
             Place::Picture | Place::Help => {}
         }
         Vec::new()
@@ -117,10 +124,12 @@ impl App {
             Place::Text => self.move_text(motion),
             Place::Lab => self.move_lab(motion),
             Place::Picture => self.move_picture(motion),
-            Place::Help => {
-                let half = self.half_screen();
-                if let Some(Overlay::Help { scroll }) = &mut self.overlay {
-                    *scroll = motion.from(*scroll, half, command::TABLE.len());
+            Place::Help | Place::Palette => {
+                let (half, longest) = (self.half_screen(), view::help::longest(self));
+                match &mut self.overlay {
+                    Some(Overlay::Help { scroll }) => *scroll = motion.from(*scroll, half, longest),
+                    Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
+                    None => {}
                 }
             }
         }

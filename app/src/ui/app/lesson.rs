@@ -192,6 +192,8 @@ impl App {
                 let (purpose, text) = (entry.purpose.clone(), entry.text().trim().to_owned());
                 let effects = match purpose {
                     For::Knob => self.set_knob(&text),
+                    // Its field lies over the page, not on it.
+                    For::Palette => Ok(Vec::new()),
                     For::Block(block) => page.submit(block, &text, self.registry).map(|event| {
                         page.entry = None;
                         event.into_iter().map(Effect::Save).collect::<Vec<_>>()

@@ -3,10 +3,11 @@
 use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
-use Place::{Course, Help, Lab, Picture, Text};
+use Place::{Course, Help, Lab, Palette, Picture, Text};
 
 const READING: &[Place] = &[Text, Lab, Picture];
-const ALL: &[Place] = &[Course, Text, Lab, Picture, Help];
+const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help];
+const ALL: &[Place] = &[Course, Text, Lab, Picture, Help, Palette];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
 pub const TABLE: &[Binding] = &[
@@ -181,19 +182,43 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Help,
         &[Key::Char('?')],
-        ALL,
+        PAGES,
         "help",
-        "show or leave this page",
+        "show all keys, or leave them",
     )
     .rank(Rank::Kept),
+    row(
+        Command::Palette,
+        &[Key::Char(':'), Key::Ctrl('p')],
+        PAGES,
+        "find",
+        "find a command, lesson, lab or run by some of its letters",
+    )
+    .rank(Rank::First),
     row(
         Command::Back,
         &[Key::Esc, Key::Char('q')],
         &[Text, Lab, Picture, Help],
         "back",
-        "back to the course; runs stop, answers are kept",
+        "back to the course, or out of what lies over the page; runs stop, answers are kept",
     )
     .rank(Rank::Kept),
+    row(
+        Command::Back,
+        &[Key::Esc],
+        &[Palette],
+        "back",
+        "leave the palette; nothing is done",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Palette],
+        "do it",
+        "do or open what is marked in the palette",
+    )
+    .rank(Rank::First),
     row(
         Command::Quit,
         &[Key::Char('q'), Key::Esc],
@@ -285,7 +310,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Device,
         &[Key::Char('d')],
-        ALL,
+        PAGES,
         "device",
         "use the next usable device for new runs",
     )
@@ -302,7 +327,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::Up),
         &[Key::Up, Key::Char('k')],
-        ALL,
+        PAGES,
         "up",
         "scroll up, or mark the lesson or knob above",
     )
@@ -310,7 +335,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::Down),
         &[Key::Down, Key::Char('j')],
-        ALL,
+        PAGES,
         "down",
         "scroll down, or mark the lesson or knob below",
     )
@@ -318,7 +343,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::PageUp),
         &[Key::PageUp, Key::Ctrl('u')],
-        ALL,
+        PAGES,
         "page up",
         "half a screen up",
     )
@@ -326,7 +351,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::PageDown),
         &[Key::PageDown, Key::Ctrl('d')],
-        ALL,
+        PAGES,
         "page down",
         "half a screen down",
     )
@@ -334,7 +359,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::Top),
         &[Key::Home, Key::Char('g')],
-        ALL,
+        PAGES,
         "top",
         "to the top",
     )
@@ -342,9 +367,41 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::Bottom),
         &[Key::End, Key::Char('G')],
-        ALL,
+        PAGES,
         "bottom",
         "to the bottom",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Up),
+        &[Key::Up, Key::Ctrl('p')],
+        &[Palette],
+        "up",
+        "mark another entry of the palette",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::Down),
+        &[Key::Down, Key::Ctrl('n')],
+        &[Palette],
+        "down",
+        "mark another entry of the palette",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::PageUp),
+        &[Key::PageUp],
+        &[Palette],
+        "page up",
+        "mark another entry of the palette",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Move(Motion::PageDown),
+        &[Key::PageDown],
+        &[Palette],
+        "page down",
+        "mark another entry of the palette",
     )
     .rank(Rank::Rare),
     row(

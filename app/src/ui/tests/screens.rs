@@ -30,6 +30,48 @@ fn the_pages_look_as_they_did() {
         compare(&name("finished"), &bench.buffer());
         bench.keys("?");
         compare(&name("help"), &bench.buffer());
+        bench.keys(":la");
+        compare(&name("palette"), &bench.buffer());
+    }
+}
+
+#[test]
+fn a_small_screen_has_keys_help_palette_and_reasons() {
+    let size = (40, 12);
+    let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
+    let mut bench = Bench::in_lesson(size);
+    compare(&name("lesson"), &bench.buffer());
+    bench.keys("?");
+    compare(&name("help"), &bench.buffer());
+    bench.keys(":s");
+    compare(&name("palette"), &bench.buffer());
+    bench.keys("\u{1b}x");
+    compare(&name("reason"), &bench.buffer());
+}
+
+#[test]
+fn no_footer_cuts_a_word_or_loses_the_way_out() {
+    let mut bench = Bench::in_lesson((120, 24));
+    for script in ["", "n", "\t", "?", ":", "\u{1b}\u{1b}"] {
+        bench.keys(script);
+        let words: Vec<&str> = crate::ui::command::TABLE
+            .iter()
+            .flat_map(|row| row.label.split(' '))
+            .chain(["run", "again", "pause", "go", "on"])
+            .collect();
+        for width in (24..130).step_by(5) {
+            bench.app.update(Message::Resize { width, height: 24 });
+            let screen = bench.screen();
+            let footer = screen.lines().last().unwrap_or_default();
+            let keys = crate::ui::command::TABLE.iter().flat_map(|row| row.keys);
+            let keys: Vec<String> = keys.map(ToString::to_string).collect();
+            for word in footer.split_whitespace() {
+                let known = words.contains(&word) || keys.iter().any(|key| key == word);
+                assert!(known, "{word:?} at {width}: {footer}");
+            }
+            let out = ["back", "quit"].iter().any(|way| footer.ends_with(way));
+            assert!(out, "at {width}: {footer}");
+        }
     }
 }
 
@@ -37,7 +79,7 @@ fn the_pages_look_as_they_did() {
 fn no_size_and_no_page_makes_drawing_fail() {
     let mut bench = Bench::in_lesson((120, 40));
     let scripts = [
-        "", "\n0.9\n ", "\t", "\n5", "\u{1b}n", "nn\n", "?", "?\u{1b}",
+        "", "\n0.9\n ", "\t", "\n5", "\u{1b}n", "nn\n", "?", "?\u{1b}", ":", "la",
     ];
     for script in scripts {
         bench.keys(script);

@@ -8,8 +8,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::ui::app::App;
-use crate::ui::command::{self, Command};
-use crate::ui::slot::State;
 
 /// The name of the program, where the learner is, and the device.
 pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -49,64 +47,5 @@ pub fn device(app: &App) -> String {
             format!("{auto}{}", name.unwrap_or_else(|| id.to_string()))
         }
         Err(_) => format!("{} is not there", app.choice),
-    }
-}
-
-/// A notice if there is one, else the keys that do something here, as many as fit.
-pub fn footer(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
-    if let Some(notice) = &app.notice {
-        Line::styled(format!(" {notice}"), theme.warn).render(area, buffer);
-        return;
-    }
-    let typing = app.page.as_ref().is_some_and(|page| page.entry.is_some());
-    if typing && app.overlay.is_none() {
-        let keys = [("enter", "keep"), ("esc", "drop")];
-        let spans = keys.iter().flat_map(|(key, label)| hint(app, key, label));
-        Line::from_iter(spans).render(area, buffer);
-        return;
-    }
-    let mut line = Line::default();
-    for binding in command::at(app.place()).filter(|row| app.satisfied(row).is_ok()) {
-        if let Some(key) = binding.keys.first() {
-            let label = label(app, binding.command, binding.label);
-            let spans = hint(app, &key.to_string(), label);
-            let width: usize = spans.iter().map(Span::width).sum();
-            if line.width() + width > usize::from(area.width) {
-                break;
-            }
-            line.spans.extend(spans);
-        }
-    }
-    line.render(area, buffer);
-}
-
-fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
-    let theme = &app.look.theme;
-    [
-        Span::styled(format!(" {key}"), theme.key),
-        Span::styled(format!(" {label}"), theme.dim),
-        Span::raw(" "),
-    ]
-}
-
-/// What space does right now, said as what it does.
-fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
-    if command != Command::Run || app.overlay.is_some() {
-        return usual;
-    }
-    let state = app
-        .page
-        .as_ref()
-        .and_then(|page| page.slot())
-        .map(|slot| &slot.state);
-    match state {
-        Some(State::Running) => "pause",
-        Some(State::Paused) => "go on",
-        Some(State::Ready) => "run",
-        Some(State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_)) => {
-            "run again"
-        }
-        None => usual,
     }
 }

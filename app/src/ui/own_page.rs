@@ -1,9 +1,10 @@
-//! `mlsys lab` on a terminal: the lab on a page of its own, with everything that can be turned as a knob.
+//! A lab on a page of its own, with everything that can be turned as a knob.
 
 use std::sync::Arc;
 
-use mlsys_lab::params::{Origin, Params};
+use mlsys_lab::params::{Origin, Params, Settings};
 use mlsys_lab::schema::{Param, Schema, Type};
+use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
@@ -16,6 +17,12 @@ pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
         mlsys_registry::registry(),
     );
     parsed.lesson.map(Arc::new)
+}
+
+/// A lesson of one lab as it comes.
+pub fn with_defaults(schema: &Schema) -> Option<Arc<Lesson>> {
+    let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).ok()?;
+    lesson(schema, &params)
 }
 
 fn text(schema: &Schema, params: &Params) -> Option<String> {
@@ -94,16 +101,12 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_lab::params::Settings;
-    use mlsys_lab::tables::Tables;
 
     #[test]
     fn every_lab_has_a_page_of_its_own() {
         for lab in mlsys_registry::registry().iter() {
             let schema = lab.schema();
-            let params =
-                Params::resolve(schema, &Settings::new(), Tables::builtin(), None).unwrap();
-            let page = lesson(schema, &params);
+            let page = with_defaults(schema);
             assert!(
                 page.is_some_and(|page| page.labs().count() == 1),
                 "{}",
