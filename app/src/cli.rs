@@ -41,6 +41,8 @@ pub enum Command {
     Open(Open),
     /// Show the course: its lessons, how long they take and what they need
     List(Listing),
+    /// Say what a term means, or print the course's whole vocabulary
+    Glossary(AskGlossary),
     /// Run one lab and print what it finds, or list and describe labs
     Lab(Lab),
     /// Run lessons without a screen: labs, checks and answers, with reports for CI and graders
@@ -131,6 +133,15 @@ pub struct Listing {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// Asks what a term means.
+#[derive(Debug, Args)]
+pub struct AskGlossary {
+    /// The term, by any of its names; all terms without it
+    pub term: Option<String>,
+    #[command(flatten)]
+    pub listing: Listing,
 }
 
 /// Runs or explains labs.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod doctor;
+mod glossary;
 mod lab;
 mod lesson;
 mod list;
@@ -47,6 +48,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Lab(options)) => lab::run(&options, &mut world),
         Some(Command::Run(options)) => run::run(&options, &mut world),
         Some(Command::Lesson(asked)) => lesson::run(&asked, &mut world),
+        Some(Command::Glossary(asked)) => glossary::run(&asked, world.console),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),

@@ -1,0 +1,219 @@
+//! Finds names in running text: whole words, any case, singular or plural.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A name in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The bytes it takes.
+    pub range: Range<usize>,
+    /// Whose name it is, by index.
+    pub term: usize,
+}
+
+/// Names by their first word.
+#[derive(Debug, Default)]
+pub struct Matcher(HashMap<String, Vec<Name>>);
+
+#[derive(Debug)]
+struct Name {
+    /// The words after the first, each with what stands before it.
+    rest: Vec<(String, String)>,
+    term: usize,
+}
+
+impl Matcher {
+    /// Names of terms, in the terms' order.
+    pub fn new<'a, N: Iterator<Item = &'a str>>(terms: impl Iterator<Item = N>) -> Self {
+        let mut names: HashMap<String, Vec<Name>> = HashMap::new();
+        for (term, spellings) in terms.enumerate() {
+            for name in spellings {
+                let words = words(name);
+                let Some(first) = words.first() else {
+                    continue;
+                };
+                let rest = words
+                    .windows(2)
+                    .filter_map(|pair| {
+                        let [before, word] = pair else { return None };
+                        let between = name.get(before.end..word.start)?;
+                        Some((between.to_owned(), folded(name.get(word.clone())?)))
+                    })
+                    .collect();
+                let first = folded(name.get(first.clone()).unwrap_or_default());
+                names.entry(first).or_default().push(Name { rest, term });
+            }
+        }
+        for names in names.values_mut() {
+            names.sort_by_key(|name| std::cmp::Reverse(name.rest.len()));
+        }
+        Self(names)
+    }
+
+    /// All names in a text, from left to right and never overlapping.
+    pub fn occurrences(&self, text: &str) -> Vec<Occurrence> {
+        let words = words(text);
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            match self.at(text, &words[at..]) {
+                Some((count, term)) => {
+                    let last = words.get(at + count - 1).unwrap_or(word);
+                    found.push(Occurrence {
+                        range: word.start..last.end,
+                        term,
+                    });
+                    at += count;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The longest name that begins with the first of these words: its number of words and its term.
+    fn at(&self, text: &str, words: &[Range<usize>]) -> Option<(usize, usize)> {
+        let first = folded(text.get(words.first()?.clone())?);
+        // Only the last word of a name takes an ending, and of a single word that is the first.
+        let spellings = singulars(&first);
+        let longest = spellings
+            .iter()
+            .filter_map(|(spelling, number)| {
+                let fits = self.0.get(spelling)?.iter().find(|name| match number {
+                    Number::AsIs => name.follows(text, words),
+                    Number::Plural => name.rest.is_empty(),
+                });
+                fits.map(|name| (name.rest.len() + 1, name.term))
+            })
+            .max_by_key(|(count, _)| *count);
+        longest
+    }
+}
+
+impl Name {
+    /// Whether the words after the first are those of this name.
+    fn follows(&self, text: &str, words: &[Range<usize>]) -> bool {
+        let last = self.rest.len();
+        let mut pairs = words.windows(2);
+        self.rest.iter().enumerate().all(|(index, (gap, wanted))| {
+            let Some([before, word]) = pairs.next() else {
+                return false;
+            };
+            let (Some(between), Some(word)) =
+                (text.get(before.end..word.start), text.get(word.clone()))
+            else {
+                return false;
+            };
+            let word = folded(word);
+            let same = word == *wanted
+                || index + 1 == last && singulars(&word).iter().any(|(one, _)| one == wanted);
+            same && alike(between, gap)
+        })
+    }
+}
+
+/// Whether what stands between two words is the same; a space, a line's end and a hyphen are.
+fn alike(one: &str, other: &str) -> bool {
+    let plain = |gap: &str| match gap {
+        "-" | "\n" | "\u{a0}" | "\u{2011}" => " ".to_owned(),
+        gap => gap.replace('\u{2019}', "'"),
+    };
+    plain(one) == plain(other)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Number {
+    AsIs,
+    Plural,
+}
+
+/// The word itself, and what it may be the plural of.
+fn singulars(word: &str) -> Vec<(String, Number)> {
+    let mut all = vec![(word.to_owned(), Number::AsIs)];
+    if let Some(stem) = word.strip_suffix("ies") {
+        all.push((format!("{stem}y"), Number::Plural));
+    }
+    for ending in ["es", "s"] {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| !stem.is_empty()) {
+            all.push((stem.to_owned(), Number::Plural));
+        }
+    }
+    all
+}
+
+fn folded(word: &str) -> String {
+    word.to_lowercase()
+}
+
+/// The words of a text: runs of letters, digits and underscores.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        if c.is_alphanumeric() || c == '_' {
+            start.get_or_insert(at);
+        } else if let Some(from) = start.take() {
+            words.push(from..at);
+        }
+    }
+    words.extend(start.map(|from| from..text.len()));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        let terms = [
+            &["batch"][..],
+            &["batch size"],
+            &["all-reduce", "allreduce"],
+            &["bias"],
+            &["Moore's law"],
+            &["2:4 sparsity"],
+            &["memory hierarchy"],
+        ];
+        let matcher = Matcher::new(terms.iter().map(|names| names.iter().copied()));
+        let found = matcher.occurrences(text);
+        found.iter().map(|o| &text[o.range.clone()]).collect()
+    }
+
+    #[test]
+    fn whole_words_in_any_case_and_number() {
+        for (text, expected) in [
+            ("a Batch of batches", &["Batch", "batches"][..]),
+            ("batched rebatch batch_size", &[]),
+            ("the batch sizes grow", &["batch sizes"]),
+            ("the batch grows in size", &["batch"]),
+            (
+                "an all reduce, an all-reduce",
+                &["all reduce", "all-reduce"],
+            ),
+            ("after all, reduce it", &[]),
+            ("biases", &["biases"]),
+            ("memory hierarchies", &["memory hierarchies"]),
+            ("Moore\u{2019}s law", &["Moore\u{2019}s law"]),
+            ("with 2:4 sparsity", &["2:4 sparsity"]),
+            ("with 2.4 sparsity", &[]),
+            ("batch-normalised über-batch", &["batch", "batch"]),
+            ("", &[]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_fail_and_places_are_in_order() {
+        for text in [
+            "ß'ſ\u{301}batch\u{0}s",
+            "İİİ batch",
+            "-- --",
+            "batch size batch size",
+        ] {
+            let _ = found(text);
+        }
+        assert_eq!(found("batch size batch size").len(), 2);
+    }
+}
