@@ -11,12 +11,9 @@ mod console;
 mod devices;
 mod execute;
 mod exit;
-<<<<<<< HEAD
 mod figure;
-mod glyphs;
-=======
 mod glossary;
->>>>>>> ff94f31 (Add a glossary of the course's terms, and print it)
+mod glyphs;
 mod interrupt;
 mod library;
 mod paths;

@@ -95,6 +95,7 @@ fn styles(look: &Look) -> Styles {
         heading: look.theme.title,
         code: look.theme.code,
         dim: look.theme.dim,
+        term: Modifier::UNDERLINED,
     }
 }
 

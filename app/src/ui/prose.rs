@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use super::wrap::wrap;
+use crate::glossary::Glossary;
 
 /// The styles of prose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Styles {
     pub code: Style,
     /// Quotes, rules, bullets and link targets.
     pub dim: Style,
+    /// What marks the first use of each glossary term in a paragraph; empty marks none.
+    pub term: Modifier,
 }
 
 /// Signs that depend on what the terminal can draw.
@@ -38,7 +41,7 @@ pub fn render(markdown: &str, width: usize, styles: Styles, signs: Signs) -> Vec
         styles,
         signs,
         lines: Vec::new(),
-        spans: Vec::new(),
+        pieces: Vec::new(),
         lists: Vec::new(),
         quotes: 0,
         modifier: Modifier::empty(),
@@ -63,7 +66,7 @@ struct Writer {
     styles: Styles,
     signs: Signs,
     lines: Vec<Line<'static>>,
-    spans: Vec<(String, Style)>,
+    pieces: Vec<Piece>,
     /// Per open list, the next number, or nothing for bullets.
     lists: Vec<Option<u64>>,
     quotes: usize,
@@ -74,6 +77,21 @@ struct Writer {
     links: Vec<String>,
     /// Whether the next paragraph starts an item of a list.
     item: bool,
+}
+
+/// A part of the paragraph under construction.
+struct Piece {
+    text: String,
+    style: Style,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Words, among which terms are looked for.
+    Words,
+    /// Code and addresses, shown as they are.
+    Verbatim,
 }
 
 #[derive(Default)]
@@ -99,10 +117,11 @@ impl Writer {
             Event::Text(text) => self.text(&text),
             Event::Code(code) => match &mut self.table {
                 Some(table) => table.cell(&code),
-                None => self.spans.push((
-                    code.into_string(),
-                    self.styles.code.add_modifier(self.modifier),
-                )),
+                None => self.pieces.push(Piece {
+                    text: code.into_string(),
+                    style: self.styles.code.add_modifier(self.modifier),
+                    kind: Kind::Verbatim,
+                }),
             },
             Event::SoftBreak => self.text(" "),
             Event::HardBreak => self.flush(),
@@ -127,7 +146,17 @@ impl Writer {
             table.cell(text);
         } else {
             let style = self.style();
-            self.spans.push((text.to_owned(), style));
+            match self.pieces.last_mut() {
+                // A term may be broken over two lines of the file.
+                Some(last) if last.kind == Kind::Words && last.style == style => {
+                    last.text.push_str(text);
+                }
+                Some(_) | None => self.pieces.push(Piece {
+                    text: text.to_owned(),
+                    style,
+                    kind: Kind::Words,
+                }),
+            }
         }
     }
 
@@ -239,9 +268,16 @@ impl Writer {
             }
             TagEnd::Link | TagEnd::Image => {
                 let address = self.links.pop().unwrap_or_default();
-                let is_the_text = self.spans.last().is_some_and(|(text, _)| *text == address);
+                let is_the_text = self
+                    .pieces
+                    .last()
+                    .is_some_and(|last| last.text.ends_with(&address));
                 if !is_the_text && !address.is_empty() {
-                    self.spans.push((format!(" ({address})"), self.styles.dim));
+                    self.pieces.push(Piece {
+                        text: format!(" ({address})"),
+                        style: self.styles.dim,
+                        kind: Kind::Verbatim,
+                    });
                 }
             }
             _ => {}
@@ -250,7 +286,7 @@ impl Writer {
 
     /// Ends the paragraph under construction.
     fn flush(&mut self) {
-        if self.spans.is_empty() {
+        if self.pieces.is_empty() {
             return;
         }
         let indent = 2 * self.lists.len().saturating_sub(1);
@@ -277,9 +313,37 @@ impl Writer {
                 self.styles.dim,
             )
         };
-        let lines = wrap(&self.spans, self.width, prefix(&first), prefix(&rest));
-        self.lines.extend(lines);
-        self.spans.clear();
+        let (first, rest) = (prefix(&first), prefix(&rest));
+        let spans = self.spans();
+        self.lines.extend(wrap(&spans, self.width, first, rest));
+    }
+
+    /// Takes the paragraph under construction, the first use of each term in it marked.
+    fn spans(&mut self) -> Vec<(String, Style)> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let term = self.styles.term;
+        let mut seen = Vec::new();
+        let mut spans = Vec::new();
+        for Piece { text, style, kind } in pieces {
+            if self.heading || term.is_empty() || kind == Kind::Verbatim {
+                spans.push((text, style));
+                continue;
+            }
+            let mut from = 0;
+            for found in Glossary::builtin().occurrences(&text) {
+                if seen.contains(&found.term) {
+                    continue;
+                }
+                seen.push(found.term);
+                let plain = text.get(from..found.range.start).unwrap_or_default();
+                spans.push((plain.to_owned(), style));
+                let name = text.get(found.range.clone()).unwrap_or_default();
+                spans.push((name.to_owned(), style.add_modifier(term)));
+                from = found.range.end;
+            }
+            spans.push((text.get(from..).unwrap_or_default().to_owned(), style));
+        }
+        spans
     }
 
     fn blank(&mut self) {
@@ -378,6 +442,27 @@ mod tests {
         );
         assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
         assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
+    }
+
+    #[test]
+    fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
+        let styles = Styles {
+            term: Modifier::UNDERLINED,
+            ..Styles::default()
+        };
+        let signs = Signs {
+            bullet: "-",
+            quote: "|",
+            rule: "-",
+        };
+        let markdown = "# A gradient\n\nThe loss, `loss` and\nloss, and **batch\nsizes**.\n\n- a loss\n\n```\nloss\n```";
+        let lines = render(markdown, 60, styles, signs);
+        let spans = lines.iter().skip(1).flat_map(|line| &line.spans);
+        let marked: Vec<&str> = spans
+            .filter(|span| span.style.add_modifier.contains(Modifier::UNDERLINED))
+            .map(|span| span.content.as_ref())
+            .collect();
+        assert_eq!(marked, ["loss", "batch sizes", "loss"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Breaks styled text into lines of a width, at spaces where it can.
 
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -18,7 +18,7 @@ pub fn wrap(
         if !line.is_empty && line.width + 1 + wide > width {
             lines.push(std::mem::replace(&mut line, Builder::new(rest.clone())).line);
         } else if let (false, Some((_, style))) = (line.is_empty, word.first()) {
-            line.push(" ", *style);
+            line.space(*style);
         }
         // Only a word wider than a whole line is cut.
         for (part, style) in &word {
@@ -51,6 +51,20 @@ impl Builder {
             width,
             is_empty: true,
         }
+    }
+
+    /// A space before a word; it is underlined only inside an underlined phrase.
+    fn space(&mut self, next: Style) {
+        let inside = self
+            .line
+            .spans
+            .last()
+            .is_some_and(|last| last.style == next);
+        let style = Style {
+            add_modifier: next.add_modifier - Modifier::UNDERLINED,
+            ..next
+        };
+        self.push(" ", if inside { next } else { style });
     }
 
     fn push(&mut self, text: &str, style: Style) {
