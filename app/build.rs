@@ -1,4 +1,4 @@
-//! Lists the built-in lessons, so that a new lesson is a new file and nothing else.
+//! Puts the built-in course into the program: `course.toml` and every lesson file beside it.
 
 use std::error::Error;
 use std::fs;
@@ -8,30 +8,28 @@ use std::{env, fmt::Write};
 const LIBRARY: &str = "../lessons/library";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={LIBRARY}");
     let library = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(LIBRARY);
     let mut list = String::from("&[\n");
-    for module in sorted(&library)? {
-        if !module.is_dir() {
-            continue;
-        }
-        println!("cargo::rerun-if-changed={}", module.display());
-        for lesson in sorted(&module)? {
-            if lesson
-                .extension()
-                .is_some_and(|extension| extension == "md")
-            {
-                let id = format!("{}/{}", name(&module), name(&lesson));
-                writeln!(
-                    list,
-                    "    ({id:?}, include_str!({:?})),",
-                    lesson.display().to_string()
-                )?;
-            }
-        }
-    }
+    add(&library, "", &mut list)?;
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("library.rs"), list)?;
+    Ok(())
+}
+
+/// Adds the files of a folder and its folders by their paths in the course.
+fn add(folder: &Path, prefix: &str, list: &mut String) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    for path in sorted(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{prefix}{name}");
+        if path.is_dir() {
+            add(&path, &format!("{name}/"), list)?;
+        } else if name == "course.toml" || name.ends_with(".md") {
+            println!("cargo::rerun-if-changed={}", path.display());
+            let file = path.display().to_string();
+            writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+        }
+    }
     Ok(())
 }
 
@@ -42,12 +40,4 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
     paths.sort();
     Ok(paths)
-}
-
-/// The name of a file or folder, without its extension.
-fn name(path: &Path) -> String {
-    path.file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
 }

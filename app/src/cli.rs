@@ -15,6 +15,7 @@ Without a command, mlsys opens the workbench.
 
 Environment:
   MLSYS_DEVICE    the device where --device is not given
+  MLSYS_COURSE    the course where --course is not given
   MLSYS_DATA_DIR  the folder that keeps runs and progress
   NO_COLOR        no colours
 
@@ -32,6 +33,9 @@ pub struct Cli {
     /// Where and from which random numbers the workbench runs labs.
     #[command(flatten)]
     pub machine: Machine,
+    /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
+    #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
+    pub course: Option<PathBuf>,
 }
 
 /// What can be asked for.
@@ -207,7 +211,7 @@ pub struct RunLessons {
     /// Lessons, by id or path
     #[arg(value_name = "LESSON", required_unless_present = "all")]
     pub lessons: Vec<String>,
-    /// Every built-in lesson
+    /// Every lesson of the course
     #[arg(long, conflicts_with = "lessons")]
     pub all: bool,
     /// Write a report: junit, json, gradescope or markdown; - is standard output; may be given again

@@ -12,12 +12,16 @@ mod run;
 mod runs;
 
 use std::path::PathBuf;
+use std::{fs, io};
+
+use mlsys_lesson::{CourseId, Progress};
 
 use crate::cli::{Cli, Command};
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
+use crate::library::Library;
 use crate::paths::{NoDataFolder, Paths};
 use crate::record;
 
@@ -31,6 +35,8 @@ pub struct World<'a> {
     pub interrupt: Interrupt,
     /// Where runs and progress are kept, if there is a place.
     pub paths: Result<Paths, NoDataFolder>,
+    /// The course that was asked for; without one, the built-in course.
+    pub course: Option<PathBuf>,
 }
 
 /// Does what the command line asks for.
@@ -40,11 +46,12 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         devices: Devices::default(),
         interrupt: Interrupt::default(),
         paths: Paths::find(),
+        course: cli.course.filter(|course| !course.as_os_str().is_empty()),
     };
     match cli.command {
         None => open::course(cli.machine, &mut world),
         Some(Command::Open(options)) => open::lesson(&options, &mut world),
-        Some(Command::List(listing)) => list::run(listing, world.console),
+        Some(Command::List(listing)) => list::run(listing, &mut world),
         Some(Command::Lab(options)) => lab::run(&options, &mut world),
         Some(Command::Run(options)) => run::run(&options, &mut world),
         Some(Command::Lesson(asked)) => lesson::run(&asked, &mut world),
@@ -64,6 +71,42 @@ impl World<'_> {
             Err(error) => self.console.warn(format_args!(
                 "Ctrl-C will end runs without a record: {error}"
             )),
+        }
+    }
+
+    /// The files of the course that is worked on.
+    pub fn library(&self) -> Result<Library, Failure> {
+        match &self.course {
+            Some(path) => Library::open(path),
+            None => Ok(Library::built_in()),
+        }
+    }
+
+    /// What the learner has done in a course; the log need not be writable to be read.
+    pub fn progress(&mut self, course: &CourseId) -> Result<Progress, Failure> {
+        let paths = self.paths.as_ref();
+        let path = paths
+            .map_err(|error| Failure::usage(error.to_string()))?
+            .progress();
+        match fs::read(&path) {
+            Ok(log) => {
+                let replay = Progress::replay_course(&log, course);
+                if replay.skipped > 0 {
+                    let lines = replay.skipped;
+                    self.console.warn(format_args!(
+                        "{lines} lines of {} could not be read",
+                        path.display()
+                    ));
+                }
+                Ok(replay.progress)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Progress::of_course(course.clone()))
+            }
+            Err(error) => Err(Failure::Usage(format!(
+                "{} cannot be read: {error}",
+                path.display()
+            ))),
         }
     }
 

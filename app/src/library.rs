@@ -1,105 +1,195 @@
-//! Where lessons come from: the built-in ones, and files.
+//! Where lessons come from: the built-in course, another one in a folder or an archive, and single files.
 
-use std::fs;
-use std::path::Path;
+mod folder;
+
+use std::path::{Path, PathBuf};
 
 use mlsys_lab::nearest::nearest;
-use mlsys_lesson::{Course, Lesson, Parsed};
+use mlsys_lesson::{Course, CourseFile, CourseFiles, Lesson, Parsed, ParsedCourse};
 
 use crate::console::Console;
 use crate::exit::Failure;
 
-/// The built-in lessons by id, with their texts.
-pub static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
+/// The files of the built-in course by their paths in it.
+static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// Reads a lesson that is named by its id or by the path of its file.
-pub fn read(name: &str) -> Result<Parsed, Failure> {
-    if let Some((id, text)) = BUILT_IN.iter().find(|(id, _)| *id == name) {
-        return Ok(mlsys_lesson::read(
-            id,
-            text.as_bytes(),
-            mlsys_registry::registry(),
-        ));
+/// The files of one course.
+pub struct Library {
+    /// Where they were found; the built-in course was found nowhere.
+    place: Option<PathBuf>,
+    files: CourseFiles,
+}
+
+impl Library {
+    /// The built-in course.
+    pub fn built_in() -> Self {
+        let file = |(path, text): &(&str, &str)| {
+            let file = CourseFile {
+                // A built-in lesson is known by its id.
+                name: path.strip_suffix(".md").unwrap_or(path).to_owned(),
+                bytes: text.as_bytes().to_vec(),
+            };
+            ((*path).to_owned(), file)
+        };
+        Self {
+            place: None,
+            files: BUILT_IN.iter().map(file).collect(),
+        }
     }
+
+    /// The course in a folder.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            place: Some(path.to_owned()),
+            files: folder::files(path)?,
+        })
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match &self.place {
+            None => "the built-in course".to_owned(),
+            Some(place) => format!("the course '{}'", place.display()),
+        }
+    }
+
+    /// How its author finds out what is wrong with it.
+    fn how_to_check(&self) -> String {
+        match &self.place {
+            None => "`mlsys lesson check --library` tells why".to_owned(),
+            Some(place) => format!("`mlsys course check {}` tells why", place.display()),
+        }
+    }
+
+    /// The course as it reads, with all that is wrong with it.
+    pub fn parsed(&self) -> ParsedCourse {
+        mlsys_lesson::read_course(&self.files, mlsys_registry::registry())
+    }
+
+    /// Its lessons as they read, in order.
+    pub fn into_lessons(self) -> Vec<Parsed> {
+        let parsed = self.parsed().lessons.into_iter();
+        parsed.map(|(_, parsed)| parsed).collect()
+    }
+
+    /// The course; the app lives on without a lesson that is not valid, but not without a `course.toml` that is.
+    pub fn course(&self, console: &mut Console) -> Result<Course, Failure> {
+        let parsed = self.parsed();
+        for (_, lesson) in &parsed.lessons {
+            if let (None, Some(first)) = (&lesson.lesson, lesson.diagnostics.first()) {
+                console.warn(format_args!(
+                    "the lesson {} is not valid and was left out; {}",
+                    first.file,
+                    self.how_to_check()
+                ));
+            }
+        }
+        // What is wrong between lessons is for their authors.
+        self.sound(parsed, console)
+    }
+
+    fn sound(&self, parsed: ParsedCourse, console: &mut Console) -> Result<Course, Failure> {
+        if let Some(course) = parsed.course {
+            return Ok(course);
+        }
+        for diagnostic in &parsed.diagnostics {
+            console.note(format_args!("{diagnostic}\n"));
+        }
+        Err(Failure::Usage(format!("{} is not valid", self.name())))
+    }
+
+    /// Reads a lesson that is named by its id or by the path of its file.
+    pub fn read(&self, name: &str) -> Result<Parsed, Failure> {
+        let read = |file: &CourseFile| {
+            mlsys_lesson::read(&file.name, &file.bytes, mlsys_registry::registry())
+        };
+        if let Some(file) = self.files.get(&format!("{name}.md")) {
+            let parsed = read(file);
+            // A file may be called like another lesson.
+            if parsed
+                .lesson
+                .as_ref()
+                .is_none_or(|lesson| lesson.front.id.as_str() == name)
+            {
+                return Ok(parsed);
+            }
+        }
+        let path = Path::new(name);
+        if path.exists() {
+            return read_file(path);
+        }
+        if let Some(file) = self.files.get(name).filter(|_| name.ends_with(".md")) {
+            return Ok(read(file));
+        }
+        let parsed = self.parsed();
+        let mut ids = Vec::new();
+        for (_, parsed) in parsed.lessons {
+            match &parsed.lesson {
+                Some(lesson) if lesson.front.id.as_str() == name => return Ok(parsed),
+                Some(lesson) => ids.push(lesson.front.id.to_string()),
+                None => {}
+            }
+        }
+        Err(unknown(name, &ids))
+    }
+
+    /// Reads lessons that are to be run; whatever is wrong with any of them is told before anything runs.
+    pub fn valid<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+        console: &mut Console,
+    ) -> Result<Vec<Lesson>, Failure> {
+        let mut read = Vec::new();
+        for name in names {
+            read.push((name.to_owned(), self.read(name)?));
+        }
+        valid(read, console)
+    }
+
+    /// All lessons of the course, to be run.
+    pub fn all(&self, console: &mut Console) -> Result<Vec<Lesson>, Failure> {
+        let mut parsed = self.parsed();
+        let lessons = std::mem::take(&mut parsed.lessons);
+        let is_whole = !parsed
+            .diagnostics
+            .iter()
+            .any(mlsys_lesson::Diagnostic::is_error);
+        let course = self.sound(parsed, console)?;
+        let lessons = valid(lessons, console)?;
+        if is_whole {
+            Ok(lessons)
+        } else {
+            Err(Failure::Usage(format!(
+                "{} is not valid; {}; nothing was run",
+                self.name(),
+                self.how_to_check()
+            )))
+        }
+        .inspect(|lessons| debug_assert_eq!(lessons.len(), course.lessons().len()))
+    }
+}
+
+fn unknown(name: &str, ids: &[String]) -> Failure {
     let path = Path::new(name);
-    if path.exists() {
-        return read_file(path);
-    }
     let shown = name.escape_debug();
     let looks_like_a_path =
         path.is_absolute() || name.starts_with('.') || path.extension().is_some();
-    Err(Failure::Usage(if looks_like_a_path {
+    Failure::Usage(if looks_like_a_path {
         format!("there is no file '{shown}'")
     } else {
-        match nearest(name, BUILT_IN.iter().map(|(id, _)| *id)) {
+        match nearest(name, ids.iter().map(String::as_str)) {
             Some(id) => format!("there is no lesson '{shown}'; did you mean '{id}'?"),
             None => format!(
                 "there is no lesson '{shown}', and no file of that name; `mlsys list` shows the lessons"
             ),
         }
-    }))
+    })
 }
 
-/// Reads a lesson file.
-pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
-    let failed = |reason: String| {
-        Failure::Usage(format!(
-            "lesson '{}' cannot be read: {reason}",
-            path.display()
-        ))
-    };
-    match fs::metadata(path) {
-        // A pipe or a device may never end.
-        Ok(about) if !about.is_file() => return Err(failed("it is not a file".to_owned())),
-        Ok(about) if about.len() > mlsys_lesson::MAX_FILE_BYTES as u64 => {
-            let limit = mlsys_lesson::MAX_FILE_BYTES;
-            return Err(failed(format!(
-                "it has {} bytes, and a lesson has at most {limit}",
-                about.len()
-            )));
-        }
-        Ok(_) => {}
-        Err(error) => return Err(failed(error.to_string())),
-    }
-    let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
-    Ok(mlsys_lesson::read(
-        &path.display().to_string(),
-        &bytes,
-        mlsys_registry::registry(),
-    ))
-}
-
-/// The built-in lessons in the order of the course; the app lives on without one that is not valid.
-pub fn course(console: &mut Console) -> Course {
-    let mut lessons = Vec::new();
-    for ((id, _), parsed) in BUILT_IN.iter().zip(built_in()) {
-        if parsed.lesson.is_none() {
-            console.warn(format_args!(
-                "the built-in lesson {id} is not valid; `mlsys lesson check --library` tells why"
-            ));
-        }
-        lessons.extend(parsed.lesson);
-    }
-    // What is wrong between built-in lessons is for their authors: `mlsys lesson check --library` tells.
-    Course::new(lessons).0
-}
-
-/// The built-in lessons as they read.
-pub fn built_in() -> impl Iterator<Item = Parsed> {
-    BUILT_IN
-        .iter()
-        .map(|(id, text)| mlsys_lesson::read(id, text.as_bytes(), mlsys_registry::registry()))
-}
-
-/// Reads lessons that are to be run; whatever is wrong with any of them is told before anything runs.
-pub fn valid<'a>(
-    names: impl IntoIterator<Item = &'a str>,
-    console: &mut Console,
-) -> Result<Vec<Lesson>, Failure> {
+fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesson>, Failure> {
     let mut lessons = Vec::new();
     let mut invalid = Vec::new();
-    for name in names {
-        let parsed = read(name)?;
+    for (name, parsed) in read {
         tell(&parsed, console);
         match parsed.lesson {
             Some(lesson) => lessons.push(lesson),
@@ -117,9 +207,42 @@ pub fn valid<'a>(
     }
 }
 
+/// Reads a lesson file.
+pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
+    let bytes = folder::bytes_of(path, "lesson", mlsys_lesson::MAX_FILE_BYTES as u64)?;
+    Ok(mlsys_lesson::read(
+        &path.display().to_string(),
+        &bytes,
+        mlsys_registry::registry(),
+    ))
+}
+
 /// Prints what is wrong with a lesson, as a compiler does.
 pub fn tell(parsed: &Parsed, console: &mut Console) {
     for diagnostic in &parsed.diagnostics {
         console.note(format_args!("{diagnostic}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Library;
+
+    #[test]
+    fn the_built_in_course_lists_every_lesson_file_and_has_nothing_wrong_with_it() {
+        let library = Library::built_in();
+        let parsed = library.parsed();
+        let told: Vec<String> = parsed.all_diagnostics().map(ToString::to_string).collect();
+        assert_eq!(told, [""; 0]);
+        let course = parsed.course.unwrap();
+        assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
+        assert_eq!(course.lessons().len(), parsed.lessons.len());
+        for lesson in course.lessons() {
+            let module = course
+                .modules()
+                .iter()
+                .find(|module| module.id == lesson.front.id.module());
+            assert!(module.is_some(), "{}", lesson.front.id);
+        }
     }
 }

@@ -10,7 +10,6 @@ use mlsys_lab::Backend;
 use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
-use crate::library;
 use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
@@ -18,8 +17,8 @@ pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> 
     if on_a_terminal() {
         return workbench(machine, None, world);
     }
-    let course = library::course(world.console);
-    for line in list::lines(&course) {
+    let course = world.library()?.course(world.console)?;
+    for line in list::lines(&course, None) {
         world.console.line(line)?;
     }
     world.console.note("run `mlsys` on a terminal to open the workbench, or `mlsys run LESSON` to run a lesson without one");
@@ -53,7 +52,11 @@ pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
 
 /// Draws the screen of a lesson whose first lab has run into a file.
 fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let Some(lesson) = library::valid([options.lesson.as_str()], world.console)?.pop() else {
+    let Some(lesson) = world
+        .library()?
+        .valid([options.lesson.as_str()], world.console)?
+        .pop()
+    else {
         return Ok(Exit::Usage);
     };
     let device = world
@@ -73,7 +76,7 @@ fn at(
     machine: Machine,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
-    let lesson = library::valid([name], world.console)?.pop();
+    let lesson = world.library()?.valid([name], world.console)?.pop();
     if !on_a_terminal() {
         return Err(Failure::Usage(format!(
             "the workbench needs a terminal; `mlsys run {}` runs the lesson without one",
@@ -107,14 +110,9 @@ fn start(
     preview: Option<Follow>,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
-    let lessons = library::course(world.console)
-        .lessons()
-        .iter()
-        .cloned()
-        .map(Arc::new)
-        .collect();
+    let course = world.library()?.course(world.console)?;
     let left = ui::run(ui::Options {
-        lessons,
+        course,
         registry: mlsys_registry::registry(),
         choice: machine.device,
         seed: machine.seed,

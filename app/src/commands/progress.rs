@@ -9,7 +9,6 @@ use serde_json::{Value as Json, json};
 use super::World;
 use crate::cli::{self, Listing};
 use crate::exit::{Exit, Failure};
-use crate::library;
 use crate::progress_log::ProgressLog;
 use crate::table::aligned;
 
@@ -22,36 +21,9 @@ pub fn run(asked: &cli::Progress, world: &mut World<'_>) -> Result<Exit, Failure
     }
 }
 
-/// The log as it stands; it need not be writable to be read.
-fn progress(world: &mut World<'_>) -> Result<Progress, Failure> {
-    let path = world
-        .paths
-        .as_ref()
-        .map_err(|error| Failure::usage(error.to_string()))?
-        .progress();
-    match fs::read(&path) {
-        Ok(log) => {
-            let replay = Progress::replay(&log);
-            if replay.skipped > 0 {
-                let lines = replay.skipped;
-                world.console.warn(format_args!(
-                    "{lines} lines of {} could not be read",
-                    path.display()
-                ));
-            }
-            Ok(replay.progress)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Progress::default()),
-        Err(error) => Err(Failure::Usage(format!(
-            "{} cannot be read: {error}",
-            path.display()
-        ))),
-    }
-}
-
 fn show(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let progress = progress(world)?;
-    let course = library::course(world.console);
+    let course = world.library()?.course(world.console)?;
+    let progress = world.progress(&course.id)?;
     if listing.json {
         let lessons: Vec<Json> = course
             .lessons()
@@ -106,7 +78,9 @@ fn export(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| {
         Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
     };
-    let text = progress(world)?
+    let course = world.library()?.course(world.console)?;
+    let text = world
+        .progress(&course.id)?
         .answers()
         .to_json()
         .map_err(|error| failed(error.to_string()))?;
@@ -127,12 +101,12 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         .as_ref()
         .map_err(|error| Failure::usage(error.to_string()))?
         .progress();
-    let (log, _, trouble) = ProgressLog::open(&path);
+    let course = world.library()?.course(world.console)?;
+    let (log, _, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
         world.console.warn(trouble);
     }
     let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
-    let course = library::course(world.console);
     let mut taken = 0;
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {

@@ -8,7 +8,6 @@ use mlsys_lesson::{Answers, Lesson};
 use super::World;
 use crate::cli::RunLessons;
 use crate::exit::{Exit, Failure};
-use crate::library;
 use crate::reports::{self, summary};
 use crate::results::Results;
 use crate::runner::{self, Graders, HardwareRule, Request};
@@ -16,10 +15,11 @@ use crate::settings;
 
 /// Runs lessons, writes the reports, and says how it went.
 pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let library = world.library()?;
     let lessons = if options.all {
-        library::valid(library::BUILT_IN.iter().map(|(id, _)| *id), world.console)?
+        library.all(world.console)?
     } else {
-        library::valid(options.lessons.iter().map(String::as_str), world.console)?
+        library.valid(options.lessons.iter().map(String::as_str), world.console)?
     };
     let request = Request {
         device: options.machine.device,

@@ -15,8 +15,7 @@ use std::sync::Arc;
 use mlsys_lab::device::{DeviceChoice, DeviceInfo, DeviceState};
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
-use mlsys_lesson::Lesson;
-use mlsys_lesson::Progress;
+use mlsys_lesson::{Lesson, Module, Progress};
 
 use super::message::{Effect, Message};
 use super::overlay::Overlay;
@@ -27,6 +26,10 @@ use super::theme::{Look, Theme};
 
 /// Everything the screen shows.
 pub struct App {
+    /// What the course is called; lessons that belong to none have no title over them.
+    pub title: String,
+    /// The parts of the course.
+    pub modules: Vec<Module>,
     /// All lessons, in the order of the course.
     pub lessons: Vec<Arc<Lesson>>,
     /// The labs there are.
@@ -89,7 +92,7 @@ pub struct Active {
 }
 
 impl App {
-    /// The course page.
+    /// The course page of lessons that belong to no course; see [`Self::take_course`].
     pub fn new(
         lessons: Vec<Arc<Lesson>>,
         registry: &'static Registry,
@@ -98,7 +101,15 @@ impl App {
         size: (u16, u16),
         look: Look,
     ) -> Self {
+        let loose = Module {
+            id: String::new(),
+            title: "Lessons".to_owned(),
+            about: String::new(),
+            lessons: 0..lessons.len(),
+        };
         Self {
+            title: String::new(),
+            modules: vec![loose],
             lessons,
             registry,
             chosen: 0,

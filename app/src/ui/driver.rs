@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::registry::Registry;
-use mlsys_lesson::Lesson;
-use mlsys_lesson::Progress;
+use mlsys_lesson::{Course, Lesson, Progress};
 
 use super::app::App;
 use super::key::Key;
@@ -34,8 +33,8 @@ const FRAME: Duration = Duration::from_millis(33);
 
 /// What the workbench starts with.
 pub struct Options {
-    /// All lessons, in the order of the course.
-    pub lessons: Vec<Arc<Lesson>>,
+    /// The course that is taken.
+    pub course: Course,
     /// The labs there are.
     pub registry: &'static Registry,
     /// Which device runs take.
@@ -91,17 +90,20 @@ pub enum Left {
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
 pub fn run(options: Options) -> Result<Left, Broken> {
     let (log, progress, trouble) = match (&options.paths, &options.preview) {
-        (Some(paths), None) => ProgressLog::open(&paths.progress()),
-        (Some(_), Some(_)) | (None, _) => (None, Progress::default(), None),
+        (Some(paths), None) => ProgressLog::open(&paths.progress(), &options.course.id),
+        (Some(_), Some(_)) | (None, _) => {
+            (None, Progress::of_course(options.course.id.clone()), None)
+        }
     };
     let mut app = App::new(
-        options.lessons,
+        Vec::new(),
         options.registry,
         options.choice,
         progress,
         crossterm::terminal::size()?,
         Look::detect(&|name| std::env::var(name).ok()),
     );
+    app.take_course(&options.course);
     app.seed = options.seed;
     app.notice = trouble;
     // What cannot be opened as asked for is told before the terminal is taken.

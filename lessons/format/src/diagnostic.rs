@@ -115,6 +115,14 @@ codes! {
     UnknownLesson = "unknown-lesson",
     /// Lessons that require each other.
     Cycle = "cycle",
+    /// A lesson that a course lists and that is not there.
+    MissingLesson = "missing-lesson",
+    /// A lesson file that its course does not list.
+    UnlistedFile = "unlisted-file",
+    /// A lesson that stands elsewhere than its id says.
+    IdMismatch = "id-mismatch",
+    /// A lesson that stands before one it requires.
+    LessonOrder = "lesson-order",
     /// A line wider than the prose column.
     Overflow = "overflow",
 }

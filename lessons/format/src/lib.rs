@@ -20,22 +20,25 @@ mod template;
 mod validate;
 
 pub use check::CheckOutcome;
-pub use course::{Course, MODULES, Module};
+pub use course::{
+    COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, is_inside,
+    read_course, translated,
+};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
     Answer, Comparison, Grade, PredictionError, ReadNumberError, Verdict, read_number,
 };
 pub use model::{
-    Block, Check, DeviceName, Formula, FrontMatter, Knob, LabDirective, Lesson, LessonId,
-    LessonIdError, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question, QuestionKind,
-    Setting, Target, Tolerance, Wrong,
+    Block, Check, CourseId, CourseIdError, DeviceName, Formula, FrontMatter, Knob, LabDirective,
+    Lesson, LessonId, LessonIdError, ListedModule, Manifest, Match, Notes, PanelRef, Predict,
+    PredictKind, Prose, Question, QuestionKind, Setting, Target, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
 pub use progress::{
-    Answered, Answers, AnswersError, Event, LOG_VERSION, LessonProgress, Progress, Record, Replay,
-    State, Summary,
+    Answered, Answers, AnswersError, Attempt, Details, Event, LOG_VERSION, LessonProgress,
+    PredictionMade, Progress, Record, Replay, State, Summary,
 };
 pub use schema::json_schema;
 pub use selftest::self_test;

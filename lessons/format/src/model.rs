@@ -2,6 +2,7 @@
 
 mod id;
 mod lab;
+mod manifest;
 mod question;
 
 use mlsys_lab::expr::Expr;
@@ -9,9 +10,10 @@ use mlsys_lab::schema::Class;
 
 use crate::source::{Located, Place, Source};
 
-pub use id::{LessonId, LessonIdError};
+pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
 pub(crate) use lab::settings;
 pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
+pub use manifest::{ListedModule, Manifest};
 pub use question::{Match, Question, QuestionKind, Tolerance, Wrong};
 
 /// A lesson: front matter, and prose and directives in file order.

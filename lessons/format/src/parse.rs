@@ -5,6 +5,7 @@ mod directive;
 mod fields;
 mod front;
 mod lab;
+mod manifest;
 mod parts;
 mod problems;
 mod question;
@@ -22,6 +23,7 @@ use crate::validate::validate;
 use problems::Problems;
 use split::Segment;
 
+pub(crate) use manifest::draft as manifest_draft;
 pub(crate) use question::TYPES as QUESTION_TYPES;
 
 /// Largest lesson file that is read, in bytes.
@@ -75,7 +77,7 @@ impl Parsed {
 
 /// As much of a lesson as can be read; its errors make it unfit for use but not for finding more errors.
 fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
-    let text = match text_of(file, bytes) {
+    let text = match text_of(file, bytes, "lesson") {
         Ok(text) => text,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
@@ -121,7 +123,7 @@ fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) -> Option<B
 }
 
 /// The file as text, without a byte order mark, or why it is none.
-fn text_of(file: &str, bytes: &[u8]) -> Result<String, Box<Diagnostic>> {
+fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Box<Diagnostic>> {
     let empty = Source {
         file: file.to_owned(),
         text: String::new(),
@@ -133,7 +135,7 @@ fn text_of(file: &str, bytes: &[u8]) -> Result<String, Box<Diagnostic>> {
     };
     if bytes.len() > MAX_FILE_BYTES {
         let message = format!(
-            "the file has {} bytes, and a lesson has at most 1 MiB",
+            "the file has {} bytes, and a {what} has at most 1 MiB",
             bytes.len()
         );
         return refuse(Code::TooLarge, message, "split it into several lessons");
@@ -142,7 +144,7 @@ fn text_of(file: &str, bytes: &[u8]) -> Result<String, Box<Diagnostic>> {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => refuse(
             Code::NotText,
-            "this is a binary file, not a lesson".to_owned(),
+            format!("this is a binary file, not a {what}"),
             "a lesson is Markdown text; `mlsys lesson new PATH` writes one to start from",
         ),
         Ok(text) => Ok(text.to_owned()),
@@ -154,7 +156,7 @@ fn text_of(file: &str, bytes: &[u8]) -> Result<String, Box<Diagnostic>> {
                 .rposition(|&byte| byte == b'\n')
                 .map_or(0, |at| at + 1);
             let message = if bytes.contains(&0) {
-                "this is a binary file, not a lesson".to_owned()
+                format!("this is a binary file, not a {what}")
             } else {
                 format!(
                     "the file is not UTF-8 text: line {line} has the byte 0x{:02x} at offset {}",

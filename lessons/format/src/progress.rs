@@ -6,15 +6,18 @@ mod event;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::grade::Answer;
-use crate::model::{Lesson, LessonId};
+use serde::{Deserialize, Serialize};
 
-pub use answers::{Answers, AnswersError};
+use crate::grade::Answer;
+use crate::model::{CourseId, Lesson, LessonId};
+
+pub use answers::{Answers, AnswersError, Details, PredictionMade};
 pub use event::{Event, LOG_VERSION, Record};
 
 /// What all events of a log come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
+    course: CourseId,
     lessons: BTreeMap<LessonId, LessonProgress>,
 }
 
@@ -25,12 +28,18 @@ pub struct LessonProgress {
     pub completed: bool,
     /// Locked predictions by id.
     pub predictions: BTreeMap<String, Answer>,
+    /// What came out for predictions, by id.
+    pub outcomes: BTreeMap<String, Answer>,
     /// Answers by question id.
     pub answers: BTreeMap<String, Answered>,
+    /// Every answer that was given, first to last, by question id.
+    pub attempts: BTreeMap<String, Vec<Attempt>>,
     /// Hints shown, by question id.
     pub hints: BTreeMap<String, usize>,
     /// Checks that have held.
     pub checks: BTreeSet<String>,
+    /// Checks that could not be tried, and have not held since.
+    pub skipped: BTreeSet<String>,
     /// Runs that have ended.
     pub runs: usize,
 }
@@ -46,6 +55,17 @@ pub struct Answered {
     pub points: u32,
     /// How often the question was answered.
     pub attempts: usize,
+}
+
+/// One answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The answer.
+    pub given: Answer,
+    /// Whether it was right.
+    pub right: bool,
+    /// What it earned.
+    pub points: u32,
 }
 
 /// What reading a log gave.
@@ -88,10 +108,24 @@ pub enum State {
 }
 
 impl Progress {
-    /// Reads a log. A last line that was cut off is dropped; other lines that do not read are passed over, so that
-    /// one bad line, or one of a later version, costs nothing else.
+    /// Nothing done yet in a course.
+    pub fn of_course(course: CourseId) -> Self {
+        Self {
+            course,
+            lessons: BTreeMap::new(),
+        }
+    }
+
+    /// Reads what a log says of the built-in course; see [`Self::replay_course`].
     pub fn replay(log: &[u8]) -> Replay {
+        Self::replay_course(log, &CourseId::built_in())
+    }
+
+    /// Reads what a log says of one course. A last line that was cut off is dropped; other lines that do not read are passed over, so that
+    /// one bad line, or one of a later version, costs nothing else.
+    pub fn replay_course(log: &[u8], course: &CourseId) -> Replay {
         let mut replay = Replay {
+            progress: Self::of_course(course.clone()),
             needs_newline: log.last().is_some_and(|&byte| byte != b'\n'),
             ..Replay::default()
         };
@@ -102,7 +136,11 @@ impl Progress {
             }
             let is_last = lines.peek().is_none();
             match serde_json::from_slice::<Record>(line) {
-                Ok(record) if record.v <= LOG_VERSION => replay.progress.apply(record.event),
+                Ok(record) if record.v <= LOG_VERSION => {
+                    if record.course == *course {
+                        replay.progress.apply(record.event);
+                    }
+                }
                 Ok(_) => replay.skipped += 1,
                 Err(_) if is_last => replay.torn = true,
                 Err(_) => replay.skipped += 1,
@@ -121,6 +159,11 @@ impl Progress {
             } => {
                 lesson.predictions.entry(prediction).or_insert(given);
             }
+            Event::PredictionCompared {
+                prediction, actual, ..
+            } => {
+                lesson.outcomes.insert(prediction, actual);
+            }
             Event::AnswerGiven {
                 question,
                 given,
@@ -136,7 +179,13 @@ impl Progress {
             }
             Event::RunFinished { .. } => lesson.runs += 1,
             Event::CheckPassed { check, .. } => {
+                lesson.skipped.remove(&check);
                 lesson.checks.insert(check);
+            }
+            Event::CheckSkipped { check, .. } => {
+                if !lesson.checks.contains(&check) {
+                    lesson.skipped.insert(check);
+                }
             }
             Event::LessonCompleted { .. } => lesson.completed = true,
             Event::LessonReset { .. } => *lesson = LessonProgress::default(),
@@ -148,22 +197,14 @@ impl Progress {
         self.lessons.get(id)
     }
 
-    /// The answers that count, as `mlsys run --answers` reads them.
+    /// The lessons that were opened, with what was done in each.
+    pub fn lessons(&self) -> impl Iterator<Item = (&LessonId, &LessonProgress)> {
+        self.lessons.iter()
+    }
+
+    /// All answers that count and how they came about, as `mlsys run --answers` and `mlsys progress cohort` read them.
     pub fn answers(&self) -> Answers {
-        let answered = |progress: &LessonProgress| {
-            let answers = progress.answers.iter();
-            answers
-                .map(|(id, answered)| (id.clone(), answered.given.clone()))
-                .collect()
-        };
-        Answers {
-            lessons: self
-                .lessons
-                .iter()
-                .filter(|(_, progress)| !progress.answers.is_empty())
-                .map(|(id, progress)| (id.clone(), answered(progress)))
-                .collect(),
-        }
+        Answers::of(self)
     }
 
     /// How far a lesson is.
@@ -191,6 +232,15 @@ impl Progress {
 
 impl LessonProgress {
     fn answer(&mut self, question: String, given: Answer, right: bool, points: u32) {
+        let attempt = Attempt {
+            given: given.clone(),
+            right,
+            points,
+        };
+        self.attempts
+            .entry(question.clone())
+            .or_default()
+            .push(attempt);
         let attempts = self
             .answers
             .get(&question)

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mlsys_lesson::{Course, Diagnostic, Lesson, LessonEnv, Parsed};
+use mlsys_lesson::{Diagnostic, Lesson, LessonEnv, Parsed};
 
 use crate::cli::CheckLessons;
 use crate::commands::World;
 use crate::exit::{Exit, Failure};
-use crate::library;
+use crate::library::{self, Library};
 use crate::results::{Kind, LessonResult, Verdict};
 use crate::runner::{self, Graders, HardwareRule, Request};
 
@@ -17,7 +17,7 @@ use crate::runner::{self, Graders, HardwareRule, Request};
 pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
     world.listen();
     let read = if options.library {
-        library::built_in().collect()
+        Library::built_in().into_lessons()
     } else {
         files(&options.paths)?
     };
@@ -108,14 +108,15 @@ fn tell_read(read: &[Parsed], options: &CheckLessons, world: &mut World<'_>) -> 
         // An author may require built-in lessons; a file with the id of one stands in for it.
         let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
         lessons.extend(
-            library::built_in()
+            Library::built_in()
+                .into_lessons()
+                .into_iter()
                 .filter_map(|parsed| parsed.lesson)
                 .filter(|lesson| !replaced(lesson)),
         );
     }
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
-    for problem in Course::new(lessons)
-        .1
+    for problem in mlsys_lesson::between(&lessons)
         .iter()
         .filter(|problem| is_own(problem))
     {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use mlsys_lesson::Event;
-use mlsys_lesson::Lesson;
+use mlsys_lesson::{Course, Event, Lesson};
 
 use super::App;
 use crate::ui::message::Effect;
@@ -16,6 +15,13 @@ impl App {
             Some(lesson) => self.open(lesson),
             None => Vec::new(),
         }
+    }
+
+    /// Puts the lessons of a course, by its modules, on the course page.
+    pub fn take_course(&mut self, course: &Course) {
+        self.title.clone_from(&course.title);
+        self.modules = course.modules().to_vec();
+        self.lessons = course.lessons().iter().cloned().map(Arc::new).collect();
     }
 
     /// Opens a lesson where the learner left it.

@@ -1,11 +1,15 @@
 //! The course page: modules and lessons, with time, prerequisites and progress.
 
-use mlsys_lesson::{Lesson, MODULES, State};
+use std::ops::Range;
+use std::sync::Arc;
+
+use mlsys_lesson::{Lesson, State};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::ui::app::App;
 use crate::ui::wrap::wrap;
@@ -34,42 +38,17 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width);
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut marked_line = 0;
-    for module in MODULES {
-        let lessons: Vec<_> = app
-            .lessons
-            .iter()
-            .enumerate()
-            .filter(|(_, lesson)| lesson.front.id.module() == module.name)
-            .collect();
+    if !app.title.is_empty() {
+        lines.push(heading(app, &app.title, 0..app.lessons.len(), width));
+    }
+    for module in &app.modules {
+        let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
         if lessons.is_empty() {
             continue;
         }
         lines.push(Line::default());
-        lines.push(Line::styled(
-            format!(" {}", module.title),
-            app.look.theme.title,
-        ));
-        for (index, lesson) in lessons {
-            if index == app.chosen {
-                marked_line = lines.len();
-            }
-            lines.push(row(app, index, lesson, width));
-        }
-    }
-    let others: Vec<_> = app
-        .lessons
-        .iter()
-        .enumerate()
-        .filter(|(_, lesson)| {
-            MODULES
-                .iter()
-                .all(|module| module.name != lesson.front.id.module())
-        })
-        .collect();
-    if !others.is_empty() {
-        lines.push(Line::default());
-        lines.push(Line::styled(" Other lessons", app.look.theme.title));
-        for (index, lesson) in others {
+        lines.push(heading(app, &module.title, module.lessons.clone(), width));
+        for (index, lesson) in module.lessons.clone().zip(lessons) {
             if index == app.chosen {
                 marked_line = lines.len();
             }
@@ -83,6 +62,40 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// The title of a part of the course, how many of its lessons are done, and how long all of them take.
+fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
+    let theme = &app.look.theme;
+    let lessons = app.lessons.get(range).unwrap_or_default();
+    let is_done = |lesson: &&Arc<Lesson>| app.progress.summary(lesson).state == State::Completed;
+    let done = lessons.iter().filter(is_done).count();
+    let minutes: u32 = lessons.iter().map(|lesson| lesson.front.minutes).sum();
+    let facts = format!("{done} of {} done {minutes:>5} min ", lessons.len());
+    let room = width.saturating_sub(facts.len() + 2);
+    let title = shortened(title, room, app);
+    let pad = room.saturating_sub(title.width());
+    Line::from(vec![
+        Span::styled(format!(" {title}"), theme.title),
+        Span::raw(" ".repeat(pad + 1)),
+        Span::styled(facts, theme.dim),
+    ])
+}
+
+/// As much of a text as fits a room.
+fn shortened(text: &str, room: usize, app: &App) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let room = room.saturating_sub(app.look.glyphs.ellipsis.width());
+    for c in text.chars() {
+        if short.width() + c.width().unwrap_or(0) > room {
+            break;
+        }
+        short.push(c);
+    }
+    short + app.look.glyphs.ellipsis
+}
+
 /// One lesson: mark, progress, title, minutes.
 fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
     let theme = &app.look.theme;
@@ -91,12 +104,8 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
     let (sign, sign_style) = sign(app, lesson);
     let minutes = format!("{:>3} min ", lesson.front.minutes);
     let room = width.saturating_sub(6 + minutes.len());
-    let mut title: String = lesson.front.title.chars().take(room).collect();
-    if title.chars().count() < lesson.front.title.chars().count() {
-        title.pop();
-        title.push_str(glyphs.ellipsis);
-    }
-    let pad = room.saturating_sub(title.chars().count());
+    let title = shortened(&lesson.front.title, room, app);
+    let pad = room.saturating_sub(title.width());
     let style = if marked { theme.selection } else { theme.text };
     Line::from(vec![
         Span::styled(

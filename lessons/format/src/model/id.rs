@@ -1,4 +1,4 @@
-//! The name of a lesson.
+//! The names of lessons and courses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -76,6 +76,74 @@ impl TryFrom<String> for LessonId {
 
 impl From<LessonId> for String {
     fn from(id: LessonId) -> Self {
+        id.0
+    }
+}
+
+/// A course's name, of lower-case letters, digits and hyphens; progress is kept under it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CourseId(String);
+
+/// A text that names no course.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' is not a course id: write lower-case letters, digits and hyphens, such as ml-systems-2027", .text.escape_debug())]
+pub struct CourseIdError {
+    text: String,
+}
+
+impl CourseId {
+    /// The course that is part of the program.
+    pub fn built_in() -> Self {
+        Self("mlsys".to_owned())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for CourseId {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}
+
+impl fmt::Display for CourseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for CourseId {
+    type Err = CourseIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.chars().all(plain)
+            && text.len() <= 60
+        {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(CourseIdError {
+                text: text.chars().take(60).collect(),
+            })
+        }
+    }
+}
+
+impl TryFrom<String> for CourseId {
+    type Error = CourseIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<CourseId> for String {
+    fn from(id: CourseId) -> Self {
         id.0
     }
 }

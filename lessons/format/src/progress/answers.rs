@@ -1,35 +1,128 @@
 //! A learner's answers as a file that is graded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mlsys_lab::nearest::nearest;
 use serde::{Deserialize, Serialize};
 
+use super::{Attempt, LessonProgress, Progress};
 use crate::grade::Answer;
-use crate::model::{Lesson, LessonId};
+use crate::model::{CourseId, Lesson, LessonId};
 
-/// Answers by lesson and question: `{"lessons": {"systems/training-loop": {"q1": 1218}}}`.
+/// The newest version of the file that this program reads and the one it writes.
+const FORMAT: u32 = 1;
+
+/// Answers by lesson and question: `{"lessons": {"systems/training-loop": {"q1": 1218}}}`. An exported file also says
+/// how the learner came to them, for reports; grading looks at `lessons` alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answers {
+    /// The version of the file; one written by hand has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<u32>,
+    /// The course they were given in, if the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<CourseId>,
     /// Answers by question id, by lesson.
     pub lessons: BTreeMap<LessonId, BTreeMap<String, Answer>>,
+    /// How the learner came to them, by lesson.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<LessonId, Details>,
+}
+
+/// What a learner did in one lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Details {
+    /// Whether the lesson is done.
+    pub completed: bool,
+    /// Runs that ended.
+    pub runs: usize,
+    /// Every answer, first to last, by question id.
+    pub attempts: BTreeMap<String, Vec<Attempt>>,
+    /// Hints shown, by question id.
+    pub hints: BTreeMap<String, usize>,
+    /// Predictions by id.
+    pub predictions: BTreeMap<String, PredictionMade>,
+    /// Checks that held.
+    pub checks: BTreeSet<String>,
+    /// Checks that could not be tried.
+    pub skipped: BTreeSet<String>,
+}
+
+/// A prediction and, where it was compared, what came out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PredictionMade {
+    /// What was predicted.
+    pub given: Answer,
+    /// What came out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<Answer>,
 }
 
 /// A file that holds no answers.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "this is no answers file: {0}; it is JSON such as {{\"lessons\": {{\"systems/training-loop\": {{\"q1\": 1218}}}}}}, and `mlsys progress export` writes one"
-)]
-pub struct AnswersError(serde_json::Error);
+pub enum AnswersError {
+    /// It says something else, or nothing that can be read.
+    #[error(
+        "this is no answers file: {0}; it is JSON such as {{\"lessons\": {{\"systems/training-loop\": {{\"q1\": 1218}}}}}}, and `mlsys progress export` writes one"
+    )]
+    NotOurs(serde_json::Error),
+    /// It ends in the middle.
+    #[error(
+        "this answers file is cut off: {0}; have it exported again with `mlsys progress export`"
+    )]
+    CutOff(serde_json::Error),
+    /// A later program wrote it.
+    #[error("this answers file is of format {0}, and this version of mlsys reads up to {FORMAT}")]
+    Newer(u32),
+}
 
 impl Answers {
+    /// What a learner's progress holds.
+    pub(super) fn of(progress: &Progress) -> Self {
+        let mut answers = Self {
+            format: Some(FORMAT),
+            course: Some(progress.course.clone()),
+            ..Self::default()
+        };
+        for (id, lesson) in progress.lessons() {
+            let given = lesson.answers.iter();
+            let given: BTreeMap<_, _> = given
+                .map(|(question, answered)| (question.clone(), answered.given.clone()))
+                .collect();
+            if !given.is_empty() {
+                answers.lessons.insert(id.clone(), given);
+            }
+            answers.details.insert(id.clone(), Details::of(lesson));
+        }
+        answers
+    }
+
     /// Reads a file's bytes.
     ///
     /// # Errors
     /// What is not as it should be, with line and column.
     pub fn parse(bytes: &[u8]) -> Result<Self, AnswersError> {
-        serde_json::from_slice(bytes).map_err(AnswersError)
+        /// What is read before anything else, so that a later file is named as one.
+        #[derive(Deserialize)]
+        struct Head {
+            format: Option<u32>,
+        }
+        if let Ok(Head {
+            format: Some(format),
+        }) = serde_json::from_slice(bytes)
+            && format > FORMAT
+        {
+            return Err(AnswersError::Newer(format));
+        }
+        serde_json::from_slice(bytes).map_err(|error| {
+            if error.is_eof() && !bytes.trim_ascii().is_empty() {
+                AnswersError::CutOff(error)
+            } else {
+                AnswersError::NotOurs(error)
+            }
+        })
     }
 
     /// The file's text.
@@ -62,5 +155,26 @@ impl Answers {
             )
         };
         stray.map(sentence).collect()
+    }
+}
+
+impl Details {
+    fn of(lesson: &LessonProgress) -> Self {
+        let prediction = |(id, given): (&String, &Answer)| {
+            let made = PredictionMade {
+                given: given.clone(),
+                actual: lesson.outcomes.get(id).cloned(),
+            };
+            (id.clone(), made)
+        };
+        Self {
+            completed: lesson.completed,
+            runs: lesson.runs,
+            attempts: lesson.attempts.clone(),
+            hints: lesson.hints.clone(),
+            predictions: lesson.predictions.iter().map(prediction).collect(),
+            checks: lesson.checks.clone(),
+            skipped: lesson.skipped.clone(),
+        }
     }
 }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Answer;
-use crate::model::LessonId;
+use crate::model::{CourseId, LessonId};
 
-/// The version of the log's lines.
-pub const LOG_VERSION: u32 = 1;
+/// The newest version of the log's lines. Lines of the built-in course are of version 1, which names no course; those
+/// of other courses are of version 2, so that a program that knows no courses passes them over.
+pub const LOG_VERSION: u32 = 2;
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +16,9 @@ pub struct Record {
     pub v: u32,
     /// When it happened, in seconds since 1970.
     pub at: u64,
+    /// The course it happened in.
+    #[serde(default, skip_serializing_if = "is_built_in")]
+    pub course: CourseId,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
@@ -37,6 +41,15 @@ pub enum Event {
         prediction: String,
         /// What was predicted.
         given: Answer,
+    },
+    /// A prediction was compared with what came out.
+    PredictionCompared {
+        /// The lesson.
+        lesson: LessonId,
+        /// The prediction's id.
+        prediction: String,
+        /// What came out.
+        actual: Answer,
     },
     /// A question was answered.
     AnswerGiven {
@@ -76,6 +89,13 @@ pub enum Event {
         /// The check's id.
         check: String,
     },
+    /// A check could not be tried.
+    CheckSkipped {
+        /// The lesson.
+        lesson: LessonId,
+        /// The check's id.
+        check: String,
+    },
     /// Everything in the lesson was done.
     LessonCompleted {
         /// The lesson.
@@ -88,13 +108,27 @@ pub enum Event {
     },
 }
 
+fn is_built_in(course: &CourseId) -> bool {
+    *course == CourseId::built_in()
+}
+
 impl Record {
-    /// An event of this version.
+    /// An event in the built-in course.
     pub fn new(at: u64, event: Event) -> Self {
         Self {
-            v: LOG_VERSION,
+            v: 1,
             at,
+            course: CourseId::built_in(),
             event,
+        }
+    }
+
+    /// The same event in another course.
+    pub fn in_course(self, course: CourseId) -> Self {
+        Self {
+            v: if is_built_in(&course) { 1 } else { LOG_VERSION },
+            course,
+            ..self
         }
     }
 
@@ -113,6 +147,8 @@ impl Event {
         match self {
             Self::LessonOpened { lesson }
             | Self::PredictionLocked { lesson, .. }
+            | Self::PredictionCompared { lesson, .. }
+            | Self::CheckSkipped { lesson, .. }
             | Self::AnswerGiven { lesson, .. }
             | Self::HintShown { lesson, .. }
             | Self::RunFinished { lesson, .. }

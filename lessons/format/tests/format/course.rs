@@ -1,7 +1,10 @@
-//! The course, its order, and the JSON Schema of its lessons.
+//! Courses, their order, and the JSON Schema of its lessons.
 
 use crate::support::registry;
-use mlsys_lesson::{Course, Lesson, MODULES, json_schema, parse};
+use mlsys_lesson::{
+    CourseFile, Diagnostic, Lesson, Module, ParsedCourse, between, is_inside, json_schema, parse,
+    read_course, translated,
+};
 
 fn lesson(id: &str, requires: &[&str]) -> Lesson {
     let text = format!(
@@ -10,47 +13,14 @@ fn lesson(id: &str, requires: &[&str]) -> Lesson {
     parse(&format!("{id}.md"), &text).lesson.unwrap()
 }
 
-fn order(lessons: Vec<Lesson>) -> (Vec<String>, Vec<String>) {
-    let (course, problems) = Course::new(lessons);
-    let ids = course
-        .lessons()
-        .iter()
-        .map(|lesson| lesson.front.id.to_string())
-        .collect();
-    let told = problems
-        .iter()
-        .map(|d| format!("{}:{}: {}", d.line, d.column, d.message))
-        .collect();
-    (ids, told)
-}
-
-#[test]
-fn lessons_come_by_module_and_after_what_they_require() {
-    assert_eq!(
-        MODULES.map(|module| module.name),
-        [
-            "systems",
-            "graphs",
-            "gpu",
-            "roofline",
-            "parallel",
-            "efficiency"
-        ]
-    );
-    let (ids, problems) = order(vec![
-        lesson("mine/own", &["gpu/b"]),
-        lesson("gpu/b", &["gpu/a", "systems/one"]),
-        lesson("gpu/a", &[]),
-        lesson("gpu/c", &[]),
-        lesson("systems/one", &[]),
-    ]);
-    assert_eq!(ids, ["systems/one", "gpu/a", "gpu/b", "gpu/c", "mine/own"]);
-    assert_eq!(problems, [""; 0]);
+fn told(problems: &[Diagnostic]) -> Vec<String> {
+    let line = |d: &Diagnostic| format!("{}:{}:{}: {}", d.file, d.line, d.column, d.message);
+    problems.iter().map(line).collect()
 }
 
 #[test]
 fn cycles_unknown_and_double_lessons_are_told_once() {
-    let (ids, problems) = order(vec![
+    let problems = between(&[
         lesson("gpu/a", &["gpu/c"]),
         lesson("gpu/b", &["gpu/a"]),
         lesson("gpu/c", &["gpu/b"]),
@@ -58,25 +28,229 @@ fn cycles_unknown_and_double_lessons_are_told_once() {
         lesson("gpu/late", &["gpu/a", "gpu/slef"]),
         lesson("gpu/a", &[]),
     ]);
-    assert_eq!(ids.len(), 5);
     assert_eq!(
-        problems,
+        told(&problems),
         [
-            "1:1: the lesson `gpu/a` is already in gpu/a.md",
-            "6:22: there is no lesson `gpu/slef`",
-            "6:13: lessons require each other: gpu/a -> gpu/c -> gpu/b -> gpu/a",
-            "6:13: lessons require each other: gpu/self -> gpu/self",
+            "gpu/a.md:1:1: the lesson `gpu/a` is already in gpu/a.md",
+            "gpu/late.md:6:22: there is no lesson `gpu/slef`",
+            "gpu/b.md:6:13: lessons require each other: gpu/a -> gpu/c -> gpu/b -> gpu/a",
+            "gpu/self.md:6:13: lessons require each other: gpu/self -> gpu/self",
+        ]
+    );
+    assert_eq!(
+        problems[1].help.as_deref(),
+        Some("did you mean \"gpu/self\"?")
+    );
+}
+
+const COURSE: &str = r#"format = 1
+id = "mine-2027"
+title = "Mine"
+about = "a course"
+license = "CC-BY-4.0"
+authors = ["A", "B"]
+
+[[module]]
+id = "second"
+title = "Second things first"
+lessons = ["gpu/b", "01-start.md"]
+
+[[module]]
+id = "rest"
+title = "The rest"
+about = "what is left"
+lessons = ["gpu/a"]
+"#;
+
+fn text(id: &str, requires: &[&str]) -> String {
+    lesson(id, requires).source.text
+}
+
+fn course(files: &[(&str, &str)]) -> ParsedCourse {
+    let file = |(path, text): &(&str, &str)| {
+        let file = CourseFile {
+            name: format!("c/{path}"),
+            bytes: text.as_bytes().to_vec(),
+        };
+        ((*path).to_owned(), file)
+    };
+    read_course(&files.iter().map(file).collect(), &registry())
+}
+
+#[test]
+fn a_course_has_its_lessons_in_the_order_it_lists_them() {
+    let [a, b, start] = [
+        text("gpu/a", &["gpu/b"]),
+        text("gpu/b", &[]),
+        text("intro/start", &[]),
+    ];
+    let parsed = course(&[
+        ("course.toml", COURSE),
+        ("gpu/a.md", &a),
+        ("gpu/b.md", &b),
+        ("01-start.md", &start),
+        ("gpu/b.fr.md", &b),
+        ("README.md", "# Mine"),
+    ]);
+    assert_eq!(told(&parsed.diagnostics), [""; 0]);
+    let course = parsed.course.unwrap();
+    assert_eq!(
+        (
+            course.id.as_str(),
+            course.title.as_str(),
+            course.authors.len()
+        ),
+        ("mine-2027", "Mine", 2)
+    );
+    let ids = |module: &Module| -> Vec<String> {
+        let lessons = course.lessons_of(module).iter();
+        lessons.map(|lesson| lesson.front.id.to_string()).collect()
+    };
+    let modules: Vec<_> = course.modules().iter().map(ids).collect();
+    assert_eq!(modules, [vec!["gpu/b", "intro/start"], vec!["gpu/a"]]);
+    assert_eq!(course.nearest("gpu/bb").unwrap().as_str(), "gpu/b");
+    assert_eq!(
+        course.find(&"gpu/a".parse().unwrap()).unwrap().front.title,
+        "t"
+    );
+}
+
+#[test]
+fn everything_wrong_with_a_course_is_told_at_once_with_its_place() {
+    let toml = r#"format = 1
+id = "Mine"
+title = "Mine"
+colour = "red"
+[[module]]
+id = "m"
+title = "M"
+lessons = ["gpu/a", "gpu/missing", "gpu/a", "../up.md", "no id", "gpu/lone"]
+[[module]]
+id = "m"
+titel = "M"
+lessons = ["x.md"]
+"#;
+    let [a, lone, x, extra] = [
+        text("gpu/a", &["gpu/nothing"]),
+        text("gpu/other", &[]),
+        text("gpu/a", &[]),
+        text("gpu/extra", &[]),
+    ];
+    let parsed = course(&[
+        ("course.toml", toml),
+        ("gpu/a.md", &a),
+        ("gpu/lone.md", &lone),
+        ("x.md", &x),
+        ("gpu/extra.md", &extra),
+    ]);
+    assert!(parsed.course.is_none());
+    let problems: Vec<Diagnostic> = parsed.all_diagnostics().cloned().collect();
+    assert_eq!(
+        told(&problems),
+        [
+            "c/course.toml:1:1: the course has no `about`",
+            "c/course.toml:2:6: this is not a course id",
+            "c/course.toml:4:1: `colour` means nothing in the course",
+            "c/course.toml:8:45: this path leads out of the course's folder",
+            "c/course.toml:8:57: this is neither a lesson id nor the path of a lesson file",
+            "c/course.toml:9:1: this `module` has no `title`",
+            "c/course.toml:10:6: the module `m` is there twice",
+            "c/course.toml:11:1: `titel` means nothing in this `module`",
+            "c/course.toml:8:21: there is no lesson file gpu/missing.md",
+            "c/course.toml:8:36: `gpu/a` is listed twice",
+            "c/course.toml:12:12: the lesson in x.md has the id of one above",
+            "c/course.toml:13:1: the lesson file gpu/extra.md is not listed, and is no part of the course",
+            "c/gpu/a.md:6:13: there is no lesson `gpu/nothing`",
+            "c/gpu/lone.md:3:6: this lesson is listed as `gpu/lone`",
         ]
     );
 }
 
 #[test]
-fn an_authors_own_lesson_is_compared_with_the_course() {
-    let (course, _) = Course::new(vec![lesson("gpu/a", &[]), lesson("gpu/b", &["gpu/a"])]);
-    assert_eq!(course.check(&lesson("mine/x", &["gpu/a"])), []);
-    let problems = course.check(&lesson("mine/x", &["gpu/aa"]));
-    assert_eq!(problems[0].help.as_deref(), Some("did you mean \"gpu/a\"?"));
-    assert_eq!(course.nearest("gpu/bb").unwrap().as_str(), "gpu/b");
+fn a_lesson_before_one_it_requires_is_worth_a_warning() {
+    let [a, b, start] = [
+        text("gpu/a", &[]),
+        text("gpu/b", &["gpu/a"]),
+        text("intro/start", &[]),
+    ];
+    let parsed = course(&[
+        ("course.toml", COURSE),
+        ("gpu/a.md", &a),
+        ("gpu/b.md", &b),
+        ("01-start.md", &start),
+    ]);
+    assert!(parsed.course.is_some());
+    assert_eq!(
+        told(&parsed.diagnostics),
+        ["c/gpu/b.md:6:13: the course lists `gpu/b` before `gpu/a`, which it requires"]
+    );
+}
+
+#[test]
+fn what_is_no_course_toml_is_told() {
+    for (toml, said) in [
+        (
+            "title = \n[[module\n",
+            "c/course.toml:1:9: string values must be quoted, expected literal string",
+        ),
+        ("", "c/course.toml:1:1: the course has no `format`"),
+        (
+            "format = 9",
+            "c/course.toml:1:10: the course is written in format 9",
+        ),
+        (
+            "a\0b",
+            "c/course.toml:1:1: this is a binary file, not a course.toml",
+        ),
+        (
+            "module = 3",
+            "c/course.toml:1:10: `module` is a whole number",
+        ),
+    ] {
+        let parsed = course(&[("course.toml", toml)]);
+        assert!(parsed.course.is_none(), "{toml}");
+        let problems = told(&parsed.diagnostics);
+        assert!(
+            problems.iter().any(|told| told == said),
+            "{toml}: {problems:?}"
+        );
+    }
+    assert_eq!(
+        told(&course(&[]).diagnostics),
+        ["course.toml:1:1: there is no course.toml"]
+    );
+}
+
+#[test]
+fn paths_that_lead_out_are_known() {
+    for inside in ["a.md", "gpu/a.md", "x/..y/z", "ü/a.md"] {
+        assert!(is_inside(inside), "{inside}");
+    }
+    for outside in [
+        "",
+        "/a",
+        "../a",
+        "a/../../b",
+        "a/..",
+        "./a",
+        "a//b",
+        "a/",
+        "C:/a",
+        "C:a",
+        "a\\b",
+        "..\\a",
+        "a\nb",
+    ] {
+        assert!(!is_inside(outside), "{outside}");
+    }
+    assert_eq!(
+        translated("gpu/a.fr.md"),
+        Some(("gpu/a.md".to_owned(), "fr"))
+    );
+    assert_eq!(translated("a.pt-BR.md"), Some(("a.md".to_owned(), "pt-BR")));
+    for lesson in ["gpu/a.md", "a.b.md", "a.v2.md", "x.fr", "a.long.md"] {
+        assert_eq!(translated(lesson), None, "{lesson}");
+    }
 }
 
 #[test]

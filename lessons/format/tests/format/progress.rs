@@ -135,7 +135,7 @@ fn lines_of_a_later_version_and_damaged_ones_cost_nothing_else() {
     let mut lines: Vec<String> = log().lines().map(str::to_owned).collect();
     lines.insert(
         1,
-        "{\"v\":2,\"at\":1,\"event\":\"lesson-completed\",\"lesson\":\"a/b\"}".into(),
+        "{\"v\":3,\"at\":1,\"event\":\"lesson-completed\",\"lesson\":\"a/b\"}".into(),
     );
     lines.insert(2, "{\"v\":1,\"at\":1,\"event\":\"from-the-future\"}".into());
     lines.insert(3, "\u{0}\u{0}garbage".into());
