@@ -36,6 +36,17 @@ pub struct Cli {
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
     pub course: Option<PathBuf>,
+    /// For whom lessons are shown.
+    #[command(flatten)]
+    pub reader: Reader,
+}
+
+/// For whom lessons are shown.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Reader {
+    /// Allow the instructor view: key i shows notes and answers; nothing that is answered is kept
+    #[arg(long)]
+    pub instructor: bool,
 }
 
 /// What can be asked for.
@@ -118,6 +129,8 @@ pub struct Open {
     pub size: (u16, u16),
     #[command(flatten)]
     pub machine: Machine,
+    #[command(flatten)]
+    pub reader: Reader,
 }
 
 /// Reads a size such as `120x40`; what no screen has is refused.

@@ -16,7 +16,7 @@ use std::{fs, io};
 
 use mlsys_lesson::{CourseId, Progress};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Reader};
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
@@ -37,6 +37,8 @@ pub struct World<'a> {
     pub paths: Result<Paths, NoDataFolder>,
     /// The course that was asked for; without one, the built-in course.
     pub course: Option<PathBuf>,
+    /// For whom the workbench shows lessons.
+    pub reader: Reader,
 }
 
 /// Does what the command line asks for.
@@ -47,6 +49,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         interrupt: Interrupt::default(),
         paths: Paths::find(),
         course: cli.course.filter(|course| !course.as_os_str().is_empty()),
+        reader: cli.reader,
     };
     match cli.command {
         None => open::course(cli.machine, &mut world),

@@ -10,6 +10,7 @@ use mlsys_lab::Backend;
 use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
+use crate::ui::app::Instructors;
 use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
@@ -27,6 +28,7 @@ pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> 
 
 /// Opens the workbench at a lesson, with its knobs where they are wanted.
 pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
+    world.reader = options.reader.clone();
     let mut knobs = Vec::new();
     for pair in &options.set {
         let parts = pair
@@ -117,6 +119,11 @@ fn start(
         choice: machine.device,
         seed: machine.seed,
         open,
+        instructors: if world.reader.instructor {
+            Instructors::Admitted
+        } else {
+            Instructors::Refused
+        },
         preview,
         paths: world.paths.clone().ok(),
     })

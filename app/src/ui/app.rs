@@ -62,11 +62,22 @@ pub struct App {
     pub look: Look,
     /// How fast runs go.
     pub tempo: Tempo,
+    /// Whether the instructor view may be opened without following a file.
+    pub instructors: Instructors,
     /// The lesson file that is followed, if one is.
     pub preview: Option<Preview>,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
     runs: u64,
+}
+
+/// Whether instructors may see what students do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instructors {
+    /// They may.
+    Admitted,
+    /// Somebody who learns is at the screen.
+    Refused,
 }
 
 /// How fast runs go.
@@ -126,6 +137,7 @@ impl App {
             size,
             look,
             tempo: Tempo::Watch,
+            instructors: Instructors::Refused,
             preview: None,
             seed: None,
             runs: 0,
@@ -139,7 +151,7 @@ impl App {
             Message::Paste(text) => {
                 match &mut self.overlay {
                     Some(Overlay::Palette(palette)) => palette.paste(&text),
-                    Some(Overlay::Help { .. }) => {}
+                    Some(Overlay::Help { .. } | Overlay::Problems { .. }) => {}
                     None => {
                         let page = self.page.as_mut();
                         if let Some(entry) = page.and_then(|page| page.entry.as_mut()) {

@@ -49,6 +49,10 @@ pub enum Command {
     PreviousLab,
     /// Show one more hint.
     Hint,
+    /// Show the lesson as instructors see it, or as students do.
+    Instructor,
+    /// Show all that is wrong with the followed lesson file.
+    Problems,
     /// Use the next usable device.
     Device,
     /// The page of all commands.
@@ -195,6 +199,10 @@ pub enum Need {
     Hint,
     /// The devices are known.
     Devices,
+    /// Instructors may see what students do not.
+    Instructor,
+    /// Something is wrong with the followed lesson file.
+    Problems,
 }
 
 /// How long a row holds out in a footer that grows narrow.

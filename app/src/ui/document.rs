@@ -1,16 +1,22 @@
 //! The text of a lesson as lines: prose, predictions, labs, questions and checks, with what the learner has done.
 
-use mlsys_lesson::{Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind};
+mod instructor;
+
+use mlsys_lesson::{
+    Block, Check, DeviceFacts, LabDirective, LessonEnv, Notes, Predict, PredictKind, Question,
+    QuestionKind,
+};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::answer;
 use super::entry::{Entry, For};
-use super::page::{CheckState, Page, Side};
+use super::page::{Audience, CheckState, Page, Side};
 use super::prose::{self, Signs, Styles};
 use super::slot::State;
 use super::theme::Look;
 use super::wrap::wrap;
+use instructor::Remark;
 
 /// The lines of a lesson.
 pub struct Document {
@@ -37,14 +43,31 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
                 document.lines.extend(lines);
                 document.lines.push(Line::default());
             }
+            Block::Notes(notes) if page.audience == Audience::Instructor => {
+                let mut card = Card::new(page, index, width, look);
+                card.notes(notes);
+                document.lines.append(&mut card.lines);
+                document.lines.push(Line::default());
+            }
             Block::Notes(_) => {}
-            Block::Check(check) => document.lines.extend(check_lines(page, check, width, look)),
+            Block::Check(check) => {
+                document.lines.extend(check_lines(page, check, width, look));
+                let mut card = Card::new(page, index, width, look);
+                card.unseen(|env| instructor::check(check, env));
+                document.lines.append(&mut card.lines);
+            }
             Block::Lab(_) | Block::Predict(_) | Block::Question(_) => {
                 let mut card = Card::new(page, index, width, look);
                 match block {
                     Block::Lab(lab) => card.lab(lab),
-                    Block::Predict(predict) => card.predict(predict),
-                    Block::Question(question) => card.question(question),
+                    Block::Predict(predict) => {
+                        card.predict(predict);
+                        card.unseen(|env| instructor::predict(predict, env));
+                    }
+                    Block::Question(question) => {
+                        card.question(question);
+                        card.unseen(|env| instructor::question(page, question, env));
+                    }
                     Block::Prose(_) | Block::Check(_) | Block::Notes(_) => {}
                 }
                 document.cursor = document
@@ -253,6 +276,42 @@ impl<'a> Card<'a> {
         }
     }
 
+    /// What students do not see, if an instructor reads.
+    fn unseen(&mut self, remarks: impl FnOnce(&LessonEnv<'_>) -> Vec<Remark>) {
+        if self.page.audience == Audience::Student {
+            return;
+        }
+        let theme = &self.look.theme;
+        let facts = DeviceFacts::default();
+        let remarks = remarks(&self.page.env(&facts));
+        let unseen = (
+            "  students do not see: ".to_owned(),
+            theme.warn.add_modifier(Modifier::BOLD),
+        );
+        self.say(&[unseen]);
+        for Remark { name, text } in remarks {
+            let lead = Span::styled(
+                format!("{}  {name}: ", self.look.glyphs.vertical),
+                theme.warn,
+            );
+            let rest = Span::styled(format!("{}    ", self.look.glyphs.vertical), theme.warn);
+            let spans = [(text, theme.text)];
+            self.lines.extend(wrap(&spans, self.width, lead, rest));
+        }
+    }
+
+    fn notes(&mut self, notes: &Notes) {
+        let theme = &self.look.theme;
+        self.say(&[
+            (
+                "  NOTES".to_owned(),
+                theme.warn.add_modifier(Modifier::BOLD),
+            ),
+            ("  students do not see this".to_owned(), theme.warn),
+        ]);
+        self.prose(&notes.markdown);
+    }
+
     fn lab(&mut self, lab: &LabDirective) {
         let Some(slot) = self.page.slots.iter().find(|slot| slot.id == lab.id) else {
             return;
@@ -272,6 +331,7 @@ impl<'a> Card<'a> {
             "enter: knobs",
         );
         self.line(state, self.look.theme.dim);
+        self.unseen(|_| instructor::lab(lab));
     }
 
     fn predict(&mut self, predict: &Predict) {

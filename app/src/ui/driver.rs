@@ -14,7 +14,7 @@ use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{Course, Lesson, Progress};
 
-use super::app::App;
+use super::app::{App, Instructors};
 use super::key::Key;
 use super::message::{Effect, Message};
 use super::preview::Preview;
@@ -43,6 +43,8 @@ pub struct Options {
     pub seed: Option<u64>,
     /// A lesson to open at once.
     pub open: Option<Opening>,
+    /// Whether the instructor view may be opened; then nothing is read from or added to the learner's progress.
+    pub instructors: Instructors,
     /// A lesson file to open and to follow. The author's trials are nobody's progress: none is read or kept.
     pub preview: Option<Follow>,
     /// Where runs and progress are kept, if anywhere.
@@ -89,11 +91,11 @@ pub enum Left {
 
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
 pub fn run(options: Options) -> Result<Left, Broken> {
-    let (log, progress, trouble) = match (&options.paths, &options.preview) {
-        (Some(paths), None) => ProgressLog::open(&paths.progress(), &options.course.id),
-        (Some(_), Some(_)) | (None, _) => {
-            (None, Progress::of_course(options.course.id.clone()), None)
+    let (log, progress, trouble) = match &options.paths {
+        Some(paths) if options.preview.is_none() && options.instructors == Instructors::Refused => {
+            ProgressLog::open(&paths.progress(), &options.course.id)
         }
+        Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
     };
     let mut app = App::new(
         Vec::new(),
@@ -105,6 +107,7 @@ pub fn run(options: Options) -> Result<Left, Broken> {
     );
     app.take_course(&options.course);
     app.seed = options.seed;
+    app.instructors = options.instructors;
     app.notice = trouble;
     // What cannot be opened as asked for is told before the terminal is taken.
     let mut effects = match options.open {

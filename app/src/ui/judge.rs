@@ -153,7 +153,7 @@ impl Page {
     }
 
     /// The names that expressions of this lesson have values for.
-    fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
+    pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
         self.slots
             .iter()

@@ -13,13 +13,18 @@ pub enum Overlay {
     },
     /// Everything that can be done or opened, by name.
     Palette(Palette),
+    /// Everything that is wrong with the followed lesson file.
+    Problems {
+        /// The first line shown.
+        scroll: usize,
+    },
 }
 
 impl Overlay {
     /// Where the keys go while it is there.
     pub fn place(&self) -> Place {
         match self {
-            Self::Help { .. } => Place::Help,
+            Self::Help { .. } | Self::Problems { .. } => Place::Help,
             Self::Palette(_) => Place::Palette,
         }
     }

@@ -43,6 +43,8 @@ pub struct Page {
     pub checks: BTreeMap<String, CheckState>,
     /// How the lab's pictures are told.
     pub telling: Telling,
+    /// For whom the text is laid out.
+    pub audience: Audience,
     /// The lab whose prediction the learner has been asked for and may skip.
     pub reminded: Option<usize>,
 }
@@ -65,6 +67,15 @@ pub enum Telling {
     Drawn,
     /// Said in sentences.
     InWords,
+}
+
+/// For whom a lesson is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Notes, answers and what checks come to are left out.
+    Student,
+    /// Everything is shown, what students do not see marked as such.
+    Instructor,
 }
 
 /// An answer and what was said to it.
@@ -122,6 +133,7 @@ impl Page {
             hints: BTreeMap::new(),
             checks: BTreeMap::new(),
             telling: Telling::Drawn,
+            audience: Audience::Student,
             reminded: None,
         };
         page.marked = page.activities().first().copied();

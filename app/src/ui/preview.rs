@@ -46,6 +46,12 @@ impl Preview {
         }
     }
 
+    /// How many lines it takes to tell all that is wrong.
+    pub fn lines(&self) -> usize {
+        let lines = |problem: &Diagnostic| 4 + usize::from(problem.help.is_some());
+        1 + self.problems.iter().map(lines).sum::<usize>()
+    }
+
     /// Whether what is on the screen is older than the file, or nothing is on it.
     pub fn is_behind(&self) -> bool {
         self.unreadable.is_some() || self.problems.iter().any(Diagnostic::is_error)

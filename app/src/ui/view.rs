@@ -60,7 +60,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 /// What lies over the page; returns where the cursor stands.
 fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     let area = match overlay {
-        Overlay::Help { .. } => body,
+        Overlay::Help { .. } | Overlay::Problems { .. } => body,
         Overlay::Palette(_) => palette::area(body),
     };
     Clear.render(area, buffer);
@@ -70,6 +70,10 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
     match overlay {
         Overlay::Help { scroll } => {
             help::draw(app, *scroll, area, buffer);
+            None
+        }
+        Overlay::Problems { scroll } => {
+            problems::all(app, *scroll, area, buffer);
             None
         }
         Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),

@@ -45,6 +45,75 @@ impl Check {
     }
 }
 
+/// A part of a formula and what it comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The part as it is written.
+    pub source: String,
+    /// Its value in words, or why it has none.
+    pub value: String,
+}
+
+impl Formula {
+    /// What it comes to in an environment, in words; or why it has no value there.
+    pub fn in_words(&self, env: &dyn Env) -> String {
+        value_of(self, &self.expr, env)
+    }
+
+    /// The conditions it joins with `and`, each followed by the sides that it compares, as far as they are not plain
+    /// constants.
+    pub fn parts(&self, env: &dyn Env) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.add_parts(&self.expr, env, &mut parts);
+        parts
+    }
+
+    fn add_parts(&self, expr: &Expr, env: &dyn Env, parts: &mut Vec<Part>) {
+        if let Node::Binary(BinaryOp::And, left, right) = &expr.node {
+            self.add_parts(left, env, parts);
+            self.add_parts(right, env, parts);
+            return;
+        }
+        let mut part_of = |expr: &Expr| {
+            let part = Part {
+                source: part(self, expr.span).to_owned(),
+                value: value_of(self, expr, env),
+            };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        };
+        part_of(expr);
+        let sides: Vec<&Expr> = match &expr.node {
+            Node::Binary(op, left, right) if op.is_comparison() => vec![left, right],
+            Node::Call(Function::Close, arguments) => arguments.iter().take(2).collect(),
+            Node::Number(_)
+            | Node::Text(_)
+            | Node::Bool(_)
+            | Node::Name(_)
+            | Node::Unary(..)
+            | Node::Binary(..)
+            | Node::Call(..) => Vec::new(),
+        };
+        let is_plain =
+            |side: &Expr| matches!(side.node, Node::Number(_) | Node::Text(_) | Node::Bool(_));
+        sides
+            .into_iter()
+            .filter(|side| !is_plain(side))
+            .for_each(part_of);
+    }
+}
+
+fn value_of(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
+    match evaluate(expr, env) {
+        Ok(value) => shown(&value),
+        Err(error) => match error.missing() {
+            Some(reason) => format!("no value yet: {reason}"),
+            None => format!("no value: {}", error_text(formula, &error)),
+        },
+    }
+}
+
 /// An evaluation error with the part of the expression it is about.
 pub(crate) fn error_text(formula: &Formula, error: &EvalError) -> String {
     match &error.kind {

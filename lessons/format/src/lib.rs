@@ -19,7 +19,7 @@ mod source;
 mod template;
 mod validate;
 
-pub use check::CheckOutcome;
+pub use check::{CheckOutcome, Part};
 pub use course::{
     COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, is_inside,
     read_course, translated,

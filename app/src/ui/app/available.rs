@@ -3,7 +3,7 @@
 use mlsys_lab::schema::Draw;
 use mlsys_lesson::{Block, Question};
 
-use super::App;
+use super::{App, Instructors};
 use crate::ui::command::{Binding, Command, Need, Place, TABLE};
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
@@ -82,6 +82,17 @@ impl App {
                 "nothing to reset: nothing has run and no knob was turned",
             ),
             Need::Hint => hint(page),
+            Need::Instructor => met(
+                self.preview.is_some() || self.instructors == Instructors::Admitted,
+                "only with --instructor, and in `mlsys lesson preview`",
+            ),
+            Need::Problems => match &self.preview {
+                None => Err("only in `mlsys lesson preview`".to_owned()),
+                Some(preview) => met(
+                    preview.unreadable.is_some() || !preview.problems.is_empty(),
+                    "nothing is wrong with the file",
+                ),
+            },
             Need::Devices => met(self.devices.is_some(), "still looking for devices"),
         }
     }

@@ -5,7 +5,8 @@ use crate::ui::command::{self, Command, Motion, Place};
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
-use crate::ui::page::Side;
+use crate::ui::page::{Audience, Side};
+use crate::ui::preview::Preview;
 use crate::ui::view;
 
 impl App {
@@ -42,7 +43,7 @@ impl App {
                 palette.key(key);
                 Vec::new()
             }
-            (None, Some(Overlay::Help { .. }) | None) => Vec::new(),
+            (None, Some(Overlay::Help { .. } | Overlay::Problems { .. }) | None) => Vec::new(),
         }
     }
 
@@ -84,7 +85,18 @@ impl App {
             Command::Help => {
                 self.overlay = match self.overlay {
                     Some(Overlay::Help { .. }) => None,
-                    Some(Overlay::Palette(_)) | None => Some(Overlay::Help { scroll: 0 }),
+                    Some(Overlay::Problems { .. } | Overlay::Palette(_)) | None => {
+                        Some(Overlay::Help { scroll: 0 })
+                    }
+                }
+            }
+            Command::Instructor => self.change_audience(),
+            Command::Problems => {
+                self.overlay = match self.overlay {
+                    Some(Overlay::Problems { .. }) => None,
+                    Some(Overlay::Help { .. } | Overlay::Palette(_)) | None => {
+                        Some(Overlay::Problems { scroll: 0 })
+                    }
                 }
             }
             Command::Palette => self.open_palette(),
@@ -104,6 +116,25 @@ impl App {
             Place::Picture | Place::Help => {}
         }
         Vec::new()
+    }
+
+    /// As instructors see it, or again as students do.
+    fn change_audience(&mut self) {
+        let Some(page) = self.page.as_mut() else {
+            return;
+        };
+        page.audience = match page.audience {
+            Audience::Student => Audience::Instructor,
+            Audience::Instructor => Audience::Student,
+        };
+        self.notice = Some(
+            match page.audience {
+                Audience::Instructor => "as instructors see it: i shows what students see",
+                Audience::Student => "as students see it",
+            }
+            .to_owned(),
+        );
+        self.keep_marked_in_view();
     }
 
     /// Leaves what lies over the page, or the page.
@@ -128,6 +159,11 @@ impl App {
                 let (half, longest) = (self.half_screen(), view::help::longest(self));
                 match &mut self.overlay {
                     Some(Overlay::Help { scroll }) => *scroll = motion.from(*scroll, half, longest),
+                    Some(Overlay::Problems { scroll }) => {
+                        let lines = self.preview.as_ref().map_or(0, Preview::lines);
+                        let rows = usize::from(self.size.1.saturating_sub(2));
+                        *scroll = motion.from(*scroll, half, lines.saturating_sub(rows));
+                    }
                     Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
                     None => {}
                 }

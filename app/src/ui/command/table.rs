@@ -308,6 +308,24 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Lab, Need::Changed]),
     row(
+        Command::Instructor,
+        &[Key::Char('i')],
+        READING,
+        "instructor",
+        "show notes, answers and settings that students do not see, or hide them",
+    )
+    .needs(&[Need::Instructor])
+    .rank(Rank::Rare),
+    row(
+        Command::Problems,
+        &[Key::Char('!')],
+        ALL,
+        "problems",
+        "show all that is wrong with the lesson file that is previewed",
+    )
+    .needs(&[Need::Problems])
+    .rank(Rank::Rare),
+    row(
         Command::Device,
         &[Key::Char('d')],
         PAGES,

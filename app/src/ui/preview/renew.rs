@@ -62,6 +62,7 @@ pub(super) fn renew(
     fresh.reminded = slot_at(reminded_id);
     fresh.side = old.side;
     fresh.telling = old.telling;
+    fresh.audience = old.audience;
     fresh.marked = old
         .marked
         .and_then(|block| same_block(&old.lesson, &fresh.lesson, block))

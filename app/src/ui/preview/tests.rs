@@ -1,5 +1,6 @@
 //! The author writes, the screen follows.
 
+use super::super::app::Instructors;
 use super::super::message::{Effect, Message};
 use super::super::tests::{Bench, point};
 use super::{Preview, Sight};
@@ -184,4 +185,69 @@ fn any_size_bears_any_number_of_errors() {
             Author::opening((width, height), &text).bench.screen();
         }
     }
+}
+
+#[test]
+fn instructors_see_what_students_do_not() {
+    let mut author = Author::new((200, 120));
+    let notes = "```{notes}\nAsk who sees *why*.\n```\n\n```{question} q1\n";
+    author.replaces("```{question} q1\n", notes);
+    author.bench.hides("Ask who sees");
+    author.bench.hides("students do not see");
+    author.bench.keys("i");
+    for text in [
+        "instructor view",
+        "Ask who sees why.",
+        "students do not see this",
+        "held against: run.accuracy = no value yet",
+        "kind: occupancy",
+        "knob: width, at first 32",
+        "answer: 1218",
+        "tolerance: none",
+        "wrong: 1152: Biases are parameters too.",
+        "hint 2: Add the biases.",
+        "changes weights: The optimizer does that.",
+        "class: seeded",
+        "part: run.parameters == 1218 = no value yet",
+    ] {
+        author.bench.shows(text);
+    }
+    author.bench.keys("  ");
+    author.bench.train(0.5);
+    author.bench.shows("part: run.parameters = 1218");
+    author.bench.shows("part: run.accuracy >= 0.95 = false");
+    author.bench.keys("i");
+    author.bench.hides("students do not see");
+    author.bench.hides("instructor view");
+}
+
+#[test]
+fn learners_are_told_why_they_do_not() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("i");
+    bench.shows("only with --instructor");
+    bench.hides("students do not see");
+    bench.app.instructors = Instructors::Admitted;
+    bench.keys("i");
+    bench.shows("students do not see");
+}
+
+#[test]
+fn all_problems_can_be_read_one_by_one() {
+    let mut author = Author::new((80, 16));
+    author.bench.keys("!");
+    author.bench.shows("nothing is wrong with the file");
+    author.saves(
+        &LESSON
+            .replace("answer = ", "anser = ")
+            .replace("minutes", "minuets"),
+    );
+    author.bench.shows("! shows them all");
+    author.bench.keys("!");
+    author.bench.shows("minuets");
+    author.bench.hides("anser");
+    author.bench.keys("G^^");
+    author.bench.shows("anser");
+    author.bench.keys("\u{1b}");
+    author.bench.shows("! shows them all");
 }

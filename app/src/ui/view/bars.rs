@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::ui::app::App;
+use crate::ui::page::Audience;
 
 /// The name of the program, where the learner is, and the device.
 pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -17,10 +18,14 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
         None => "the course".to_owned(),
         Some(page) => page.lesson.front.title.clone(),
     };
-    let left = Line::from(vec![
+    let mut left = Line::from(vec![
         Span::styled(" mlsys ", theme.selection),
         Span::styled(format!(" {place}"), theme.title),
     ]);
+    let audience = app.page.as_ref().map(|page| page.audience);
+    if audience == Some(Audience::Instructor) {
+        left.push_span(Span::styled("  instructor view", theme.warn));
+    }
     // A styled span and not a styled line: a line's style would colour the whole row.
     let right = Line::from(Span::styled(format!("{device} "), theme.dim));
     let room = usize::from(area.width);

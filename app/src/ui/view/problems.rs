@@ -35,8 +35,21 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
         line.render(row, buffer);
     }
     if let (Some(last), true) = (area.rows().next_back(), hidden > 0) {
-        let more = format!(" {} more lines: mend those above first", hidden + 1);
+        let more = format!(" {} more lines: ! shows them all", hidden + 1);
         Line::styled(more, app.look.theme.dim).render(last, buffer);
+    }
+}
+
+/// Draws all of it.
+pub fn all(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
+    let Some(preview) = &app.preview else {
+        return;
+    };
+    let lines = lines(preview, app.page.is_some(), &app.look);
+    // The file may have been mended since somebody scrolled.
+    let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
+    for (line, row) in lines.iter().skip(scroll).zip(area.rows()) {
+        line.render(row, buffer);
     }
 }
 

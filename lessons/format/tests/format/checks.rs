@@ -240,3 +240,38 @@ fn a_prediction_stands_beside_theory_and_measurement() {
             .contains("registers, warps")
     );
 }
+
+#[test]
+fn the_parts_of_a_check_are_told_with_their_values() {
+    let (registry, run) = (registry(), run(&[0.5, 0.61]));
+    let schema = registry.find("train").unwrap().schema();
+    let env = LessonEnv::new()
+        .with_run("run", schema, &run)
+        .without_run("big", "no CUDA device was found");
+    let parts = |assert: &str| -> Vec<String> {
+        let lesson = lesson(&format!("{{check}} c\nassert = \"{assert}\""));
+        let check = lesson.checks().next().unwrap().clone();
+        let parts = check.assert.parts(&env).into_iter();
+        parts
+            .map(|part| format!("{}: {}", part.source, part.value))
+            .collect()
+    };
+    assert_eq!(
+        parts("run.accuracy > 0.6 and 2*run.parameters == run.parameters"),
+        [
+            "run.accuracy > 0.6: true",
+            "run.accuracy: 0.61",
+            "2*run.parameters == run.parameters: false",
+            "2*run.parameters: 2436",
+            "run.parameters: 1218",
+        ]
+    );
+    assert_eq!(
+        parts("close(run.accuracy, big.accuracy, 0.1)"),
+        [
+            "close(run.accuracy, big.accuracy, 0.1): no value yet: no CUDA device was found",
+            "run.accuracy: 0.61",
+            "big.accuracy: no value yet: no CUDA device was found",
+        ]
+    );
+}

@@ -144,6 +144,26 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
+    /// Whether it compares two values.
+    pub const fn is_comparison(self) -> bool {
+        match self {
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessOrEqual
+            | Self::Greater
+            | Self::GreaterOrEqual => true,
+            Self::Or
+            | Self::And
+            | Self::Add
+            | Self::Subtract
+            | Self::Multiply
+            | Self::Divide
+            | Self::Remainder
+            | Self::Power => false,
+        }
+    }
+
     /// The operator as it is written.
     pub const fn symbol(self) -> &'static str {
         match self {
