@@ -32,9 +32,12 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     while session.divergence.is_none() && session.step < session.knobs.steps {
         let asked = Instant::now();
         let turn = run.control.turn(session.step);
-        if asked.elapsed() > PAUSE {
+        session.gait = if asked.elapsed() > PAUSE {
             session.times.void_window();
-        }
+            Gait::Paced
+        } else {
+            Gait::Steady
+        };
         match turn {
             Turn::Go(changes) => {
                 session.apply(run, changes)?;
@@ -49,6 +52,14 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         }
     }
     session.finish(run)
+}
+
+/// Whether a step follows at once on the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gait {
+    Steady,
+    /// It was waited for: the device is idle.
+    Paced,
 }
 
 struct Session {
@@ -66,6 +77,7 @@ struct Session {
     pictures: Pictures,
     started: Instant,
     times: StepTimes,
+    gait: Gait,
     losses: Losses,
     divergence: Option<&'static str>,
     /// Steps done.
@@ -128,6 +140,7 @@ impl Session {
             params: run.params.clone(),
             started,
             times: StepTimes::default(),
+            gait: Gait::Steady,
             divergence: None,
             step: 0,
             samples_seen: 0,
@@ -199,8 +212,11 @@ impl Session {
                 self.times.void_window();
                 self.times.push_phases(done.phases);
             }
-            // Reading waits for the device, and waiting every step would keep it idle in between.
-            (true, Timing::Steps) if record || evaluate || self.losses.must_be_read() => {
+            // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
+            // it idle anyway, and is timed step by step.
+            (true, Timing::Steps)
+                if record || evaluate || self.gait == Gait::Paced || self.losses.must_be_read() =>
+            {
                 self.read_losses(run);
                 self.times.close_window();
             }
