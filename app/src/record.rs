@@ -1,15 +1,21 @@
 //! What a run leaves on disk: a folder with `run.json`, `reports.jsonl` and, once it has ended, `outcome.json`.
 //!
-//! Reports are appended line by line, so that a run that is killed keeps all but perhaps its last line.
+//! Reports are appended line by line, so that a run that is killed keeps all but perhaps its last line. While it goes
+//! on the run holds a lock on `running`: a run without an outcome whose lock is free was cut off.
 
+mod batch;
+mod chunk;
 mod line;
+mod load;
+mod number;
 mod read;
+mod writer;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::output;
@@ -18,15 +24,18 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
-pub use read::{Past, list, newest_metric, read};
+pub use read::{Past, Standing, Summary, find, list, newest_metric, open, read, summary};
 
 use crate::session::Outcome;
+use writer::Writer;
 
-/// The version of the files' shape.
-const FORMAT: u32 = 1;
+/// The version of the files' shape; all before it are read too. The second has values of series by the batch.
+const FORMAT: u64 = 2;
 
-/// What a kill may cost at most.
-const FLUSH_PERIOD: Duration = Duration::from_secs(1);
+const ABOUT: &str = "run.json";
+const REPORTS: &str = "reports.jsonl";
+const OUTCOME: &str = "outcome.json";
+const RUNNING: &str = "running";
 
 /// What is known of a run before it starts.
 pub struct About<'a> {
@@ -43,8 +52,10 @@ pub struct About<'a> {
 /// The record of a run that is going on.
 pub struct Record {
     folder: PathBuf,
-    reports: BufWriter<File>,
-    flushed: Instant,
+    writer: Writer,
+    step: u64,
+    /// Holds the lock that says that the run goes on; the system lets go of it when the process ends, however it ends.
+    _running: Option<File>,
 }
 
 impl Record {
@@ -53,15 +64,18 @@ impl Record {
         let started = SystemTime::now();
         fs::create_dir_all(runs)?;
         let folder = own_folder(runs, &about.schema.kind, started)?;
-        write_json(&folder.join("run.json"), &description(about, started))?;
+        let running = lock(&folder);
         let reports = File::options()
             .append(true)
             .create_new(true)
-            .open(folder.join("reports.jsonl"))?;
+            .open(folder.join(REPORTS))?;
+        // Last, because a folder with this file counts as a run.
+        write_json(&folder.join(ABOUT), &description(about, started))?;
         Ok(Self {
             folder,
-            reports: BufWriter::new(reports),
-            flushed: Instant::now(),
+            writer: Writer::start(reports)?,
+            step: 0,
+            _running: running,
         })
     }
 
@@ -70,16 +84,12 @@ impl Record {
         &self.folder
     }
 
-    /// Appends a report; pictures are kept once, at the end.
+    /// Appends a report; pictures are kept once, at the end. It is on disk a tenth of a second later.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
-        if let Some(line) = line::of(report) {
-            self.line(&line)?;
-            if self.flushed.elapsed() >= FLUSH_PERIOD {
-                self.reports.flush()?;
-                self.flushed = Instant::now();
-            }
+        if let Report::Point { step, .. } = report {
+            self.step = self.step.max(*step);
         }
-        Ok(())
+        self.writer.append(report)
     }
 
     /// Writes the last pictures and how the run ended.
@@ -90,25 +100,27 @@ impl Record {
         elapsed: Duration,
     ) -> io::Result<()> {
         for (panel, (step, frame)) in &data.frames {
-            self.line(
-                &json!({ "frame": { "panel": panel.as_ref(), "step": step, "frame": frame } }),
-            )?;
+            self.writer.line(line::of_frame(panel, *step, frame)?)?;
         }
-        self.reports.flush()?;
+        self.writer.close()?;
         let (outcome, reason) = ending(outcome);
-        let ended = json!({ "outcome": outcome, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": data.step });
-        write_json(&self.folder.join("outcome.json"), &ended)
-    }
-
-    fn line(&mut self, line: &Json) -> io::Result<()> {
-        serde_json::to_writer(&mut self.reports, line)?;
-        self.reports.write_all(b"\n")
+        let ended = json!({ "outcome": outcome, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": self.step });
+        write_json(&self.folder.join(OUTCOME), &ended)?;
+        // Nobody asks for the lock of a run that has an outcome.
+        let _ = fs::remove_file(self.folder.join(RUNNING));
+        Ok(())
     }
 }
 
-/// A folder that no other process has: the time to the second, the lab, the process, and a count if need be.
+/// The lock of a run; where files cannot be locked there is none, and its runs never seem to go on.
+fn lock(folder: &Path) -> Option<File> {
+    let file = File::create(folder.join(RUNNING)).ok()?;
+    file.try_lock().ok().map(|()| file)
+}
+
+/// A folder that no other process has: the time to the millisecond, the lab, the process, and a count if need be.
 fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBuf> {
-    let time = humantime::format_rfc3339_seconds(started)
+    let time = humantime::format_rfc3339_millis(started)
         .to_string()
         .replace(':', "-");
     let name = format!("{time}-{kind}-{}", process::id());
@@ -152,6 +164,7 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
         "seed": about.params.get("seed").map(output::value),
         "device": device,
         "mlsys": env!("CARGO_PKG_VERSION"),
+        "burn": mlsys_nets::BURN,
         "started": humantime::format_rfc3339_seconds(started).to_string(),
     })
 }
@@ -172,7 +185,10 @@ fn ending(outcome: &Outcome) -> (&'static str, Option<String>) {
 fn write_json(path: &Path, json: &Json) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(json)?;
     text.push('\n');
-    fs::write(path, text)
+    // Under another name first, so that nobody finds half of it.
+    let draft = path.with_extension("draft");
+    fs::write(&draft, text)?;
+    fs::rename(draft, path)
 }
 
 #[cfg(test)]

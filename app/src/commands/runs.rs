@@ -67,7 +67,7 @@ fn show(runs: &Path, name: &str, listing: Listing, console: &mut Console) -> Res
     let metrics = past.data.metrics();
     if listing.json {
         let mut shown = object(&past);
-        shown["about"] = past.about.clone();
+        shown["about"] = past.summary.about.clone();
         shown["metrics"] = metrics
             .iter()
             .map(|(n, v)| ((*n).to_owned(), mlsys_lab::output::value(v)))
@@ -93,28 +93,25 @@ fn show(runs: &Path, name: &str, listing: Listing, console: &mut Console) -> Res
 fn row(past: &Past) -> Vec<String> {
     let word = |json: &Json| json.as_str().map(|text| cell(text, 60)).unwrap_or_default();
     vec![
-        past.name.clone(),
-        word(&past.about["lesson"]["id"]),
-        word(&past.about["device"]["id"]),
+        past.summary.name.clone(),
+        word(&past.summary.about["lesson"]["id"]),
+        word(&past.summary.about["device"]["id"]),
         outcome(past),
     ]
 }
 
-/// How the run ended; one that never wrote its end goes on, or was killed.
+/// How the run stands.
 fn outcome(past: &Past) -> String {
-    match &past.outcome {
-        None => "unfinished".to_owned(),
-        Some(end) => end["outcome"].as_str().unwrap_or("unknown").to_owned(),
-    }
+    past.summary.standing.word().to_owned()
 }
 
 fn object(past: &Past) -> Json {
     json!({
-        "name": past.name,
-        "lab": past.about["lab"],
-        "lesson": past.about["lesson"],
-        "device": past.about["device"],
-        "started": past.about["started"],
+        "name": past.summary.name,
+        "lab": past.summary.about["lab"],
+        "lesson": past.summary.about["lesson"],
+        "device": past.summary.about["device"],
+        "started": past.summary.about["started"],
         "outcome": outcome(past),
     })
 }

@@ -62,6 +62,10 @@ fn reports() -> Vec<Report> {
             name: "accuracy".into(),
             value: Value::Float(1.0),
         },
+        Report::Scalar {
+            name: "ratio".into(),
+            value: Value::Float(0.1 + 0.7),
+        },
         Report::Change(Change {
             step: 1,
             name: "rate".into(),
@@ -97,8 +101,9 @@ fn a_record_reads_back_as_what_was_reported() {
     let names = list(&scratch.0).unwrap();
     let past = read(&scratch.0, &names[0]).unwrap();
     assert_eq!(past.data, data);
-    assert_eq!(past.about["lesson"]["id"], "a/b");
-    assert_eq!(past.outcome.unwrap()["outcome"], "finished");
+    assert_eq!(past.summary.about["lesson"]["id"], "a/b");
+    assert_eq!(past.summary.standing.word(), "finished");
+    assert!(past.warnings.is_empty());
 }
 
 #[test]
@@ -108,42 +113,62 @@ fn a_torn_last_line_costs_that_line_alone() {
     for report in reports() {
         record.append(&report).unwrap();
     }
-    let path = record.folder().join("reports.jsonl");
+    let path = record.folder().join(REPORTS);
     drop(record);
     let whole = fs::read(&path).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|&byte| byte == b'\n').collect();
     let names = list(&scratch.0).unwrap();
+    let of = |text: &[u8]| {
+        fs::write(&path, text).unwrap();
+        read(&scratch.0, &names[0]).unwrap()
+    };
     for length in 0..whole.len() {
-        fs::write(&path, &whole[..length]).unwrap();
-        let past = read(&scratch.0, &names[0]).unwrap();
-        let complete = whole[..length]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
-        let mut expected = RunData::default();
+        let past = of(&whole[..length]);
+        assert_eq!(past.summary.standing, Standing::CutOff);
+        assert_eq!(past.warnings, [""; 0], "cut at {length}");
         // A line may be whole but for its line end.
-        let ends_whole = whole[length] == b'\n';
-        for report in reports()
-            .into_iter()
-            .take(complete + usize::from(ends_whole))
-        {
-            expected.apply(report);
-        }
-        assert_eq!(past.data, expected, "cut at {length}");
-        assert!(past.outcome.is_none());
+        let mut kept = 0;
+        let complete = lines.iter().take_while(|line| {
+            kept += line.len();
+            kept <= length + 1
+        });
+        let complete: Vec<u8> = complete.flat_map(|line| line.to_vec()).collect();
+        assert_eq!(past.data, of(&complete).data, "cut at {length}");
     }
 }
 
 #[test]
-fn damage_in_the_middle_is_told_with_its_line() {
+fn damage_in_the_middle_is_told_with_its_line_and_the_rest_is_used() {
     let scratch = Scratch::new("damaged");
     let record = record(&scratch.0);
-    fs::write(
-        record.folder().join("reports.jsonl"),
-        "{\"notice\":\"a\"}\nnonsense\n{\"notice\":\"b\"}\n",
-    )
-    .unwrap();
-    let error = read(&scratch.0, &list(&scratch.0).unwrap()[0]).unwrap_err();
-    assert!(error.contains("reports.jsonl:2:"), "{error}");
+    let lines: [&[u8]; 8] = [
+        b"{\"notice\":\"a\"}",
+        b"nonsense",
+        b"{\"notice\":\"\xff\"}",
+        b"",
+        b"{\"points\":{\"loss\":{\"from\":1,\"by\":1,\"f64\":[0.5,0.25]}}}",
+        b"{\"points\":{\"loss\":{\"from\":1,\"by\":1,\"f64\":[0.5]}}}",
+        b"{\"points\":{\"loss\":{\"steps\":[3,4],\"f64\":[0.5]}}}",
+        b"{\"points\": {\"loss\": {\"steps\": [3], \"f32\": [0.1]}}}",
+    ];
+    fs::write(record.folder().join(REPORTS), lines.join(&b'\n')).unwrap();
+    let past = read(&scratch.0, &list(&scratch.0).unwrap()[0]).unwrap();
+    assert_eq!(past.data.notices, ["a"]);
+    let third = f64::from(0.1_f32);
+    assert_eq!(
+        past.data.series["loss"].points(),
+        [(1, 0.5), (2, 0.25), (3, third)]
+    );
+    let said = past.warnings.join("\n");
+    for place in [
+        "jsonl:2 ",
+        "jsonl:3 was passed over: it is not text",
+        "jsonl:6 ",
+        "jsonl:7 ",
+    ] {
+        assert!(said.contains(place), "{place} is missing in {said}");
+    }
+    assert_eq!(past.warnings.len(), 4, "{said}");
 }
 
 #[test]
@@ -155,7 +180,125 @@ fn two_runs_of_one_moment_have_two_folders() {
 }
 
 #[test]
-fn no_folder_is_no_runs() {
+fn no_folder_is_no_runs_and_an_empty_one_is_none_either() {
     let scratch = Scratch::new("none");
     assert!(list(&scratch.0).unwrap().is_empty());
+    fs::create_dir_all(scratch.0.join("2026-01-01T00-00-00Z-t-1")).unwrap();
+    assert!(list(&scratch.0).unwrap().is_empty());
+}
+
+#[test]
+fn a_run_goes_on_until_it_ends_or_is_cut_off() {
+    let scratch = Scratch::new("standing");
+    let ended = record(&scratch.0);
+    let folder = ended.folder().to_owned();
+    assert_eq!(summary(&folder).unwrap().standing, Standing::GoingOn);
+    ended
+        .finish(&RunData::default(), &Outcome::Finished, Duration::ZERO)
+        .unwrap();
+    assert_eq!(summary(&folder).unwrap().standing.word(), "finished");
+    assert!(!folder.join(RUNNING).exists());
+    let cut = record(&scratch.0);
+    let folder = cut.folder().to_owned();
+    drop(cut);
+    assert_eq!(summary(&folder).unwrap().standing, Standing::CutOff);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_says_why() {
+    let scratch = Scratch::new("refused");
+    let folder = scratch.0.join("run");
+    fs::create_dir_all(&folder).unwrap();
+    let said = |about: Option<&[u8]>| {
+        match about {
+            Some(about) => fs::write(folder.join(ABOUT), about).unwrap(),
+            None => fs::write(folder.join(REPORTS), "{}").unwrap(),
+        }
+        read(&scratch.0, "run").unwrap_err()
+    };
+    for (about, reason) in [
+        (None, "run.json, which says what was run, is missing"),
+        (
+            Some(&b"{\"format\": 3}"[..]),
+            "a newer mlsys has recorded this run (format 3; this one reads up to 2): an update reads it",
+        ),
+        (Some(b"{\"format\": 0}"), "it says no format"),
+        (Some(b"{\"format\": 1, \"lab\": "), "run.json: EOF"),
+        (Some(b"[1]"), "it holds no object"),
+        (Some(b"\xff\xfe"), "run.json: "),
+        (Some(b""), "run.json: EOF"),
+        (Some(&[b'['; 2_000_000]), "far too long"),
+        (Some(&[b'['; 100_000]), "recursion"),
+    ] {
+        let error = said(about);
+        assert!(error.contains(reason), "{reason} is missing in {error}");
+    }
+}
+
+#[test]
+fn records_of_the_first_format_are_read() {
+    let scratch = Scratch::new("first");
+    let folder = scratch.0.join("run");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(ABOUT), "{\"format\": 1, \"lab\": \"t\"}").unwrap();
+    let mut expected = RunData::default();
+    let mut text = String::new();
+    for step in 1..500 {
+        for (name, value) in [
+            ("loss", 1.0 / step as f64),
+            ("accuracy", f64::NAN),
+            ("odd \"name\"", 1e-300),
+        ] {
+            text += &json!({ "point": { "name": name, "step": step, "value": value } }).to_string();
+            text.push('\n');
+            expected.apply(Report::Point {
+                name: name.into(),
+                step,
+                value,
+            });
+        }
+    }
+    fs::write(folder.join(REPORTS), text).unwrap();
+    let past = read(&scratch.0, "run").unwrap();
+    assert_eq!(past.data, expected);
+    assert_eq!(past.warnings, [""; 0]);
+}
+
+#[test]
+fn runs_are_found_by_what_people_write() {
+    let scratch = Scratch::new("found");
+    for name in [
+        "2026-01-01-train-1",
+        "2026-01-02-train-2",
+        "2026-01-02-train-3",
+    ] {
+        fs::create_dir_all(scratch.0.join(name)).unwrap();
+        fs::write(scratch.0.join(name).join(ABOUT), "{\"format\": 2}").unwrap();
+    }
+    let found = |asked: &str| {
+        find(&scratch.0, asked).map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+    };
+    for (asked, name) in [
+        ("last", "2026-01-02-train-3"),
+        ("last-2", "2026-01-01-train-1"),
+        ("2026-01-01", "2026-01-01-train-1"),
+        ("2026-01-02-train-2", "2026-01-02-train-2"),
+        (
+            scratch.0.join("2026-01-01-train-1").to_str().unwrap(),
+            "2026-01-01-train-1",
+        ),
+    ] {
+        assert_eq!(found(asked).as_deref(), Ok(name));
+    }
+    for (asked, reason) in [
+        ("last-3", "the first is 'last-2'"),
+        ("2026-01-02", "begins the names of 2 runs"),
+        ("2026-01-02-trian-3", "did you mean '2026-01-02-train-3'?"),
+        ("lsat", "did you mean 'last'?"),
+        ("train", "see `mlsys runs list`"),
+        ("no/where", "no folder"),
+    ] {
+        let error = found(asked).unwrap_err();
+        assert!(error.contains(reason), "{asked}: {error}");
+    }
 }

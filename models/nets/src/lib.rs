@@ -13,7 +13,20 @@ pub mod train;
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 
+/// The version of burn that the networks run on, for records of runs.
+pub const BURN: &str = "0.22.1";
+
 /// The labs of this crate, in the order of the course.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![Box::new(train::Train::new()?)])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_burn_is_the_one_the_workspace_asks_for() {
+        let workspace = include_str!("../../../Cargo.toml");
+        let pin = format!("burn = {{ version = \"={}\"", super::BURN);
+        assert!(workspace.contains(&pin), "Cargo.toml does not say {pin}");
+    }
 }

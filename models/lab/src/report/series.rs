@@ -17,6 +17,11 @@ impl Series {
         }
     }
 
+    /// Makes room for so many more values.
+    pub fn reserve(&mut self, count: usize) {
+        self.points.reserve_exact(count);
+    }
+
     /// The finite values with their steps.
     pub fn points(&self) -> &[(u64, f64)] {
         &self.points
