@@ -24,7 +24,7 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
-pub use read::{Past, Standing, Summary, find, list, newest_metric, open, read, summary};
+pub use read::{Past, Standing, Summary, find, list, newest_metric, open, summary, value_text};
 
 use crate::session::Outcome;
 use writer::Writer;

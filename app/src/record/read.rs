@@ -6,10 +6,12 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::RunData;
+use mlsys_lab::value::Value;
 use serde_json::Value as Json;
 
 use super::load::{Limits, load};
 use super::{ABOUT, FORMAT, OUTCOME, REPORTS, RUNNING, line};
+use crate::table::cell;
 
 /// What is known of a run without reading its reports.
 #[derive(Clone, Debug)]
@@ -75,6 +77,15 @@ impl Summary {
             device["id"].as_str()?,
             device["name"].as_str().unwrap_or_default(),
         ))
+    }
+
+    /// The parameters with their values as people read them, in the order of their names.
+    pub fn params(&self) -> Vec<(&str, String)> {
+        let params = self.about["params"].as_object();
+        let params = params.into_iter().flatten();
+        params
+            .map(|(name, value)| (name.as_str(), value_text(value)))
+            .collect()
     }
 
     /// When it started, as `2026-11-21 09:06` in universal time.
@@ -224,11 +235,6 @@ fn standing(folder: &Path) -> Result<Standing, String> {
     Ok(ended()?.unwrap_or(Standing::CutOff))
 }
 
-/// Reads a run of a folder of runs.
-pub fn read(runs: &Path, name: &str) -> Result<Past, String> {
-    open(&runs.join(name))
-}
-
 /// Reads a run; what cannot be read of it is a warning where the rest can.
 pub fn open(folder: &Path) -> Result<Past, String> {
     let summary = summary(folder)?;
@@ -268,9 +274,12 @@ enum Unreadable {
 fn json(path: &Path) -> Result<Json, Unreadable> {
     /// Far more than any description takes.
     const LONGEST: u64 = 1 << 20;
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Unreadable::Missing,
-        _ => Unreadable::Because(error.to_string()),
+    let file = File::open(path).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            Unreadable::Missing
+        } else {
+            Unreadable::Because(error.to_string())
+        }
     })?;
     let mut text = Vec::new();
     let read = file.take(LONGEST + 1).read_to_end(&mut text);
@@ -279,4 +288,12 @@ fn json(path: &Path) -> Result<Json, Unreadable> {
         return Err(Unreadable::Because("it is far too long".to_owned()));
     }
     line::object(&text).map_err(Unreadable::Because)
+}
+
+/// A parameter's value as a person reads it.
+pub fn value_text(json: &Json) -> String {
+    match serde_json::from_value::<Value>(json.clone()) {
+        Ok(value) => cell(&value.to_string(), 60),
+        Err(_) => cell(&json.to_string(), 60),
+    }
 }

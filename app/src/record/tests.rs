@@ -26,6 +26,10 @@ impl Drop for Scratch {
     }
 }
 
+fn read(runs: &Path, name: &str) -> Result<Past, String> {
+    open(&runs.join(name))
+}
+
 fn schema() -> Schema {
     Schema::parse("kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget=1.0").unwrap()
 }

@@ -40,7 +40,8 @@ fn lines_of_values_load_as_if_each_value_had_been_reported() {
     for step in 1..20_000 {
         for (index, name) in names.iter().enumerate() {
             let bits = drawn.next();
-            let is_due = index == 0 || (index == 4 && bits % 7 == 0) || step % 10 == index as u64;
+            let is_due =
+                index == 0 || (index == 4 && bits.is_multiple_of(7)) || step % 10 == index as u64;
             let value = match bits % 50 {
                 0 => f64::NAN,
                 1 => f64::from_bits(bits),
@@ -81,7 +82,7 @@ fn a_line_without_end_costs_no_memory_and_what_follows_is_read() {
         line: 1 << 20,
         ..Limits::default()
     };
-    let endless = std::io::repeat(b'x').take(1 << 23);
+    let endless = io::repeat(b'x').take(1 << 23);
     let text = b"{\"notice\":\"before\"}\n".chain(endless);
     let text = text.chain(&b"\n{\"notice\":\"after\"}\n"[..]);
     let loaded = load(text, "r", limits).unwrap();
