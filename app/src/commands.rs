@@ -94,12 +94,9 @@ impl World<'_> {
         match fs::read(&path) {
             Ok(log) => {
                 let replay = Progress::replay_course(&log, course);
-                if replay.skipped > 0 {
-                    let lines = replay.skipped;
-                    self.console.warn(format_args!(
-                        "{lines} lines of {} could not be read",
-                        path.display()
-                    ));
+                if let Some(trouble) = replay.trouble() {
+                    self.console
+                        .warn(format_args!("progress in {}: {trouble}", path.display()));
                 }
                 Ok(replay.progress)
             }

@@ -19,14 +19,9 @@ impl ProgressLog {
         let (progress, torn) = match fs::read(path) {
             Ok(bytes) => {
                 let replay = Progress::replay_course(&bytes, course);
-                // A last line torn by a kill is nothing to speak of; others are.
-                let trouble = (replay.skipped > 0).then(|| {
-                    format!(
-                        "{} lines of {} could not be read and were passed over",
-                        replay.skipped,
-                        path.display()
-                    )
-                });
+                let trouble = replay
+                    .trouble()
+                    .map(|trouble| format!("progress in {}: {trouble}", path.display()));
                 (replay.progress, (replay.needs_newline, trouble))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

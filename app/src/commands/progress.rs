@@ -102,12 +102,12 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))?
         .progress();
     let course = world.library()?.course(world.console)?;
-    let (log, _, trouble) = ProgressLog::open(&path, &course.id);
+    let (log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
         world.console.warn(trouble);
     }
     let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
-    let mut taken = 0;
+    let (mut taken, mut kept) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {
             world.console.warn(format_args!(
@@ -118,34 +118,48 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         for stray in answers.strays(lesson) {
             world.console.warn(stray);
         }
-        for event in given
-            .iter()
-            .filter_map(|(question, answer)| event(lesson, question, answer))
-        {
+        for (question, answer) in given {
+            let Some((event, is_right)) = event(lesson, question, answer) else {
+                continue;
+            };
+            let before = known
+                .lesson(id)
+                .and_then(|lesson| lesson.answers.get(question));
+            // What is here stays, unless what comes is right and this is not.
+            if before.is_some_and(|before| before.right || !is_right) {
+                kept += 1;
+                continue;
+            }
             log.append(&event)
                 .map_err(|error| failed(format!("progress cannot be written: {error}")))?;
             taken += 1;
         }
     }
+    let kept = match kept {
+        0 => String::new(),
+        kept => format!("; {kept} that were given here are kept"),
+    };
     world
         .console
-        .note(format_args!("{taken} answers taken over"));
+        .note(format_args!("{taken} answers taken over{kept}"));
     Ok(Exit::Passed)
 }
 
-/// The event of an answer, graded without runs: one that speaks of a run's values counts once it is given again.
-fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<Event> {
+/// The event of an answer and whether it is right, graded without runs: one that speaks of a run's values counts once it is given again.
+fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<(Event, bool)> {
     let asked = lesson.question(question)?;
     let grade = asked.grade(
         answer,
         &LessonEnv::unrun(lesson),
         mlsys_registry::registry(),
     );
-    Some(Event::AnswerGiven {
+    let right = grade.verdict == Verdict::Right;
+    let event = Event::AnswerGiven {
         lesson: lesson.front.id.clone(),
         question: question.to_owned(),
         given: answer.clone(),
-        right: grade.verdict == Verdict::Right,
+        right,
         points: grade.points,
-    })
+    };
+    Some((event, right))
 }

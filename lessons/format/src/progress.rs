@@ -79,6 +79,8 @@ pub struct Replay {
     pub needs_newline: bool,
     /// Lines that are no events this version knows.
     pub skipped: usize,
+    /// Those of them that a later version has written.
+    pub newer: usize,
 }
 
 /// One lesson of the course page.
@@ -105,6 +107,30 @@ pub enum State {
     Started,
     /// Done.
     Completed,
+}
+
+impl Replay {
+    /// A sentence about lines that were passed over, if there are any; a last line torn by a kill is none to speak of.
+    pub fn trouble(&self) -> Option<String> {
+        let of = |count: usize| {
+            if count == 1 {
+                "1 line".to_owned()
+            } else {
+                format!("{count} lines")
+            }
+        };
+        match (self.skipped, self.newer) {
+            (0, _) => None,
+            (skipped, 0) => Some(format!(
+                "{} could not be read and were passed over",
+                of(skipped)
+            )),
+            (skipped, newer) => Some(format!(
+                "{} were passed over, {newer} of them because a newer mlsys has written them: an update reads those",
+                of(skipped)
+            )),
+        }
+    }
 }
 
 impl Progress {
@@ -141,7 +167,10 @@ impl Progress {
                         replay.progress.apply(record.event);
                     }
                 }
-                Ok(_) => replay.skipped += 1,
+                Ok(_) => {
+                    replay.skipped += 1;
+                    replay.newer += 1;
+                }
                 Err(_) if is_last => replay.torn = true,
                 Err(_) => replay.skipped += 1,
             }

@@ -74,7 +74,9 @@ pub enum AnswersError {
     )]
     CutOff(serde_json::Error),
     /// A later program wrote it.
-    #[error("this answers file is of format {0}, and this version of mlsys reads up to {FORMAT}")]
+    #[error(
+        "a newer mlsys has written this answers file (format {0}; this one reads up to {FORMAT}): an update reads it"
+    )]
     Newer(u32),
 }
 

@@ -140,7 +140,7 @@ fn lines_of_a_later_version_and_damaged_ones_cost_nothing_else() {
     lines.insert(2, "{\"v\":1,\"at\":1,\"event\":\"from-the-future\"}".into());
     lines.insert(3, "\u{0}\u{0}garbage".into());
     let replay = Progress::replay((lines.join("\n") + "\n").as_bytes());
-    assert_eq!(replay.skipped, 3);
+    assert_eq!((replay.skipped, replay.newer), (3, 1));
     assert_eq!(replay.progress, Progress::replay(log().as_bytes()).progress);
 }
 
@@ -176,5 +176,36 @@ fn answers_go_out_and_come_back() {
             error.contains("line 1") && error.contains("mlsys progress export"),
             "{error}"
         );
+    }
+}
+
+#[test]
+fn answers_of_another_hand_another_time_or_another_length_are_told_apart() {
+    let newer = br#"{"format": 2, "lessons": {"a/b": {"q": {"unheard": 1}}}, "more": 1}"#;
+    let error = Answers::parse(newer).unwrap_err().to_string();
+    assert!(
+        error.contains("a newer mlsys") && error.contains("an update reads it"),
+        "{error}"
+    );
+    let text = Progress::replay(log().as_bytes())
+        .progress
+        .answers()
+        .to_json()
+        .unwrap();
+    let end = text.trim_end().len();
+    for cut in 1..end {
+        let error = Answers::parse(&text.as_bytes()[..cut])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("is cut off"), "cut at {cut}: {error}");
+    }
+    for other in [
+        "\u{7f}ELF",
+        "{\"format\": 1}",
+        "{\"format\": \"x\", \"lessons\": {}}",
+        "lessons: {}",
+    ] {
+        let error = Answers::parse(other.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("no answers file"), "{error}");
     }
 }
