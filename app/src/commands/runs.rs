@@ -1,15 +1,21 @@
-//! `mlsys runs`: past runs.
+//! `mlsys runs`: past runs, listed, shown, compared and written for other programs.
 
+mod compare;
+mod export;
+mod list;
+mod show;
+mod tensorboard;
+
+use std::fs;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
 use super::World;
-use crate::cli::{self, Listing};
-use crate::console::{Console, harmless};
+use crate::cli;
+use crate::console::Console;
 use crate::exit::{Exit, Failure};
-use crate::record::{self, Past};
-use crate::table::{aligned, cell};
+use crate::record::{self, Past, Standing, Summary};
 
 /// Does what `mlsys runs` asks for.
 pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -18,100 +24,78 @@ pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
         .as_ref()
         .map_err(|error| Failure::usage(error.to_string()))?;
     let runs = paths.runs();
+    let console = &mut *world.console;
     match asked {
-        cli::Runs::List(listing) => list(&runs, *listing, world.console),
-        cli::Runs::Show { run, listing } => show(&runs, run, *listing, world.console),
+        cli::Runs::List(options) => list::run(&runs, options, console),
+        cli::Runs::Show { run, listing } => {
+            show::run(&past(&runs, run, console)?, *listing, console)
+        }
+        cli::Runs::Compare {
+            runs: names,
+            listing,
+        } => {
+            let mut compared = Vec::new();
+            for name in names {
+                compared.push(past(&runs, name, console)?);
+            }
+            compare::run(&compared, *listing, console)
+        }
+        cli::Runs::Export(options) => {
+            export::run(&past(&runs, &options.run, console)?, options, console)
+        }
+        cli::Runs::Remove { runs: names } => remove(&runs, names, console),
     }
 }
 
-fn names(runs: &Path) -> Result<Vec<String>, Failure> {
-    record::list(runs).map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))
+/// The run that is meant, with a warning for each thing of it that could not be read.
+pub fn past(runs: &Path, asked: &str, console: &mut Console) -> Result<Past, Failure> {
+    let folder = record::find(runs, asked).map_err(Failure::Usage)?;
+    let past = record::open(&folder).map_err(Failure::Usage)?;
+    past.warnings
+        .iter()
+        .for_each(|warning| console.warn(warning));
+    Ok(past)
 }
 
-fn list(runs: &Path, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let mut rows = Vec::new();
-    let mut objects = Vec::new();
-    for name in names(runs)? {
-        match record::read(runs, &name) {
-            Ok(past) => {
-                rows.push(row(&past));
-                objects.push(object(&past));
+/// What lists, tables and comparisons say of a run, for programs.
+fn object(summary: &Summary) -> Json {
+    let (seconds, step) = match &summary.standing {
+        Standing::Ended(end) => (end["seconds"].clone(), end["step"].clone()),
+        Standing::GoingOn | Standing::CutOff => (Json::Null, Json::Null),
+    };
+    json!({
+        "name": summary.name,
+        "lab": summary.about["lab"],
+        "lesson": summary.about["lesson"],
+        "device": summary.about["device"],
+        "started": summary.about["started"],
+        "outcome": summary.standing.word(),
+        "seconds": seconds,
+        "step": step,
+    })
+}
+
+/// Deletes all of them or, if one is not known or goes on, none.
+fn remove(runs: &Path, names: &[String], console: &mut Console) -> Result<Exit, Failure> {
+    let mut folders = Vec::new();
+    for name in names {
+        let folder = record::find(runs, name).map_err(Failure::Usage)?;
+        // A folder that somebody names by mistake must not be lost: it has to be a run, whole or not.
+        match record::summary(&folder) {
+            Ok(summary) if summary.standing == Standing::GoingOn => {
+                let name = summary.name;
+                return Err(Failure::Usage(format!("{name} goes on; end it first")));
             }
-            Err(error) => console.note(format_args!("warning: {error}")),
+            Ok(_) => folders.push(folder),
+            Err(_) if folder.parent() == Some(runs) => folders.push(folder),
+            Err(reason) => return Err(Failure::Usage(reason)),
         }
     }
-    if listing.json {
-        console.line(json!({ "runs": objects }))?;
-    } else {
-        aligned(&rows)
-            .into_iter()
-            .try_for_each(|line| console.line(line))?;
+    for folder in folders {
+        fs::remove_dir_all(&folder).map_err(|error| {
+            Failure::Run(format!("{} cannot be deleted: {error}", folder.display()))
+        })?;
+        console.note(format_args!("{} is deleted", folder.display()));
     }
     Ok(Exit::Passed)
-}
-
-fn show(runs: &Path, name: &str, listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let names = names(runs)?;
-    let name = match name {
-        "last" => names
-            .last()
-            .ok_or_else(|| Failure::usage("no run has been recorded"))?,
-        _ => names.iter().find(|known| *known == name).ok_or_else(|| {
-            Failure::usage(format!(
-                "there is no run '{}'; see `mlsys runs list`",
-                name.escape_debug()
-            ))
-        })?,
-    };
-    let past = record::read(runs, name).map_err(Failure::Usage)?;
-    let metrics = past.data.metrics();
-    if listing.json {
-        let mut shown = object(&past);
-        shown["about"] = past.summary.about.clone();
-        shown["metrics"] = metrics
-            .iter()
-            .map(|(n, v)| ((*n).to_owned(), mlsys_lab::output::value(v)))
-            .collect();
-        console.line(shown)?;
-        return Ok(Exit::Passed);
-    }
-    console.line(row(&past).join("  "))?;
-    let rows: Vec<_> = metrics
-        .iter()
-        .map(|(name, v)| vec![(*name).to_owned(), cell(&v.to_string(), 60)])
-        .collect();
-    aligned(&rows)
-        .into_iter()
-        .try_for_each(|line| console.line(line))?;
-    past.data
-        .notices
-        .iter()
-        .try_for_each(|notice| console.line(harmless(notice)))?;
-    Ok(Exit::Passed)
-}
-
-fn row(past: &Past) -> Vec<String> {
-    let word = |json: &Json| json.as_str().map(|text| cell(text, 60)).unwrap_or_default();
-    vec![
-        past.summary.name.clone(),
-        word(&past.summary.about["lesson"]["id"]),
-        word(&past.summary.about["device"]["id"]),
-        outcome(past),
-    ]
-}
-
-/// How the run stands.
-fn outcome(past: &Past) -> String {
-    past.summary.standing.word().to_owned()
-}
-
-fn object(past: &Past) -> Json {
-    json!({
-        "name": past.summary.name,
-        "lab": past.summary.about["lab"],
-        "lesson": past.summary.about["lesson"],
-        "device": past.summary.about["device"],
-        "started": past.summary.about["started"],
-        "outcome": outcome(past),
-    })
 }

@@ -5,8 +5,11 @@
 
 mod glossary;
 mod help;
+#[cfg(unix)]
+mod kills;
 mod labs;
 mod lessons;
 mod places;
+mod runs;
 #[cfg(unix)]
 mod signals;
