@@ -28,8 +28,12 @@ pub struct Glyphs {
     pub change: &'static str,
     /// The line at a step where a value was not finite.
     pub not_finite: &'static str,
-    /// A level line.
-    pub level: &'static str,
+    /// The line at the step that charts point at.
+    pub cursor: &'static str,
+    /// Where that line stands on the axis.
+    pub cursor_foot: &'static str,
+    /// The value of a curve at that step.
+    pub reading: &'static str,
     /// Stands for text that was cut off.
     pub ellipsis: &'static str,
     /// Between two facts on a line.
@@ -79,7 +83,9 @@ const UNICODE: Glyphs = Glyphs {
     tick_below: "┬",
     change: "┊",
     not_finite: "╳",
-    level: "╌",
+    cursor: "┃",
+    cursor_foot: "┻",
+    reading: "◆",
     ellipsis: "…",
     separator: " · ",
     classes: ["●", "✕", "▲", "■", "◆", "+"],
@@ -110,7 +116,9 @@ const ASCII: Glyphs = Glyphs {
     tick_below: "+",
     change: ":",
     not_finite: "!",
-    level: "-",
+    cursor: "|",
+    cursor_foot: "^",
+    reading: "@",
     ellipsis: "~",
     separator: " | ",
     classes: ["o", "x", "^", "#", "*", "+"],
@@ -224,7 +232,9 @@ mod tests {
                 glyphs.tick_below,
                 glyphs.change,
                 glyphs.not_finite,
-                glyphs.level,
+                glyphs.cursor,
+                glyphs.cursor_foot,
+                glyphs.reading,
                 glyphs.ellipsis,
                 glyphs.right,
                 glyphs.wrong,

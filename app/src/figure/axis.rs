@@ -108,14 +108,9 @@ impl Axis {
         }
     }
 
-    /// An axis of exactly these steps.
-    pub fn between(first: u64, last: u64) -> Self {
-        let (low, high) = (first as f64, last as f64);
-        Self {
-            low,
-            high: if high > low { high } else { low + 1.0 },
-            scale: Scale::Linear,
-        }
+    /// Whether a value lies on it.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
     /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.

@@ -175,33 +175,13 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
 /// The latest value of the panel's first metric, and the step the picture stands for.
 fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let mut facts = Vec::new();
-    let cursor = scene.cursor.filter(|_| scene.panel.draw == Draw::Line);
-    if let Some(step) = cursor {
-        facts.push(format!("cursor at step {step}"));
-    }
     let step = match scene.panel.draw {
-        Draw::Frame => scene
-            .data
-            .frames
-            .get(scene.panel.name.as_str())
-            .map(|(step, _)| *step),
-        Draw::Line | Draw::Bars | Draw::Table => {
-            let first = metrics::expand(&scene.panel.metrics, scene.data)
-                .into_iter()
-                .next();
-            if let (Draw::Line, Some(name)) = (scene.panel.draw, first) {
-                let broken = scene.data.series.get(name).is_some_and(|s| s.ends_in_gap());
-                match scene.data.metric(name).and_then(|v| v.as_f64()) {
-                    _ if broken => facts.push(format!("{name} not finite")),
-                    Some(x) => facts.push(format!(
-                        "{name} {}",
-                        quantity(x, scene.unit(name), &look.glyphs)
-                    )),
-                    None => {}
-                }
-            }
-            Some(scene.data.step)
+        Draw::Frame => {
+            let frame = scene.data.frames.get(scene.panel.name.as_str());
+            frame.map(|(step, _)| *step)
         }
+        Draw::Bars | Draw::Table => Some(scene.data.step),
+        Draw::Line => return line::facts(scene, look),
     };
     if let Some(step) = step.filter(|&s| s > 0) {
         facts.push(format!("step {step}"));

@@ -2,6 +2,7 @@
 
 mod data;
 mod series;
+mod summary;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::value::Value;
 
 pub use data::{Change, RunData};
 pub use series::Series;
+pub use summary::{Among, Summary};
 
 /// Something a run has to say.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,6 +15,26 @@ pub(super) struct Ink {
     pub(super) style: Style,
     /// What stands for it where there are no dots.
     pub(super) marker: &'static str,
+    /// Whether its lines are broken.
+    pub(super) stroke: Stroke,
+}
+
+/// How a line goes, where cells hold dots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stroke {
+    /// Without a break.
+    Solid,
+    /// So many dots drawn, so many left out.
+    Dashed(usize, usize),
+}
+
+impl Stroke {
+    fn draws(self, x: usize) -> bool {
+        match self {
+            Self::Solid => true,
+            Self::Dashed(drawn, left_out) => x % (drawn + left_out).max(1) < drawn,
+        }
+    }
 }
 
 /// Dots over a rectangle, from its top left.
@@ -54,6 +74,9 @@ impl Canvas {
     pub(super) fn dot(&mut self, x: usize, y: usize, ink: Ink) {
         /// The bit of each dot of a Braille cell, by column and row.
         const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+        if self.set == GlyphSet::Unicode && !ink.stroke.draws(x) {
+            return;
+        }
         let (across, down) = self.dots();
         let (column, row) = (x / across, y / down);
         let width = usize::from(self.area.width);
@@ -114,6 +137,7 @@ mod tests {
         rank: 1,
         style: Style::new(),
         marker: "*",
+        stroke: Stroke::Solid,
     };
 
     fn drawn(set: GlyphSet, from: (usize, usize), to: (usize, usize)) -> Vec<String> {

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Ink};
+use super::canvas::{Canvas, Ink, Stroke};
 use super::legend::{self, Item};
 use super::pen::Pen;
 use super::plane::{Plane, SMALLEST, Side, unit};
@@ -177,6 +177,7 @@ fn outline(
                 rank: 1,
                 style: look.theme.curve(1),
                 marker: look.glyphs.point,
+                stroke: Stroke::Solid,
             };
             let at =
                 |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;

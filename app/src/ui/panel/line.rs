@@ -1,10 +1,13 @@
 //! Curves of metrics over steps.
 
 mod chart;
+mod cursor;
 mod curves;
+mod items;
 mod letters;
 mod marks;
 mod steps;
+mod strokes;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,9 +15,10 @@ use ratatui::layout::Rect;
 use super::axis::Axis;
 use super::legend;
 use super::pen::Pen;
-use super::{Scene, quantity};
+use super::{Scene, metrics, quantity};
 use crate::ui::theme::Look;
 use chart::Chart;
+pub use cursor::{Reading, reading};
 use curves::{Curve, Curves, Kind};
 pub use steps::{extent, step_after, step_before};
 
@@ -24,7 +28,7 @@ const SMALLEST: (u16, u16) = (16, 4);
 /// Draws the chart; false if the run has none of its metrics yet.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> bool {
     let curves = Curves::gather(scene, usize::from(area.width) * 2);
-    if curves.now.is_empty() {
+    if curves.is_empty() {
         return false;
     }
     let Some((low, high)) = curves.bounds() else {
@@ -34,24 +38,53 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
         sparkline(area, buf, scene, &curves, look);
         return true;
     }
-    let items = marks::items(scene, &curves, look);
+    let items = items::items(scene, &curves, look);
     let rows = legend::rows(&items, area.width, (area.height / 4).max(1));
     let [upper, lower] = split(area, area.height - rows);
     let y = Axis::around(low, high, scene.view.chart.scale);
     let unit = curves.now.first().and_then(|c| scene.unit(c.name));
-    let chart = Chart::new(
-        upper,
-        curves.axis.clone(),
-        y,
-        unit,
-        curves.now.len(),
-        &look.glyphs,
-    );
+    let chart = Chart::new(upper, &curves, y, unit, &look.glyphs);
     chart.axes(buf, look);
     marks::draw(&chart, buf, scene, &curves, look);
+    chart.cursor(buf, &curves, look);
     chart.curves(buf, &curves, look);
+    chart.readings(buf, &curves, look);
     legend::draw(lower, buf, &items, look);
     true
+}
+
+/// The value of the first metric at the cursor, or the latest, with its step; then which steps are shown.
+pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
+    let there = extent(scene);
+    let window = scene.view.chart.window;
+    let (first, last) = there.map_or((0, scene.data.step), |there| window.steps(there));
+    let cursor = scene.cursor.filter(|at| (first..=last).contains(at));
+    let step = cursor.unwrap_or(scene.data.step);
+    let mut facts = Vec::new();
+    if let Some(name) = metrics::expand(&scene.panel.metrics, scene.data).first() {
+        let read = match scene.data.series.get(*name) {
+            Some(series) => reading(series, step),
+            None => match scene.data.metric(name).and_then(|value| value.as_f64()) {
+                Some(value) => Reading::Value(step, value),
+                None => Reading::Nothing,
+            },
+        };
+        match read {
+            Reading::Value(_, value) => {
+                let value = quantity(value, scene.unit(name), &look.glyphs);
+                facts.push(format!("{name} {value}"));
+            }
+            Reading::NotFinite => facts.push(format!("{name} not finite")),
+            Reading::Nothing => {}
+        }
+    }
+    match cursor {
+        Some(step) => facts.push(format!("at step {step}")),
+        None if step > 0 => facts.push(format!("step {step}")),
+        None => {}
+    }
+    facts.extend(there.and_then(|there| window.said(there)));
+    facts
 }
 
 /// The part above and the part below a row.

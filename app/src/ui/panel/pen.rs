@@ -70,6 +70,11 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// Whether what stands at a place is drawn in a style's colour.
+    pub(super) fn shows(&self, x: u16, y: u16, style: Style) -> bool {
+        self.holds(x, y) && style.fg.is_none_or(|color| self.buf[(x, y)].fg == color)
+    }
+
     fn holds(&self, x: u16, y: u16) -> bool {
         self.area.contains((x, y).into())
     }

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, Ink};
+use super::canvas::{Canvas, Ink, Stroke};
 use super::legend::{self, Item};
 use super::pen::{self, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
@@ -100,6 +100,7 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
         rank: 1,
         style: look.theme.dim,
         marker: look.glyphs.faint_point,
+        stroke: Stroke::Solid,
     };
     let dot = |index: &usize| {
         let (x, y) = plane.shares(scatter.points.get(*index)?.place()?)?;

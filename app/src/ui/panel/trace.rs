@@ -1,6 +1,6 @@
-//! A series reduced to what a chart of some width can show: one pass over the points, no extreme lost.
+//! A series reduced to what a chart of some width can show: no extreme is lost, and the cost is that of the columns.
 
-use mlsys_lab::report::Series;
+use mlsys_lab::report::{Among, Series, Summary};
 use mlsys_lab::schema::Scale;
 
 use super::view::{ChartView, Smoothing};
@@ -25,12 +25,14 @@ pub(super) struct Bucket {
 pub(super) struct Trace {
     /// Buckets in the order of their steps; empty ones are left out.
     pub(super) buckets: Vec<Bucket>,
+    /// Where a line from the point before comes in at the first step shown.
+    pub(super) enters: Option<f64>,
+    /// Where a line to the point after goes out at the last step shown.
+    pub(super) leaves: Option<f64>,
     /// First and last step of each stretch of values that were not finite; one in a column is enough.
     pub(super) gaps: Vec<(u64, u64)>,
     /// Values that the axis cannot show because they are not positive.
     pub(super) hidden: usize,
-    /// Whether the points jump about so much that the smoothed curve says more.
-    pub(super) noisy: bool,
     /// Whether the smoothed curve is drawn over the raw one.
     pub(super) smoothed: bool,
 }
@@ -39,106 +41,73 @@ pub(super) struct Trace {
 const MEMORY: f64 = 0.03;
 /// A curve that travels this many times its height up and down is noisy.
 const NOISY: f64 = 6.0;
+/// Fewer points than this are not smoothed unless that is asked for.
+const FEW: usize = 40;
 
 impl Trace {
-    /// Reduces a series to at most `columns` buckets between two steps.
+    /// Reduces the part of a series between two steps to at most `columns` buckets.
     pub(super) fn new(
         series: &Series,
         steps: (u64, u64),
         columns: usize,
         chart: &ChartView,
     ) -> Self {
-        let columns = columns.max(1);
-        let span = steps.1.saturating_sub(steps.0).max(1) as f64;
-        let column = |step: u64| {
-            let share = step.saturating_sub(steps.0) as f64 / span;
-            ((share * columns as f64) as usize).min(columns - 1)
+        let columns = Columns::over(steps, columns);
+        let among = match chart.scale {
+            Scale::Linear => Among::All,
+            Scale::Log => Among::Positive,
         };
-        let shown = |value: f64| match chart.scale {
-            Scale::Linear => true,
-            Scale::Log => value > 0.0,
-        };
-        let forget = (-1.0 / (MEMORY * columns as f64).max(1.0)).exp();
-        let mut trace = Self {
-            buckets: Vec::new(),
-            gaps: Vec::new(),
-            hidden: 0,
-            noisy: false,
-            smoothed: false,
-        };
-        let (mut travelled, mut before) = (0.0, None);
-        let (mut sum, mut weight, mut newest) = (0.0, 0.0, 0);
         let all = series.points();
         let from = all.partition_point(|(step, _)| *step < steps.0);
-        let to = all.partition_point(|(step, _)| *step <= steps.1);
-        let points = all.get(from..to).unwrap_or_default();
-        let mut start = 0;
-        while let Some(&(step, _)) = points.get(start) {
-            let here = column(step);
-            let rest = &points[start..];
-            let count = rest
-                .partition_point(|(step, _)| column(*step) <= here)
-                .max(1);
-            let mut bucket: Option<Bucket> = None;
-            let faded = forget.powi((here - newest.min(here)) as i32);
-            (sum, weight, newest) = (sum * faded, weight * faded, here);
-            for &(step, value) in &rest[..count] {
-                if !shown(value) {
-                    trace.hidden += 1;
-                    continue;
-                }
-                travelled += before.map_or(0.0, |before: f64| (value - before).abs());
-                before = Some(value);
-                (sum, weight) = (sum + value, weight + 1.0);
-                let bucket = bucket.get_or_insert(Bucket {
-                    first: (step, value),
-                    last: (step, value),
-                    low: value,
-                    high: value,
-                    smooth: value,
-                });
-                bucket.last = (step, value);
-                bucket.low = bucket.low.min(value);
-                bucket.high = bucket.high.max(value);
-            }
-            if let Some(bucket) = bucket {
-                let smooth = sum / weight;
-                let smooth = if smooth.is_finite() {
-                    smooth
-                } else {
-                    bucket.last.1
-                };
-                trace.buckets.push(Bucket { smooth, ..bucket });
-            }
-            start += count;
-        }
-        let (low, high) = trace.bounds();
-        trace.noisy = points.len() >= 40 && travelled > NOISY * (high - low);
-        trace.smoothed = match chart.smoothing {
-            Smoothing::WhereNoisy => trace.noisy,
-            Smoothing::Off => false,
-            Smoothing::On => true,
+        let to = all.partition_point(|(step, _)| *step <= steps.1).max(from);
+        // A line that comes from a point out of sight, or goes to one, is seen from edge to edge.
+        let crossing = |place: usize, step: u64| {
+            let (from, to) = (*all.get(place.checked_sub(1)?)?, *all.get(place)?);
+            between(series, from, to, step, chart.scale)
         };
-        let mut gaps = series.gaps();
-        while let Some(&from) = gaps.first() {
-            let next = points.get(points.partition_point(|(step, _)| *step <= from));
-            let count = gaps
-                .partition_point(|gap| next.is_none_or(|(step, _)| gap < step))
-                .max(1);
-            let to = gaps[count - 1];
-            trace.gaps.push((from, to));
-            let rest = &gaps[count..];
-            gaps = &rest[rest.partition_point(|step| column(*step) <= column(to))..];
+        let mut trace = Self {
+            buckets: Vec::with_capacity(columns.count.min(to - from)),
+            enters: crossing(from, steps.0),
+            leaves: crossing(to, steps.1),
+            gaps: columns.gaps(series, steps),
+            hidden: 0,
+            smoothed: match chart.smoothing {
+                Smoothing::WhereNoisy => to - from >= FEW && is_noisy(series, among),
+                Smoothing::Off => false,
+                Smoothing::On => true,
+            },
+        };
+        let mut mean = Fading::before(series, from, &columns, among);
+        let mut start = from;
+        while let Some(&(step, _)) = all.get(start).filter(|_| start < to) {
+            let here = columns.of(step);
+            let rest = &all[start..to];
+            let count = rest.partition_point(|(step, _)| columns.of(*step) <= here);
+            let end = start + count.max(1);
+            let found = series.summary(start..end, among);
+            trace.hidden += end - start - found.map_or(0, |found| found.count);
+            if let Some(found) = found {
+                trace.buckets.push(Bucket {
+                    first: found.first,
+                    last: found.last,
+                    low: found.low,
+                    high: found.high,
+                    smooth: mean.with(here, &found),
+                });
+            }
+            start = end;
         }
         trace
     }
 
     /// The smallest and largest value; turned round if there is none.
     pub(super) fn bounds(&self) -> (f64, f64) {
-        let fold = |(low, high): (f64, f64), b: &Bucket| (low.min(b.low), high.max(b.high));
-        self.buckets
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), fold)
+        let wide = |(low, high): (f64, f64), (a, b): (f64, f64)| (low.min(a), high.max(b));
+        let edges = self.enters.into_iter().chain(self.leaves);
+        let ranges = self.buckets.iter().map(|bucket| (bucket.low, bucket.high));
+        ranges
+            .chain(edges.map(|edge| (edge, edge)))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), wide)
     }
 
     /// Whether a value that was not finite lies between two steps.
@@ -146,6 +115,114 @@ impl Trace {
         let gaps = series.gaps();
         let next = gaps.partition_point(|gap| *gap <= after);
         gaps.get(next).is_some_and(|gap| *gap < before)
+    }
+}
+
+/// The value at a step of the line from one point to the next; absent if there is no line there.
+fn between(
+    series: &Series,
+    from: (u64, f64),
+    to: (u64, f64),
+    step: u64,
+    scale: Scale,
+) -> Option<f64> {
+    if step <= from.0 || step >= to.0 || Trace::broken_between(series, from.0, to.0) {
+        return None;
+    }
+    let share = (step - from.0) as f64 / (to.0 - from.0) as f64;
+    let mix = |a: f64, b: f64| a * (1.0 - share) + b * share;
+    match scale {
+        Scale::Linear => Some(mix(from.1, to.1)),
+        Scale::Log if from.1 > 0.0 && to.1 > 0.0 => Some(mix(from.1.ln(), to.1.ln()).exp()),
+        Scale::Log => None,
+    }
+}
+
+/// Whether a series goes up and down much more than it goes anywhere.
+fn is_noisy(series: &Series, among: Among) -> bool {
+    let whole = series.summary(0..usize::MAX, among);
+    whole.is_some_and(|whole| whole.travel > NOISY * (whole.high - whole.low))
+}
+
+/// The columns of a chart, each with the steps from one to the next.
+struct Columns {
+    first: u64,
+    span: f64,
+    count: usize,
+}
+
+impl Columns {
+    fn over(steps: (u64, u64), count: usize) -> Self {
+        Self {
+            first: steps.0,
+            span: steps.1.saturating_sub(steps.0).max(1) as f64,
+            count: count.max(1),
+        }
+    }
+
+    /// The column of a step.
+    fn of(&self, step: u64) -> usize {
+        let share = step.saturating_sub(self.first) as f64 / self.span;
+        ((share * self.count as f64) as usize).min(self.count - 1)
+    }
+
+    /// The stretches of steps whose values were not finite; one a column is enough.
+    fn gaps(&self, series: &Series, steps: (u64, u64)) -> Vec<(u64, u64)> {
+        let (points, gaps) = (series.points(), series.gaps());
+        let from = gaps.partition_point(|gap| *gap < steps.0);
+        let to = gaps.partition_point(|gap| *gap <= steps.1);
+        let mut gaps = gaps.get(from..to).unwrap_or_default();
+        let mut stretches = Vec::new();
+        while let Some(&from) = gaps.first() {
+            let next = points.get(points.partition_point(|(step, _)| *step <= from));
+            let count = gaps
+                .partition_point(|gap| next.is_none_or(|(step, _)| gap < step))
+                .max(1);
+            let to = gaps[count - 1];
+            stretches.push((from, to));
+            let rest = &gaps[count..];
+            gaps = &rest[rest.partition_point(|step| self.of(*step) <= self.of(to))..];
+        }
+        stretches
+    }
+}
+
+/// A mean over the columns so far, in which those further back count less.
+struct Fading {
+    sum: f64,
+    weight: f64,
+    column: usize,
+    /// What is left of the past from one column to the next.
+    kept: f64,
+}
+
+impl Fading {
+    /// The mean as it comes to the first column from the points before it.
+    fn before(series: &Series, place: usize, columns: &Columns, among: Among) -> Self {
+        let memory = (MEMORY * columns.count as f64).max(1.0);
+        let steps = (memory * columns.span / columns.count as f64) as u64;
+        let since = columns.first.saturating_sub(steps);
+        let from = series.points().partition_point(|(step, _)| *step < since);
+        let past = series.summary(from.min(place)..place, among);
+        let kept = (-1.0 / memory).exp();
+        Self {
+            // What lies up to one memory back has faded to the half on the way, roughly.
+            sum: past.map_or(0.0, |past| 0.5 * past.sum),
+            weight: past.map_or(0.0, |past| 0.5 * past.count as f64),
+            column: 0,
+            kept,
+        }
+    }
+
+    /// The mean with a column taken in.
+    fn with(&mut self, column: usize, found: &Summary) -> f64 {
+        let columns = column.saturating_sub(self.column);
+        let faded = self.kept.powi(i32::try_from(columns).unwrap_or(i32::MAX));
+        self.sum = self.sum * faded + found.sum;
+        self.weight = self.weight * faded + found.count as f64;
+        self.column = column;
+        let mean = self.sum / self.weight;
+        if mean.is_finite() { mean } else { found.last.1 }
     }
 }
 
@@ -181,7 +258,7 @@ mod tests {
         assert_eq!(trace.buckets.len(), 80);
         assert_eq!(trace.bounds(), (0.0, 9.0));
         assert_eq!(trace.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
-        assert!(trace.noisy);
+        assert!(trace.smoothed);
     }
 
     #[test]
@@ -196,7 +273,7 @@ mod tests {
                 next = bucket.last.1 + 1.0;
             }
             assert_eq!(next, f64::from(count));
-            assert!(!trace.noisy);
+            assert!(!trace.smoothed);
         }
     }
 

@@ -1,12 +1,16 @@
 //! Every panel in one or two sentences, for screen readers and for output without a screen.
 
+use std::ops::Range;
+
 use mlsys_lab::frame::{
     Bars, Distribution, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict,
 };
+use mlsys_lab::report::{Among, RunData, Series};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::number;
 
-use super::{Scene, histogram, matrix, metrics, quantity, scatter};
+use super::line::{Reading, reading};
+use super::{Scene, extent, histogram, matrix, metrics, quantity, scatter};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -55,6 +59,9 @@ pub(super) fn why_empty(scene: &Scene<'_>) -> String {
 
 fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
     let names = metrics::expand(&scene.panel.metrics, scene.data);
+    let there = extent(scene);
+    let window = scene.view.chart.window;
+    let steps = there.map_or((0, u64::MAX), |there| window.steps(there));
     let mut parts = Vec::new();
     for name in names {
         let unit = scene.unit(name);
@@ -65,22 +72,21 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
             }
             continue;
         };
-        let mut part = match series.points() {
-            [] => format!("{name} has no finite value"),
-            [(step, value)] => format!("{name} is {} at step {step}", say(*value)),
-            [(from, first), .., (to, last)] => {
-                let low = series
-                    .points()
-                    .iter()
-                    .map(|p| p.1)
-                    .fold(f64::INFINITY, f64::min);
-                format!(
-                    "{name} went from {} at step {from} to {} at step {to}, lowest {}",
-                    say(*first),
-                    say(*last),
-                    say(low)
-                )
+        let shown = stretch(series, steps);
+        let mut part = match series.summary(shown.clone(), Among::All) {
+            None if series.points().is_empty() => format!("{name} has no finite value"),
+            None => format!("{name} has no value at these steps"),
+            Some(all) if all.count == 1 => {
+                format!("{name} is {} at step {}", say(all.last.1), all.last.0)
             }
+            Some(all) => format!(
+                "{name} went from {} at step {} to {} at step {}, lowest {}",
+                say(all.first.1),
+                all.first.0,
+                say(all.last.1),
+                all.last.0,
+                say(all.low)
+            ),
         };
         if let Some(step) = series.gaps().first() {
             part.push_str(&format!(", NaN or infinity from step {step}"));
@@ -97,7 +103,45 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
             change.name, change.value, change.step
         ));
     }
+    if let Some(shown) = there.and_then(|there| window.said(there)) {
+        said.push_str(&format!(" Shown: {shown}."));
+    }
+    if let Some(step) = scene.cursor {
+        let values = values_at(scene, scene.data, step, glyphs);
+        said.push_str(&format!(" At the cursor, step {step}: {values}."));
+    }
+    for run in scene.earlier {
+        let step = scene.cursor.unwrap_or(run.data.step);
+        let values = values_at(scene, &run.data, step, glyphs);
+        if !values.is_empty() {
+            said.push_str(&format!(
+                " Earlier, {} at step {step}: {values}.",
+                run.label
+            ));
+        }
+    }
     Some(said)
+}
+
+/// The places of the points between two steps.
+fn stretch(series: &Series, steps: (u64, u64)) -> Range<usize> {
+    let points = series.points();
+    let from = points.partition_point(|(step, _)| *step < steps.0);
+    from..points.partition_point(|(step, _)| *step <= steps.1)
+}
+
+/// What each series of a chart says at a step.
+fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> String {
+    let names = metrics::expand(&scene.panel.metrics, data);
+    let said = names.into_iter().filter_map(|name| {
+        let value = match reading(data.series.get(name)?, step) {
+            Reading::Value(_, value) => quantity(value, scene.unit(name), glyphs),
+            Reading::NotFinite => "not finite".to_owned(),
+            Reading::Nothing => "no value yet".to_owned(),
+        };
+        Some(format!("{name} {value}"))
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {

@@ -1,24 +1,13 @@
-//! The axes of a line chart and the curves between them.
+//! A line chart laid out, and its axes.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::curves::{Curve, Curves, Kind};
-use super::letters::letter;
+use super::curves::Curves;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::panel::axis::Axis;
-use crate::ui::panel::canvas::{Canvas, Ink};
 use crate::ui::panel::pen::{self, Pen};
-use crate::ui::panel::trace::{Bucket, Trace};
 use crate::ui::theme::Look;
-
-/// What matters more covers what matters less.
-mod rank {
-    pub(super) const PREVIOUS: u8 = 1;
-    pub(super) const RAW: u8 = 2;
-    pub(super) const LEVEL: u8 = 3;
-    pub(super) const CURVE: u8 = 4;
-}
 
 /// A chart laid out in an area.
 pub(super) struct Chart {
@@ -26,9 +15,12 @@ pub(super) struct Chart {
     pub(super) plot: Rect,
     /// The whole chart, labels included.
     pub(super) area: Rect,
-    x: Axis,
+    /// The axis of steps.
+    pub(super) x: Axis,
     /// The axis of values.
     pub(super) y: Axis,
+    /// The first and the last step.
+    pub(super) steps: (u64, u64),
     ticks: Vec<(f64, String)>,
 }
 
@@ -36,10 +28,9 @@ impl Chart {
     /// Lays a chart out: labels to the left, steps below, letters to the right if there are several curves.
     pub(super) fn new(
         area: Rect,
-        x: Axis,
+        curves: &Curves<'_>,
         y: Axis,
         unit: Option<&str>,
-        curves: usize,
         glyphs: &Glyphs,
     ) -> Self {
         let below = if area.height >= 6 { 2 } else { 1 };
@@ -50,7 +41,11 @@ impl Chart {
             .max()
             .unwrap_or(0);
         let left = (widest.max(4) + 1).min(area.width / 2);
-        let right = if curves > 1 && area.width >= 30 { 2 } else { 0 };
+        let right = if curves.names.len() > 1 && area.width >= 30 {
+            2
+        } else {
+            0
+        };
         let plot = Rect {
             x: area.x + left,
             width: area.width - left - right,
@@ -60,8 +55,9 @@ impl Chart {
         Self {
             plot,
             area,
-            x,
+            x: curves.axis.clone(),
             y,
+            steps: curves.steps,
             ticks,
         }
     }
@@ -131,103 +127,6 @@ impl Chart {
                     pen.glyph(x, plot.bottom(), glyphs.tick_below, theme.border);
                 }
             }
-        }
-    }
-
-    /// Draws all curves, and their letters at the right.
-    pub(super) fn curves(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
-        let theme = &look.theme;
-        let mut canvas = Canvas::new(self.plot, &look.glyphs);
-        for curve in curves.before.iter().flatten() {
-            let ink = Ink {
-                rank: rank::PREVIOUS,
-                style: theme.previous,
-                marker: look.glyphs.faint_point,
-            };
-            self.trace(&mut canvas, curve, ink, ink);
-        }
-        let several = curves.now.len() > 1;
-        // The first curve is the one the panel is about: it is drawn last, over the others.
-        for curve in curves.now.iter().rev() {
-            let marker = if several {
-                letter(curve.place)
-            } else {
-                look.glyphs.point
-            };
-            let bright = Ink {
-                rank: rank::CURVE,
-                style: theme.curve(curve.place),
-                marker,
-            };
-            let faint = Ink {
-                rank: rank::RAW,
-                style: theme.faint[curve.place % theme.faint.len()],
-                marker: look.glyphs.faint_point,
-            };
-            self.trace(&mut canvas, curve, bright, faint);
-        }
-        canvas.draw(buf);
-        if several {
-            self.letters(buf, curves, look);
-        }
-    }
-
-    /// One curve: bright as it is, or faint with the smoothed curve bright on top.
-    fn trace(&self, canvas: &mut Canvas, curve: &Curve<'_>, bright: Ink, faint: Ink) {
-        let (series, trace) = match &curve.kind {
-            Kind::Series { series, trace } => (series, trace),
-            Kind::Level(value) => return self.level(canvas, *value, bright),
-        };
-        let raw = if trace.smoothed { faint } else { bright };
-        let mut before: Option<&Bucket> = None;
-        for bucket in &trace.buckets {
-            let joined =
-                before.filter(|b| !Trace::broken_between(series, b.last.0, bucket.first.0));
-            self.join(canvas, joined.map(|b| b.last), bucket.first, raw);
-            let middle = bucket.first.0 + (bucket.last.0 - bucket.first.0.min(bucket.last.0)) / 2;
-            self.join(
-                canvas,
-                Some((middle, bucket.low)),
-                (middle, bucket.high),
-                raw,
-            );
-            if trace.smoothed {
-                let smooth = joined.map(|b| (b.last.0, b.smooth));
-                self.join(canvas, smooth, (bucket.last.0, bucket.smooth), bright);
-            }
-            before = Some(bucket);
-        }
-    }
-
-    /// A straight line between two points, or the second alone.
-    fn join(&self, canvas: &mut Canvas, from: Option<(u64, f64)>, to: (u64, f64), ink: Ink) {
-        let (width, height) = canvas.size();
-        let dot = |(step, value): (u64, f64)| {
-            let x = self.x.share(step as f64)? * width.saturating_sub(1) as f64;
-            let y = (1.0 - self.y.share(value)?) * height.saturating_sub(1) as f64;
-            Some((x.round() as usize, y.round() as usize))
-        };
-        if let Some(to) = dot(to) {
-            canvas.line(from.and_then(dot).unwrap_or(to), to, ink);
-        }
-    }
-
-    /// A broken line across the chart.
-    fn level(&self, canvas: &mut Canvas, value: f64, ink: Ink) {
-        let (width, height) = canvas.size();
-        let Some(share) = self.y.share(value) else {
-            return;
-        };
-        let y = ((1.0 - share) * height.saturating_sub(1) as f64).round() as usize;
-        for x in (0..width).filter(|x| x % 4 < 2) {
-            canvas.dot(
-                x,
-                y,
-                Ink {
-                    rank: rank::LEVEL,
-                    ..ink
-                },
-            );
         }
     }
 }

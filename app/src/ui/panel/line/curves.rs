@@ -42,6 +42,17 @@ impl Curve<'_> {
         }
     }
 
+    /// The value at the end of the part that is shown.
+    pub(super) fn shown_end(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Series { trace, .. } => {
+                let last = trace.buckets.last().map(|bucket| bucket.last.1);
+                trace.leaves.or(last).or(trace.enters)
+            }
+            Kind::Level(value) => Some(*value),
+        }
+    }
+
     /// The smallest and largest value that can be shown.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         match &self.kind {
@@ -74,10 +85,14 @@ pub(super) struct Curves<'a> {
     pub(super) now: Vec<Curve<'a>>,
     /// Of the earlier runs, the newest first.
     pub(super) before: Vec<Vec<Curve<'a>>>,
+    /// The metrics, by their place in the legend.
+    pub(super) names: Vec<&'a str>,
     /// The first and the last step shown.
     pub(super) steps: (u64, u64),
     /// The axis of steps.
     pub(super) axis: Axis,
+    /// The step pointed at, if it is among them.
+    pub(super) cursor: Option<u64>,
     /// Which steps are shown, in words, if not all are.
     pub(super) shown: Option<String>,
 }
@@ -93,16 +108,35 @@ impl<'a> Curves<'a> {
         let window = scene.view.chart.window;
         let steps = window.steps(there);
         let of = |data| gather(scene, data, steps, columns);
+        let now = of(scene.data);
+        let mut before: Vec<Vec<Curve<'_>>> =
+            scene.earlier.iter().map(|run| of(&run.data)).collect();
+        // The same metric has the same letter in every run.
+        let mut names: Vec<&str> = now.iter().map(|curve| curve.name).collect();
+        for curve in before.iter_mut().flatten() {
+            let known = names.iter().position(|name| *name == curve.name);
+            curve.place = known.unwrap_or(names.len());
+            if known.is_none() {
+                names.push(curve.name);
+            }
+        }
         Self {
-            now: of(scene.data),
-            before: scene.earlier.iter().map(|run| of(&run.data)).collect(),
+            now,
+            before,
+            names,
             steps,
             axis: match window {
                 Window::All => Axis::steps(steps.0, steps.1),
-                Window::Newest(_) | Window::Between(..) => Axis::between(steps.0, steps.1),
+                Window::Newest(_) | Window::Between(..) => Axis::exactly(steps.0 as f64, steps.1 as f64),
             },
+            cursor: scene.cursor.filter(|at| (steps.0..=steps.1).contains(at)),
             shown: window.said(there),
         }
+    }
+
+    /// Whether there is neither a curve of this run nor of an earlier one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.now.is_empty() && self.before.iter().all(Vec::is_empty)
     }
 
     /// The smallest and largest value of all curves.

@@ -1,7 +1,7 @@
-//! The letters by which curves are told apart without colour.
+//! The letters and numerals by which curves and runs are told apart without colour.
 
 use ratatui::buffer::Buffer;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 
 use super::chart::Chart;
 use super::curves::{Curve, Curves, Kind};
@@ -15,12 +15,41 @@ const LETTERS: [&str; 26] = [
     "t", "u", "v", "w", "x", "y", "z",
 ];
 
+/// Columns between two marks on a curve.
+const APART: u16 = 20;
+
 /// The letter of a curve.
 pub(super) fn letter(place: usize) -> &'static str {
     LETTERS[place % LETTERS.len()]
 }
 
+const NUMERALS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/// The numeral of an earlier run.
+pub(super) fn numeral(place: usize) -> &'static str {
+    NUMERALS[place % NUMERALS.len()]
+}
+
 impl Chart {
+    /// Numerals on the curves of earlier runs, with the curve's letter where there are several.
+    pub(super) fn numerals(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
+        if look.glyphs.set == GlyphSet::Ascii {
+            // There the curves are made of them.
+            return;
+        }
+        let mut pen = Pen::new(self.plot, buf, &look.glyphs);
+        for (place, run) in curves.before.iter().enumerate() {
+            for curve in run {
+                let mut mark = numeral(place).to_owned();
+                if curves.names.len() > 1 {
+                    mark.push_str(letter(curve.place));
+                }
+                let start = 6 + 7 * place as u16 + 3 * curve.place as u16;
+                self.strew(&mut pen, curve, start, &mark, look.theme.previous);
+            }
+        }
+    }
+
     /// Letters at the right edge, where each curve ends; without colour on the curves themselves, too.
     pub(super) fn letters(&self, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) {
         let mut pen = Pen::new(self.area, buf, &look.glyphs);
@@ -32,10 +61,11 @@ impl Chart {
         }
         match (look.theme.depth, look.glyphs.set) {
             (ColorDepth::None, GlyphSet::Unicode) => {
-                curves
-                    .now
-                    .iter()
-                    .for_each(|curve| self.strew(&mut pen, curve, look));
+                for curve in &curves.now {
+                    let start = 3 + 5 * (curve.place as u16 % 4);
+                    let style = look.theme.curve(curve.place);
+                    self.strew(&mut pen, curve, start, letter(curve.place), style);
+                }
             }
             (ColorDepth::None, GlyphSet::Ascii)
             | (ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16, _) => {}
@@ -47,7 +77,7 @@ impl Chart {
         let mut ends: Vec<(f64, usize)> = curves
             .now
             .iter()
-            .filter_map(|curve| Some((1.0 - self.y.share(curve.latest()?)?, curve.place)))
+            .filter_map(|curve| Some((1.0 - self.y.share(curve.shown_end()?)?, curve.place)))
             .collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         ends.truncate(usize::from(self.plot.height));
@@ -65,12 +95,12 @@ impl Chart {
         rows
     }
 
-    /// Puts a curve's letter on it every few columns.
-    fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, look: &Look) {
+    /// Puts a mark on a curve every few columns.
+    fn strew(&self, pen: &mut Pen<'_>, curve: &Curve<'_>, start: u16, mark: &str, style: Style) {
         let Kind::Series { trace, .. } = &curve.kind else {
             return;
         };
-        let mut next = self.plot.x + 3 + 5 * (curve.place as u16 % 4);
+        let mut next = self.plot.x + start % self.plot.width.max(1);
         for bucket in &trace.buckets {
             let x = self.column(bucket.last.0);
             let value = if trace.smoothed {
@@ -78,9 +108,11 @@ impl Chart {
             } else {
                 bucket.last.1
             };
-            if let Some(y) = self.row(value).filter(|_| x >= next) {
-                pen.glyph(x, y, letter(curve.place), look.theme.curve(curve.place));
-                next = x + 20;
+            let row = self.row(value).filter(|_| x >= next);
+            // Where another curve lies over this one, the mark would be taken for that one's.
+            if let Some(y) = row.filter(|y| pen.shows(x, *y, style)) {
+                pen.text(x, y, mark, style);
+                next = x + APART;
             }
         }
     }
