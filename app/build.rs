@@ -1,4 +1,4 @@
-//! Puts the built-in course into the program: `course.toml` and every lesson file beside it.
+//! Puts the built-in course into the program, `course.toml` and every lesson file beside it, and the themes.
 
 use std::error::Error;
 use std::fs;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fmt::Write};
 
 const LIBRARY: &str = "../lessons/library";
+const THEMES: &str = "../assets/themes";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let library = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(LIBRARY);
@@ -13,6 +14,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     add(&library, "", &mut list)?;
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("library.rs"), list)?;
+    themes()
+}
+
+fn themes() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={THEMES}");
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(THEMES);
+    let mut list = String::from("&[\n");
+    for theme in sorted(&folder)? {
+        let name = theme.file_stem().unwrap_or_default().to_string_lossy();
+        let file = theme.display().to_string();
+        writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+    }
+    list.push(']');
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("themes.rs"), list)?;
     Ok(())
 }
 

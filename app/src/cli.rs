@@ -17,6 +17,8 @@ Environment:
   MLSYS_DEVICE    the device where --device is not given
   MLSYS_COURSE    the course where --course is not given
   MLSYS_DATA_DIR  the folder that keeps runs and progress
+  MLSYS_THEME     the theme where --theme is not given
+  MLSYS_PLAIN     1 goes line by line, as --plain does
   NO_COLOR        no colours
 
 Exit codes, the first that applies of 130, 2, 3, 4, 1:
@@ -33,6 +35,9 @@ pub struct Cli {
     /// Where and from which random numbers the workbench runs labs.
     #[command(flatten)]
     pub machine: Machine,
+    /// How the workbench is shown.
+    #[command(flatten)]
+    pub display: Display,
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
     pub course: Option<PathBuf>,
@@ -47,6 +52,24 @@ pub struct Reader {
     /// Allow the instructor view: key i shows notes and answers; nothing that is answered is kept
     #[arg(long)]
     pub instructor: bool,
+}
+
+/// How the workbench is shown.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Display {
+    /// Colours: auto, dark, light, another theme's name, or a theme file
+    ///
+    /// auto asks the terminal what colour is behind its text. `mlsys theme list` shows all names.
+    #[arg(
+        long,
+        env = "MLSYS_THEME",
+        value_name = "THEME",
+        hide_env_values = true
+    )]
+    pub theme: Option<String>,
+    /// Go line by line, without a screen: for screen readers, logs and scripts
+    #[arg(long, env = "MLSYS_PLAIN", value_parser = clap::builder::FalseyValueParser::new(), hide_env_values = true)]
+    pub plain: bool,
 }
 
 /// What can be asked for.
@@ -65,6 +88,9 @@ pub enum Command {
     /// Write, check and preview lessons
     #[command(subcommand)]
     Lesson(Lesson),
+    /// Show, print and check themes
+    #[command(subcommand)]
+    Theme(Theme),
     /// Say what this machine has: devices, terminal, folders
     Doctor(Listing),
     /// Show past runs
@@ -76,6 +102,24 @@ pub enum Command {
     /// Measure what the workbench itself costs, on this machine
     #[command(subcommand)]
     Bench(Bench),
+}
+
+/// Themes.
+#[derive(Debug, Subcommand)]
+pub enum Theme {
+    /// List all themes
+    List,
+    /// Print a theme as a file, to begin one of your own with
+    Show {
+        /// The theme's name
+        name: String,
+    },
+    /// Check theme files: all mistakes at once, and whether every role can be seen
+    Check {
+        /// The files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 /// What can be measured.
@@ -127,6 +171,8 @@ pub struct Open {
     /// Columns and rows of the drawn screen
     #[arg(long, value_name = "WxH", default_value = "120x40", value_parser = size, requires = "svg")]
     pub size: (u16, u16),
+    #[command(flatten)]
+    pub display: Display,
     #[command(flatten)]
     pub machine: Machine,
     #[command(flatten)]

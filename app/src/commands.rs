@@ -10,13 +10,14 @@ mod open;
 mod progress;
 mod run;
 mod runs;
+mod theme;
 
 use std::path::PathBuf;
 use std::{fs, io};
 
 use mlsys_lesson::{CourseId, Progress};
 
-use crate::cli::{Cli, Command, Reader};
+use crate::cli::{Cli, Command, Display, Reader};
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
@@ -39,6 +40,8 @@ pub struct World<'a> {
     pub course: Option<PathBuf>,
     /// For whom the workbench shows lessons.
     pub reader: Reader,
+    /// How the workbench is to be shown.
+    pub display: Display,
 }
 
 /// Does what the command line asks for.
@@ -48,17 +51,22 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         devices: Devices::default(),
         interrupt: Interrupt::default(),
         paths: Paths::find(),
+        display: cli.display,
         course: cli.course.filter(|course| !course.as_os_str().is_empty()),
         reader: cli.reader,
     };
     match cli.command {
         None => open::course(cli.machine, &mut world),
-        Some(Command::Open(options)) => open::lesson(&options, &mut world),
+        Some(Command::Open(options)) => {
+            world.display = options.display.clone();
+            open::lesson(&options, &mut world)
+        }
         Some(Command::List(listing)) => list::run(listing, &mut world),
         Some(Command::Lab(options)) => lab::run(&options, &mut world),
         Some(Command::Run(options)) => run::run(&options, &mut world),
         Some(Command::Lesson(asked)) => lesson::run(&asked, &mut world),
         Some(Command::Glossary(asked)) => glossary::run(&asked, world.console),
+        Some(Command::Theme(asked)) => theme::run(&asked, &mut world),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),

@@ -44,6 +44,11 @@ impl Paths {
         self.data.join("runs")
     }
 
+    /// The folder with the learner's own themes.
+    pub fn themes(&self) -> PathBuf {
+        self.data.join("themes")
+    }
+
     /// The log of answers and progress.
     pub fn progress(&self) -> PathBuf {
         self.data.join("progress.jsonl")

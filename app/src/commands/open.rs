@@ -1,9 +1,9 @@
 //! `mlsys` and `mlsys open`: the workbench.
 
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
+use std::{env, fs};
 
 use mlsys_lab::Backend;
 
@@ -11,6 +11,7 @@ use super::{World, list};
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::ui::app::Instructors;
+use crate::ui::theme::choice::appearance;
 use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
@@ -113,7 +114,11 @@ fn start(
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
     let course = world.library()?.course(world.console)?;
+    let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
     let left = ui::run(ui::Options {
+        appearance: appearance(world.display.theme.as_deref(), themes.as_deref(), &|name| {
+            env::var(name).ok()
+        }),
         course,
         registry: mlsys_registry::registry(),
         choice: machine.device,

@@ -19,7 +19,8 @@ use super::key::Key;
 use super::message::{Effect, Message};
 use super::preview::Preview;
 use super::terminal::{Guard, Screen, Stop};
-use super::theme::{ColorDepth, Look};
+use super::theme::ColorDepth;
+use super::theme::choice::{Appearance, Decider};
 use super::view;
 use crate::paths::Paths;
 use crate::progress_log::ProgressLog;
@@ -35,6 +36,8 @@ const FRAME: Duration = Duration::from_millis(33);
 pub struct Options {
     /// The course that is taken.
     pub course: Course,
+    /// How it looks.
+    pub appearance: Appearance,
     /// The labs there are.
     pub registry: &'static Registry,
     /// Which device runs take.
@@ -97,18 +100,19 @@ pub fn run(options: Options) -> Result<Left, Broken> {
         }
         Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
     };
+    let decider = options.appearance.decider;
     let mut app = App::new(
         Vec::new(),
         options.registry,
         options.choice,
         progress,
         crossterm::terminal::size()?,
-        Look::detect(&|name| std::env::var(name).ok()),
+        options.appearance.look,
     );
     app.take_course(&options.course);
     app.seed = options.seed;
     app.instructors = options.instructors;
-    app.notice = trouble;
+    app.notice = options.appearance.trouble.or(trouble);
     // What cannot be opened as asked for is told before the terminal is taken.
     let mut effects = match options.open {
         Some(opening) => {
@@ -142,7 +146,7 @@ pub fn run(options: Options) -> Result<Left, Broken> {
     // The first frame stands before the terminal is asked anything and before any driver is woken.
     let ended = ended
         .and_then(|()| terminal.draw(|frame| view::draw(&app, frame)))
-        .and_then(|()| ask(&app, &mut terminal))
+        .and_then(|()| ask(decider, &app, &mut terminal))
         .and_then(|()| {
             inputs::probe_devices(&sender);
             driver.serve(&mut app, &mut terminal, &inbox)
@@ -160,10 +164,11 @@ pub fn run(options: Options) -> Result<Left, Broken> {
 }
 
 /// Asks for the colour behind the text where the answer would change anything.
-fn ask(app: &App, terminal: &mut Guard) -> io::Result<()> {
+fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
     let kind = std::env::var("TERM").unwrap_or_default();
     let answers = !matches!(kind.as_str(), "" | "dumb" | "linux");
-    if cfg!(unix) && answers && app.look.theme.depth != ColorDepth::None {
+    let matters = decider == Decider::Terminal && app.look.theme.depth != ColorDepth::None;
+    if cfg!(unix) && answers && matters {
         inputs::asked();
         terminal.ask()?;
     }

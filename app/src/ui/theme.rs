@@ -2,6 +2,9 @@
 //!
 //! Colour is never the only carrier of a meaning: what a role says is also said by a glyph, a letter or a word.
 
+pub mod choice;
+pub mod contrast;
+pub mod file;
 mod palette;
 mod rgb;
 #[cfg(test)]
@@ -10,8 +13,13 @@ mod tests;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::glyphs::Glyphs;
-use palette::Palette;
+pub use palette::Palette;
 pub use rgb::{Rgb, to_rgb};
+
+/// The least contrast of text with what is behind it (WCAG 2.1, success criterion 1.4.3).
+pub const TEXT: f64 = 4.5;
+/// The least contrast of what a picture needs to be understood (WCAG 2.1, success criterion 1.4.11).
+pub const GRAPHICS: f64 = 3.0;
 
 /// How many colours the terminal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,16 +104,6 @@ pub struct Look {
     pub glyphs: Glyphs,
 }
 
-impl Look {
-    /// The look that suits the environment.
-    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        Self {
-            theme: Theme::new(Background::detect(variable), ColorDepth::detect(variable)),
-            glyphs: Glyphs::detect(variable),
-        }
-    }
-}
-
 /// Styles by role.
 #[derive(Clone, Debug)]
 pub struct Theme {
@@ -143,13 +141,26 @@ pub struct Theme {
     pub curves: [Style; 6],
     /// The unsmoothed data behind a curve of the same place.
     pub faint: [Style; 6],
-    palette: &'static Palette,
+    palette: Palette,
 }
 
 impl Theme {
     /// The table for one background and depth.
     pub fn new(background: Background, depth: ColorDepth) -> Self {
-        let palette = Palette::of(background, depth);
+        Self::of(Palette::of(background, depth), depth)
+    }
+
+    /// The table for the colours of a theme; where there are sixteen, those of its background.
+    pub fn with(palette: &Palette, depth: ColorDepth) -> Self {
+        match depth {
+            ColorDepth::Ansi16 => Self::new(palette.side(), depth),
+            ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::None => {
+                Self::of(palette, depth)
+            }
+        }
+    }
+
+    fn of(palette: &Palette, depth: ColorDepth) -> Self {
         let plain = Style::new();
         let fg = |color| match depth {
             ColorDepth::None => plain,
@@ -162,7 +173,7 @@ impl Theme {
             ColorDepth::None => style.add_modifier(modifier),
             ColorDepth::TrueColor | ColorDepth::Ansi256 | ColorDepth::Ansi16 => style,
         };
-        let faint = |color| or(fg(palette.faint(color)), Modifier::DIM);
+        let faint = |color| or(fg(palette.faint(color, depth)), Modifier::DIM);
         Self {
             depth,
             screen: match depth {
@@ -191,7 +202,7 @@ impl Theme {
             previous: or(fg(palette.previous), Modifier::DIM),
             curves: palette.curves.map(fg),
             faint: palette.curves.map(faint),
-            palette,
+            palette: *palette,
         }
     }
 
@@ -202,12 +213,12 @@ impl Theme {
 
     /// The colour of a share of a diverging scale, from 0 to 1; absent where there is no colour.
     pub fn heat(&self, share: f32) -> Option<Color> {
-        self.scale(self.palette.heat, share)
+        self.scale(&self.palette.heat, share)
     }
 
     /// The colour of a share of a scale that starts at nothing; absent where there is no colour.
     pub fn amount(&self, share: f32) -> Option<Color> {
-        self.scale(self.palette.amount, share)
+        self.scale(&self.palette.amount, share)
     }
 
     /// The colour of a grey pixel, 0 black; absent where there is no colour.

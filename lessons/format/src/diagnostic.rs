@@ -129,7 +129,8 @@ codes! {
 
 impl Diagnostic {
     /// Adds a way out.
-    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
         Self {
             help: Some(help.into()),
             ..self

@@ -72,7 +72,7 @@ impl Source {
     }
 
     /// An error at a place.
-    pub(crate) fn error(&self, code: Code, place: Place, message: impl Into<String>) -> Diagnostic {
+    pub fn error(&self, code: Code, place: Place, message: impl Into<String>) -> Diagnostic {
         self.diagnostic(Severity::Error, code, place, message.into())
     }
 

@@ -1,13 +1,15 @@
 //! The colours themselves.
 
+use std::slice::from_mut;
+
 use ratatui::style::Color;
 
 use super::rgb;
-use super::{Background, ColorDepth};
+use super::{Background, ColorDepth, GRAPHICS};
 
 /// Colours by role, before they are fitted to a terminal.
-#[derive(Debug)]
-pub(super) struct Palette {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Palette {
     pub(super) background: Color,
     pub(super) text: Color,
     pub(super) dim: Color,
@@ -22,9 +24,62 @@ pub(super) struct Palette {
     pub(super) previous: Color,
     pub(super) curves: [Color; 6],
     /// Low, middle, high. Blue and orange stay apart for every common kind of colour blindness.
-    pub(super) heat: &'static [Color],
+    pub(super) heat: [Color; 3],
     /// From nothing to everything.
-    pub(super) amount: &'static [Color],
+    pub(super) amount: [Color; 2],
+}
+
+/// A role of the palette: its name in theme files, what it colours, and its place.
+pub(super) struct Role {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Its colours: one, or as many as the role has.
+    pub(super) colors: fn(&mut Palette) -> &mut [Color],
+}
+
+/// All roles, in the order in which theme files list them.
+pub(super) const ROLES: &[Role] = &[
+    role("background", "the screen", |p| from_mut(&mut p.background)),
+    role("text", "running text", |p| from_mut(&mut p.text)),
+    role("dim", "units, remarks, axes", |p| from_mut(&mut p.dim)),
+    role("title", "headings", |p| from_mut(&mut p.title)),
+    role("accent", "what the eye should find first", |p| {
+        from_mut(&mut p.accent)
+    }),
+    role("good", "right, passed, finished", |p| from_mut(&mut p.good)),
+    role("bad", "wrong, failed, not finite", |p| from_mut(&mut p.bad)),
+    role("warn", "a change, a caution", |p| from_mut(&mut p.warn)),
+    role("code", "code and formulas", |p| from_mut(&mut p.code)),
+    role("selected", "text on a field of the accent colour", |p| {
+        from_mut(&mut p.selected)
+    }),
+    role("border", "lines between things", |p| {
+        from_mut(&mut p.border)
+    }),
+    role("previous", "a curve of an earlier run", |p| {
+        from_mut(&mut p.previous)
+    }),
+    role("curves", "curves, by their place in the legend", |p| {
+        &mut p.curves
+    }),
+    role("heat", "a field from low over its middle to high", |p| {
+        &mut p.heat
+    }),
+    role("amount", "a field from nothing to everything", |p| {
+        &mut p.amount
+    }),
+];
+
+const fn role(
+    name: &'static str,
+    about: &'static str,
+    colors: fn(&mut Palette) -> &mut [Color],
+) -> Role {
+    Role {
+        name,
+        about,
+        colors,
+    }
 }
 
 impl Palette {
@@ -42,14 +97,24 @@ impl Palette {
         }
     }
 
-    /// A curve's colour, half way to the background.
-    pub(super) fn faint(&self, color: Color) -> Color {
-        if matches!(color, Color::Rgb(..)) {
-            rgb::between(&[self.background, color], 0.42)
-        } else {
+    /// On which side of grey its background is.
+    pub(super) fn side(&self) -> Background {
+        Background::of(rgb::to_rgb(self.background))
+    }
+
+    /// A curve's colour, as near to the background as it can go and still be seen.
+    pub(super) fn faint(&self, color: Color, depth: ColorDepth) -> Color {
+        if !matches!(color, Color::Rgb(..)) {
             // Named colours cannot be mixed.
-            self.previous
+            return self.previous;
         }
+        let behind = rgb::to_rgb(rgb::fit(self.background, depth));
+        let is_seen =
+            |mixed: &Color| rgb::contrast(rgb::to_rgb(rgb::fit(*mixed, depth)), behind) >= GRAPHICS;
+        (42..100)
+            .map(|percent| rgb::between(&[self.background, color], percent as f32 / 100.0))
+            .find(is_seen)
+            .unwrap_or(color)
     }
 }
 
@@ -57,7 +122,7 @@ const fn hex(rgb: u32) -> Color {
     Color::from_u32(rgb)
 }
 
-static DARK: Palette = Palette {
+pub(super) static DARK: Palette = Palette {
     background: hex(0x0f_1218),
     text: hex(0xd8_dee9),
     dim: hex(0x8f_96a0),
@@ -68,7 +133,7 @@ static DARK: Palette = Palette {
     warn: hex(0xf0_c060),
     code: hex(0xa5_d6ff),
     selected: hex(0x0f_1218),
-    border: hex(0x47_5163),
+    border: hex(0x5d_687b),
     previous: hex(0x6b_7484),
     curves: [
         hex(0x4f_a8ff),
@@ -78,11 +143,11 @@ static DARK: Palette = Palette {
         hex(0xe6_d35c),
         hex(0x6f_e0dc),
     ],
-    heat: &[hex(0x2a_6fc4), hex(0x26_2b36), hex(0xb8_5a12)],
-    amount: &[hex(0x1a_1f29), hex(0x1f_63b5)],
+    heat: [hex(0x2a_6fc4), hex(0x26_2b36), hex(0xb8_5a12)],
+    amount: [hex(0x1a_1f29), hex(0x1f_63b5)],
 };
 
-static LIGHT: Palette = Palette {
+pub(super) static LIGHT: Palette = Palette {
     background: hex(0xfd_fdfb),
     text: hex(0x1f_2430),
     dim: hex(0x60_666f),
@@ -93,8 +158,8 @@ static LIGHT: Palette = Palette {
     warn: hex(0x8a_5a00),
     code: hex(0x0a_4a8a),
     selected: hex(0xff_ffff),
-    border: hex(0xb4_bbc6),
-    previous: hex(0x9a_a3b0),
+    border: hex(0x8b_929c),
+    previous: hex(0x84_8b96),
     curves: [
         hex(0x0b_62b8),
         hex(0xb4_5309),
@@ -103,8 +168,8 @@ static LIGHT: Palette = Palette {
         hex(0x7a_6a00),
         hex(0x07_666c),
     ],
-    heat: &[hex(0x6f_b1f2), hex(0xf3_f3f0), hex(0xf2_a65a)],
-    amount: &[hex(0xf3_f5f8), hex(0x7f_b6ee)],
+    heat: [hex(0x6f_b1f2), hex(0xf3_f3f0), hex(0xf2_a65a)],
+    amount: [hex(0xf3_f5f8), hex(0x7f_b6ee)],
 };
 
 // Only the named colours that are readable in xterm's own shades; the glyphs tell the rest apart.
@@ -129,8 +194,8 @@ static DARK_16: Palette = Palette {
         Color::White,
         Color::LightRed,
     ],
-    heat: &[Color::Blue, Color::DarkGray, Color::Red],
-    amount: &[Color::Black, Color::Blue],
+    heat: [Color::Blue, Color::DarkGray, Color::Red],
+    amount: [Color::Black, Color::Blue],
 };
 
 static LIGHT_16: Palette = Palette {
@@ -154,6 +219,6 @@ static LIGHT_16: Palette = Palette {
         Color::Blue,
         Color::Red,
     ],
-    heat: &[Color::LightCyan, Color::White, Color::LightYellow],
-    amount: &[Color::White, Color::LightCyan],
+    heat: [Color::LightCyan, Color::White, Color::LightYellow],
+    amount: [Color::White, Color::LightCyan],
 };

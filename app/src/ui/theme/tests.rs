@@ -1,4 +1,4 @@
-use super::rgb::contrast;
+use super::rgb::contrast as ratio;
 use super::*;
 
 fn environment(pairs: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Option<String> {
@@ -53,41 +53,107 @@ fn background_follows_what_the_terminal_announces() {
 }
 
 #[test]
-fn every_text_role_can_be_read_on_its_background() {
-    for background in [Background::Dark, Background::Light] {
+fn every_role_of_every_theme_can_be_seen_at_every_depth() {
+    for name in choice::names(None) {
+        let palette = choice::find(&name, None).unwrap();
+        assert_eq!(contrast::faint(&palette), [], "{name}");
         for depth in [
             ColorDepth::TrueColor,
             ColorDepth::Ansi256,
             ColorDepth::Ansi16,
         ] {
-            let theme = Theme::new(background, depth);
-            let (_, behind) = theme.defaults();
-            let roles = [
-                theme.text,
-                theme.dim,
-                theme.title,
-                theme.accent,
-                theme.good,
-                theme.bad,
-                theme.warn,
-                theme.key,
-                theme.code,
-            ];
-            for style in roles.iter().chain(&theme.curves) {
-                let ink = to_rgb(style.fg.unwrap());
-                let contrast = contrast(ink, behind);
-                assert!(
-                    contrast >= 4.5,
-                    "{background:?} {depth:?} {style:?}: {contrast:.2}"
-                );
-            }
-            let (ink, field) = (theme.selection.fg.unwrap(), theme.selection.bg.unwrap());
-            assert!(
-                contrast(to_rgb(ink), to_rgb(field)) >= 4.5,
-                "{background:?} {depth:?}"
-            );
+            let theme = Theme::with(&palette, depth);
+            assert_eq!(contrast::faint_in(&theme), [], "{name} {depth:?}");
         }
     }
+}
+
+#[test]
+fn every_theme_reads_as_it_is_written() {
+    for name in choice::names(None) {
+        let palette = choice::find(&name, None).unwrap();
+        let text = file::written(&palette);
+        assert_eq!(file::read("own.toml", &text), Ok(palette), "{name}");
+    }
+}
+
+#[test]
+fn all_mistakes_of_a_theme_are_told_at_once_with_their_places() {
+    let text = "background = \"#0f1218\"\n\
+        text = \"grey\"\n\
+        dimm = \"#8f96a0\"\n\
+        good = 5\n\
+        curves = [\"#4fa8ff\", \"#ffg657\"]\n\
+        border = [\"#475163\"]\n";
+    let wrong = file::read("own.toml", text).unwrap_err();
+    let told: Vec<String> = wrong
+        .iter()
+        .map(|w| {
+            let help = w.help.clone().unwrap_or_default();
+            format!("{}:{} {} | {help}", w.line, w.column, w.message)
+        })
+        .collect();
+    for expected in [
+        "2:8 \"grey\" is not a colour | write #rrggbb",
+        "3:1 there is no role `dimm` | did you mean `dim`?",
+        "4:8 `good` is one colour | write good = \"#7fd88f\"",
+        "5:10 `curves` has 6 colours, and 2 are given | write curves = [\"#4fa8ff\",",
+        "5:22 \"#ffg657\" is not a colour",
+        "6:10 `border` is one colour | write border = \"",
+        "the theme has no `dim` (units, remarks, axes) | add dim = \"#8f96a0\"",
+        "the theme has no `amount`",
+    ] {
+        assert!(
+            told.iter().any(|line| line.contains(expected)),
+            "{expected:?} is not among {told:#?}"
+        );
+    }
+    assert!(file::read("own.toml", "text = \"#").is_err());
+    for (_, line) in file::written(&choice::find("dark", None).unwrap()).match_indices('\n') {
+        // Whatever is cut off, it is told and nothing else happens.
+        let _ = file::read("own.toml", line);
+    }
+}
+
+#[test]
+fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
+    let text = file::written(&choice::find("light", None).unwrap());
+    let text = text.replace("dim = \"#60666f\"", "dim = \"#c0c0c0\"");
+    let palette = file::read("own.toml", &text).unwrap();
+    let faint = contrast::faint(&palette);
+    assert_eq!(faint.len(), 1, "{faint:?}");
+    assert!(
+        faint[0]
+            .to_string()
+            .starts_with("`dim` has a contrast of 1.7")
+    );
+}
+
+#[test]
+fn a_wish_that_cannot_be_had_is_told_and_the_default_is_taken() {
+    let plain = environment(&[("TERM", "xterm-256color")]);
+    let wished = |wish| choice::appearance(wish, None, &plain);
+    let light = wished(Some("light"));
+    assert_eq!(
+        (light.decider, light.trouble),
+        (choice::Decider::Learner, None)
+    );
+    let none = wished(None);
+    assert_eq!(
+        (none.decider, none.trouble),
+        (choice::Decider::Terminal, None)
+    );
+    let wrong = wished(Some("ligth"));
+    assert_eq!(wrong.decider, choice::Decider::Terminal);
+    assert_eq!(
+        wrong.trouble.as_deref(),
+        Some("there is no theme 'ligth'; did you mean 'light'?")
+    );
+    let missing = wished(Some("no/such.toml")).trouble.unwrap();
+    assert!(
+        missing.starts_with("theme no/such.toml cannot be read: "),
+        "{missing}"
+    );
 }
 
 #[test]
@@ -107,7 +173,7 @@ fn ink_can_be_read_on_every_share_of_both_scales() {
                     theme.grey(percent * 2),
                 ] {
                     let style = theme.on(field);
-                    let contrast = contrast(to_rgb(style.fg.unwrap()), to_rgb(style.bg.unwrap()));
+                    let contrast = ratio(to_rgb(style.fg.unwrap()), to_rgb(style.bg.unwrap()));
                     assert!(
                         contrast >= 4.5,
                         "{background:?} {depth:?} {share}: {contrast:.2}"
