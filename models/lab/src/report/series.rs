@@ -43,7 +43,7 @@ impl Series {
 
     /// Makes room for so many more values.
     pub fn reserve(&mut self, count: usize) {
-        self.points.reserve_exact(count);
+        Arc::make_mut(&mut self.kept).points.reserve_exact(count);
     }
 
     /// The finite values with their steps.
