@@ -123,6 +123,14 @@ codes! {
     IdMismatch = "id-mismatch",
     /// A lesson that stands before one it requires.
     LessonOrder = "lesson-order",
+    /// A directive of a translation that the original does not have.
+    ExtraId = "extra-id",
+    /// A key that a translation takes from the original.
+    InheritedKey = "inherited-key",
+    /// A text that a translation leaves out.
+    Untranslated = "untranslated",
+    /// A translation of a lesson that has changed since.
+    StaleTranslation = "stale-translation",
     /// A line wider than the prose column.
     Overflow = "overflow",
 }

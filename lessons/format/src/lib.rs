@@ -17,6 +17,7 @@ mod schema;
 mod selftest;
 mod source;
 mod template;
+mod translate;
 mod validate;
 
 pub use check::{CheckOutcome, Part};
@@ -35,7 +36,9 @@ pub use model::{
     PredictKind, Prose, Question, QuestionKind, Setting, Target, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
-pub use parse::{FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read};
+pub use parse::{
+    FORMAT, MAX_DIRECTIVES, MAX_FILE_BYTES, Parsed, parse, parse_bytes, read, read_translation,
+};
 pub use progress::{
     Answered, Answers, AnswersError, Attempt, Details, Event, LOG_VERSION, LessonProgress,
     PredictionMade, Progress, Record, Replay, State, Summary,
@@ -44,4 +47,5 @@ pub use schema::json_schema;
 pub use selftest::self_test;
 pub use source::{Located, Place, Source};
 pub use template::new_lesson;
+pub use translate::skeleton;
 pub use validate::validate;

@@ -5,6 +5,8 @@ mod lab;
 mod manifest;
 mod question;
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::expr::Expr;
 use mlsys_lab::schema::Class;
 
@@ -38,6 +40,8 @@ pub struct FrontMatter {
     pub id: LessonId,
     /// Its title.
     pub title: String,
+    /// The language it was translated into; none for the original.
+    pub lang: Option<String>,
     /// How long a learner takes.
     pub minutes: u32,
     /// Lessons that come before it: recommended, not enforced.
@@ -111,6 +115,8 @@ pub struct Predict {
     pub theory: Option<Formula>,
     /// What to say afterwards.
     pub explain: Option<String>,
+    /// In a translation, what is shown for a choice of the original.
+    pub wording: BTreeMap<String, String>,
     /// Where it stands, fences included.
     pub place: Place,
 }
@@ -193,7 +199,61 @@ impl Lesson {
     }
 }
 
+impl Predict {
+    /// What is shown for a choice.
+    pub fn label<'t>(&'t self, choice: &'t str) -> &'t str {
+        self.wording.get(choice).map_or(choice, String::as_str)
+    }
+}
+
+impl Lesson {
+    /// A short text that changes when anything in the file does, so that a translation can tell what it was made of.
+    pub fn fingerprint(&self) -> String {
+        // FNV-1a, of 64 bits folded to 32: nobody gains from a second text with the same one.
+        let text = self.source.text.bytes().filter(|&byte| byte != b'\r');
+        let hash = text.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+    }
+}
+
 impl Block {
+    /// Its id, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Lab(lab) => Some(&lab.id),
+            Self::Predict(predict) => Some(&predict.id),
+            Self::Question(question) => Some(&question.id),
+            Self::Check(check) => Some(&check.id),
+            Self::Prose(_) | Self::Notes(_) => None,
+        }
+    }
+
+    /// The name of its directive; empty for prose.
+    pub const fn directive(&self) -> &'static str {
+        match self {
+            Self::Lab(_) => "lab",
+            Self::Predict(_) => "predict",
+            Self::Question(_) => "question",
+            Self::Check(_) => "check",
+            Self::Notes(_) => "notes",
+            Self::Prose(_) => "",
+        }
+    }
+
+    /// Where its directive stands, fences included; prose knows its line alone.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Lab(lab) => Some(lab.place),
+            Self::Predict(predict) => Some(predict.place),
+            Self::Question(question) => Some(question.place),
+            Self::Check(check) => Some(check.place),
+            Self::Notes(notes) => Some(notes.place),
+            Self::Prose(_) => None,
+        }
+    }
+
     /// The experiment, if it is one.
     pub fn as_lab(&self) -> Option<&LabDirective> {
         if let Self::Lab(lab) = self {

@@ -10,6 +10,7 @@ mod parts;
 mod problems;
 mod question;
 mod split;
+mod translation;
 mod tree;
 
 use mlsys_lab::Registry;
@@ -25,6 +26,7 @@ use split::Segment;
 
 pub(crate) use manifest::draft as manifest_draft;
 pub(crate) use question::TYPES as QUESTION_TYPES;
+pub use translation::read_translation;
 
 /// Largest lesson file that is read, in bytes.
 pub const MAX_FILE_BYTES: usize = 1 << 20;

@@ -63,7 +63,8 @@ impl Predict {
         };
         let in_words = |value: &Value| match (value, unit) {
             (Value::Number(x), Some(unit)) => format!("{} {unit}", number(*x)),
-            (value, _) => shown(value),
+            (Value::Text(text), _) => shown(&Value::Text(self.label(text).to_owned())),
+            (value @ (Value::Number(_) | Value::Bool(_) | Value::Series(_)), _) => shown(value),
         };
         let verdict = match (&predicted, &actual) {
             (Value::Number(predicted), Value::Number(actual)) => distance(*predicted, *actual),

@@ -1,5 +1,7 @@
 //! A question and what counts as an answer to it.
 
+use std::collections::BTreeMap;
+
 use super::Formula;
 use super::lab::Setting;
 use crate::source::{Located, Place};
@@ -19,6 +21,8 @@ pub struct Question {
     pub hints: Vec<String>,
     /// What to say once it is answered.
     pub explain: Option<String>,
+    /// In a translation, what is shown for a text of the original that is chosen, ordered or matched.
+    pub wording: BTreeMap<String, String>,
     /// Where it stands, fences included.
     pub place: Place,
 }
@@ -129,6 +133,13 @@ pub enum Tolerance {
     Relative(f64),
     /// Up to this much.
     Absolute(f64),
+}
+
+impl Question {
+    /// What is shown for a text that is chosen, ordered or matched; answers keep the original's.
+    pub fn label<'t>(&'t self, text: &'t str) -> &'t str {
+        self.wording.get(text).map_or(text, String::as_str)
+    }
 }
 
 impl QuestionKind {

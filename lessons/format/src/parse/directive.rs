@@ -1,5 +1,7 @@
 //! Directives: from fences to blocks.
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::schema::Class;
 
@@ -118,7 +120,7 @@ fn block(name: &str, id: String, fence: &Directive, problems: &mut Problems<'_>)
     block
 }
 
-fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
+pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
     characters::warn(fence.body, problems);
     let text = characters::harmless(problems.source().slice(fence.body));
     Block::Notes(Notes {
@@ -206,6 +208,7 @@ fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Pred
         target: metric.or(answer)?,
         theory,
         explain: explain.map(|text| text.value),
+        wording: BTreeMap::new(),
         place,
     })
 }

@@ -268,6 +268,26 @@ impl<'p, 's> Fields<'p, 's> {
         found
     }
 
+    /// A warning with a way out.
+    pub(super) fn warning(
+        &mut self,
+        code: Code,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.problems.warning(code, place, message, help);
+    }
+
+    /// Refuses a key that a translation takes from the original.
+    pub(super) fn inherited(&mut self, key: &'static str) {
+        if let Some(place) = self.place_of(key) {
+            let message = format!("`{key}` is the original's: a translation has texts alone");
+            self.error(Code::InheritedKey, place, message, "remove it");
+            self.ignore(key);
+        }
+    }
+
     /// Passes over a key that cannot be judged because of another mistake.
     pub(super) fn ignore(&mut self, key: &'static str) {
         self.entries.retain(|entry| entry.key.value != key);

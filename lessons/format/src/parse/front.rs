@@ -16,8 +16,28 @@ pub(super) struct Front {
 
 const EXAMPLE: &str = "begin the file with\n+++\nformat = 1\nid = \"module/name\"\ntitle = \"...\"\nminutes = 20\n+++";
 
+/// The front matter's fences: what stands between them with the opening one, all of it, and where the body begins.
+pub(super) struct Fenced {
+    pub(super) body: Option<(Place, Place)>,
+    pub(super) place: Place,
+    pub(super) end: usize,
+}
+
 /// Reads it; what is missing or wrong is reported and stands in as a blank, so that the rest can be read too.
 pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
+    let fenced = fenced(source, problems);
+    let matter = fenced
+        .body
+        .and_then(|(body, opening)| matter(body, opening, problems));
+    let place = fenced.place;
+    Front {
+        matter: matter.map_or_else(|| blank(place), |matter| FrontMatter { place, ..matter }),
+        end: fenced.end,
+    }
+}
+
+/// Finds the fences; one that is missing is reported.
+pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
     let mut lines = Lines { source, at: 0 };
     let first = lines.find(|line| !source.slice(*line).trim().is_empty());
     let Some(opening) = first.filter(|line| source.slice(*line).trim_end() == "+++") else {
@@ -28,8 +48,9 @@ pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
             "the lesson has no front matter",
             EXAMPLE,
         );
-        return Front {
-            matter: blank(Place::default()),
+        return Fenced {
+            body: None,
+            place: Place::default(),
             end: 0,
         };
     };
@@ -47,17 +68,18 @@ pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
             at: opening.end,
         };
         let end = lines.find(|line| source.slice(*line).trim().is_empty());
-        return Front {
-            matter: blank(opening),
+        return Fenced {
+            body: None,
+            place: opening,
             end: end.map_or(source.text.len(), |line| line.end),
         };
     };
     let body = Place::new(opening.end, closing.start);
     let place = Place::new(opening.start, closing.end);
     let opening = Place::new(opening.start, opening.start + 3);
-    Front {
-        matter: matter(body, opening, problems)
-            .map_or_else(|| blank(place), |matter| FrontMatter { place, ..matter }),
+    Fenced {
+        body: Some((body, opening)),
+        place,
         end: closing.end,
     }
 }
@@ -104,6 +126,7 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         format: FORMAT,
         id: id.unwrap_or_else(LessonId::unread),
         title: title.map_or_else(String::new, |title| title.value),
+        lang: None,
         minutes: minutes.map_or(0, |minutes| minutes.value as u32),
         requires,
         teaches: teaches.into_iter().map(|idea| idea.value).collect(),
@@ -112,7 +135,7 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
     })
 }
 
-fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
+pub(super) fn lesson_id(text: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<LessonId> {
     match text.value.parse() {
         Ok(id) => Some(id),
         Err(_) => {
@@ -132,6 +155,7 @@ fn blank(place: Place) -> FrontMatter {
         format: FORMAT,
         id: LessonId::unread(),
         title: String::new(),
+        lang: None,
         minutes: 0,
         requires: Vec::new(),
         teaches: Vec::new(),

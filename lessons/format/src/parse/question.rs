@@ -1,5 +1,7 @@
 //! The directive `{question}`.
 
+use std::collections::BTreeMap;
+
 use super::directive::one_of;
 use super::fields::Fields;
 use super::lab::settings;
@@ -54,6 +56,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         points: points.map_or(1, |points| points.value as u32),
         hints: hints.into_iter().map(|hint| hint.value).collect(),
         explain: explain.map(|text| text.value),
+        wording: BTreeMap::new(),
         place,
     })
 }

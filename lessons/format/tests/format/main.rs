@@ -16,3 +16,4 @@ mod own;
 mod progress;
 mod robust;
 mod support;
+mod translation;

@@ -1,0 +1,356 @@
+//! Translations: texts from one file, everything else from the other.
+
+use crate::support::{everything, json, registry};
+use mlsys_lesson::{
+    Answer, Block, Lesson, LessonEnv, Parsed, Question, QuestionKind, read, read_translation,
+    skeleton,
+};
+
+const ORIGINAL: &str = r#"+++
+format = 1
+id = "a/b"
+title = "A lesson"
+minutes = 5
++++
+# First
+
+Before the lab.
+
+```{lab} run
+kind = "train"
+title = "A run"
+[[panel]]
+name = "loss-curve"
+title = "Loss"
+```
+
+```{notes}
+For instructors.
+```
+
+Between.
+
+```{question} q
+type = "choice"
+prompt = "Which?"
+answer = "red"
+hints = ["warm"]
+points = 2
+[[wrong]]
+value = "blue"
+say = "Colder."
+```
+
+```{question} t
+type = "text"
+prompt = "What is it called?"
+answer = "gradient"
+```
+
+```{check} c
+assert = "run.parameters > 1"
+```
+
+Last words.
+"#;
+
+const FRENCH: &str = r#"+++
+format = 1
+id = "a/b"
+lang = "fr"
+title = "Une leçon"
++++
+# D'abord
+
+Avant le laboratoire.
+
+```{lab} run
+title = "Une exécution"
+[[panel]]
+name = "loss-curve"
+title = "Perte"
+```
+
+```{notes}
+Pour les enseignants.
+```
+
+Entre les deux.
+
+```{question} q
+prompt = "Lequel ?"
+choices = ["rouge", "bleu"]
+say = ["Plus froid."]
+hints = ["chaud"]
+```
+
+```{question} t
+prompt = "Comment cela s'appelle-t-il ?"
+accept = ["dégradé", "gradient"]
+```
+
+```{check} c
+```
+
+Derniers mots.
+"#;
+
+fn original() -> Lesson {
+    read("b.md", ORIGINAL.as_bytes(), &registry())
+        .lesson
+        .unwrap()
+}
+
+fn translated(text: &str) -> Parsed {
+    read_translation("b.fr.md", text.as_bytes(), &original())
+}
+
+/// Code and line of everything that is wrong with the French text after a change.
+fn found(part: &str, by: &str) -> Vec<(&'static str, usize)> {
+    assert!(FRENCH.contains(part), "{part:?}");
+    let parsed = translated(&FRENCH.replace(part, by));
+    for diagnostic in &parsed.diagnostics {
+        assert_eq!(diagnostic.file, "b.fr.md");
+        assert!(diagnostic.help.is_some(), "{diagnostic}");
+    }
+    let told = parsed.diagnostics.iter();
+    told.map(|d| (d.code.name(), d.line)).collect()
+}
+
+fn question<'l>(lesson: &'l Lesson, id: &str) -> &'l Question {
+    lesson.question(id).unwrap()
+}
+
+fn prose(lesson: &Lesson) -> Vec<&str> {
+    let texts = lesson.blocks.iter().filter_map(|block| match block {
+        Block::Prose(prose) => Some(prose.markdown.as_str()),
+        Block::Notes(notes) => Some(notes.markdown.as_str()),
+        Block::Lab(_) | Block::Predict(_) | Block::Question(_) | Block::Check(_) => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn texts_are_the_translation_s_and_all_else_the_original_s() {
+    let parsed = translated(FRENCH);
+    assert_eq!(parsed.diagnostics, []);
+    let lesson = parsed.lesson.unwrap();
+    assert_eq!(lesson.front.title, "Une leçon");
+    assert_eq!(lesson.front.lang.as_deref(), Some("fr"));
+    assert_eq!(lesson.front.minutes, 5);
+    assert_eq!(
+        prose(&lesson),
+        [
+            "# D'abord\n\nAvant le laboratoire.",
+            "Pour les enseignants.",
+            "Entre les deux.",
+            "Derniers mots."
+        ]
+    );
+    let lab = lesson.lab("run").unwrap();
+    assert_eq!(lab.kind.value, "train");
+    assert_eq!(lab.title.as_deref(), Some("Une exécution"));
+    assert_eq!(lab.panels[0].title.as_deref(), Some("Perte"));
+    let q = question(&lesson, "q");
+    assert_eq!((q.prompt.as_str(), q.points), ("Lequel ?", 2));
+    assert_eq!((q.label("red"), q.label("blue")), ("rouge", "bleu"));
+    assert_eq!(q.hints, ["chaud"]);
+}
+
+#[test]
+fn grades_and_answers_are_the_same_in_both_languages() {
+    let (original, french) = (original(), translated(FRENCH).lesson.unwrap());
+    let registry = registry();
+    let grade = |lesson: &Lesson, id: &str, given: &str| {
+        let env = LessonEnv::unrun(lesson);
+        question(lesson, id).grade(&json(given), &env, &registry)
+    };
+    assert_eq!(grade(&original, "q", "\"red\"").points, 2);
+    assert_eq!(grade(&french, "q", "\"red\"").points, 2);
+    let wrong = grade(&french, "q", "\"blue\"");
+    assert_eq!(wrong.feedback.as_deref(), Some("Plus froid."));
+    let id = &original.front.id;
+    assert_eq!(
+        question(&original, "q").shown_choices(id),
+        question(&french, "q").shown_choices(id),
+        "the letters stand for the same choices"
+    );
+    // Whoever reads French answers in French; the original's word stays right.
+    for (lesson, word, points) in [
+        (&french, "\"dégradé\"", 1),
+        (&french, "\"gradient\"", 1),
+        (&original, "\"dégradé\"", 0),
+    ] {
+        assert_eq!(grade(lesson, "t", word).points, points, "{word}");
+    }
+}
+
+#[test]
+fn what_is_missing_stands_in_the_original_s_words_with_a_warning() {
+    for (part, by, expected) in [
+        ("prompt = \"Lequel ?\"\n", "", vec![("untranslated", 24)]),
+        ("hints = [\"chaud\"]\n", "", vec![("untranslated", 24)]),
+        ("Entre les deux.\n", "", vec![("untranslated", 23)]),
+        ("\nDerniers mots.\n", "", vec![("untranslated", 38)]),
+        (
+            "hints = [\"chaud\"]",
+            "hints = [\"chaud\", \"tiède\"]",
+            vec![("stale-translation", 28)],
+        ),
+        (
+            "choices = [\"rouge\", \"bleu\"]",
+            "choices = [\"rouge\"]",
+            vec![("stale-translation", 26)],
+        ),
+        (
+            "title = \"Une leçon\"",
+            "title = \"Une leçon\"\nof = \"00000000\"",
+            vec![("stale-translation", 6)],
+        ),
+    ] {
+        assert_eq!(found(part, by), expected, "{by}");
+        assert!(translated(&FRENCH.replace(part, by)).lesson.is_some());
+    }
+    let without = FRENCH.replace(
+        "```{question} t\nprompt = \"Comment cela s'appelle-t-il ?\"\naccept = [\"dégradé\", \"gradient\"]\n```\n",
+        "",
+    );
+    let parsed = translated(&without);
+    let message = &parsed.diagnostics[0].message;
+    assert!(
+        message.contains("{question} t is not translated"),
+        "{message}"
+    );
+    assert!(message.contains("line 36 of the original"), "{message}");
+    assert_eq!(
+        question(&parsed.lesson.unwrap(), "t").prompt,
+        "What is it called?"
+    );
+}
+
+#[test]
+fn what_is_not_a_translation_s_to_say_is_an_error() {
+    for (part, by, expected) in [
+        (
+            "prompt = \"Lequel ?\"",
+            "prompt = \"Lequel ?\"\nanswer = \"rouge\"",
+            vec![("inherited-key", 26)],
+        ),
+        (
+            "prompt = \"Lequel ?\"",
+            "prompt = \"Lequel ?\"\npoints = 3",
+            vec![("inherited-key", 26)],
+        ),
+        (
+            "title = \"Une leçon\"",
+            "title = \"Une leçon\"\nminutes = 5",
+            vec![("inherited-key", 6)],
+        ),
+        (
+            "title = \"Une exécution\"",
+            "kind = \"train\"\ntitle = \"Une exécution\"",
+            vec![("inherited-key", 12)],
+        ),
+        (
+            "```{check} c\n",
+            "```{check} c\nassert = \"1\"\n",
+            vec![("inherited-key", 37)],
+        ),
+        (
+            "```{check} c\n",
+            "```{check} c\nwhy = \"1\"\n",
+            vec![("unknown-key", 37)],
+        ),
+        ("```{check} c\n", "```{check} d\n", vec![("extra-id", 36)]),
+        (
+            "```{check} c\n",
+            "```{lab} c\n",
+            vec![("unknown-directive", 36)],
+        ),
+        (
+            "{question} t",
+            "{question} q",
+            vec![("duplicate-id", 31), ("untranslated", 40)],
+        ),
+        ("id = \"a/b\"", "id = \"a/c\"", vec![("id-mismatch", 3)]),
+        ("lang = \"fr\"", "lang = \"de\"", vec![("bad-value", 4)]),
+        ("lang = \"fr\"\n", "", vec![("missing-key", 1)]),
+        (
+            "choices = [\"rouge\", \"bleu\"]",
+            "choices = [\"vert\", \"vert\"]",
+            vec![("bad-value", 26)],
+        ),
+        (
+            "name = \"loss-curve\"",
+            "name = \"los-curve\"",
+            vec![("unknown-panel", 14)],
+        ),
+        (
+            "prompt = \"Lequel ?\"",
+            "promt = \"Lequel ?\"",
+            vec![("untranslated", 24), ("unknown-key", 25)],
+        ),
+    ] {
+        assert_eq!(found(part, by), expected, "{by}");
+        let is_read = translated(&FRENCH.replace(part, by)).lesson.is_some();
+        assert!(!is_read, "{by}");
+    }
+}
+
+#[test]
+fn a_skeleton_has_everything_and_is_a_valid_translation() {
+    let original = everything();
+    let text = skeleton(&original, "fr");
+    let parsed = read_translation("everything.fr.md", text.as_bytes(), &original);
+    let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(told.is_empty(), "{}\n{text}", told.join("\n"));
+    let mut same = parsed.lesson.unwrap();
+    assert_eq!(prose(&same), prose(&original));
+    for question in same.questions() {
+        for (text, label) in &question.wording {
+            assert_eq!(text, label);
+        }
+    }
+    same.front.lang = None;
+    for block in &mut same.blocks {
+        match block {
+            Block::Question(question) => {
+                question.wording.clear();
+                if let QuestionKind::Text { accept, .. } = &mut question.kind {
+                    accept.pop();
+                }
+            }
+            Block::Predict(predict) => predict.wording.clear(),
+            Block::Prose(_) | Block::Notes(_) | Block::Lab(_) | Block::Check(_) => {}
+        }
+    }
+    let texts = |lesson: &Lesson| -> Vec<Block> {
+        let blocks = lesson.blocks.iter();
+        let directives = blocks.filter(|block| block.id().is_some());
+        directives.cloned().collect()
+    };
+    assert_eq!(texts(&same), texts(&original));
+}
+
+#[test]
+fn comparisons_speak_the_reader_s_language() {
+    let text = ORIGINAL.replace(
+        "```{check} c\n",
+        "```{predict} p\ntype = \"choice\"\nprompt = \"?\"\nchoices = [\"up\", \"down\"]\nanswer = \"up\"\n```\n\n```{check} c\n",
+    );
+    let original = read("b.md", text.as_bytes(), &registry()).lesson.unwrap();
+    let french = FRENCH.replace(
+        "```{check} c\n",
+        "```{predict} p\nprompt = \"?\"\nchoices = [\"monte\", \"baisse\"]\n```\n\n```{check} c\n",
+    );
+    let parsed = read_translation("b.fr.md", french.as_bytes(), &original);
+    assert_eq!(parsed.diagnostics, []);
+    let lesson = parsed.lesson.unwrap();
+    let predict = lesson.predictions().next().unwrap();
+    let said = predict.compare(&Answer::One("down".to_owned()), &LessonEnv::unrun(&lesson));
+    let statement = said.unwrap().statement;
+    assert!(
+        statement.contains("baisse") && statement.contains("monte"),
+        "{statement}"
+    );
+}
