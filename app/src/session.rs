@@ -44,6 +44,8 @@ pub struct Session {
 struct Shared {
     inbox: Mutex<Inbox>,
     pictures_wanted: AtomicBool,
+    /// Whether the run has come to wait for an order since somebody last looked.
+    settled: AtomicBool,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -67,6 +69,7 @@ impl Session {
         let shared = Arc::new(Shared {
             inbox: Mutex::default(),
             pictures_wanted: AtomicBool::new(true),
+            settled: AtomicBool::new(false),
             wake: Box::new(wake),
         });
         let session = Self {
@@ -79,11 +82,17 @@ impl Session {
             .spawn(move || {
                 let started = Instant::now();
                 let mut uplink = Uplink(&shared);
+                let mut control = Control::steered(inbound, limits, stop);
+                let waits = Arc::clone(&shared);
+                control.when_settled(move || {
+                    waits.settled.store(true, Ordering::Relaxed);
+                    (waits.wake)();
+                });
                 let mut run = Run {
                     params,
                     device,
                     sink: &mut uplink,
-                    control: Control::steered(inbound, limits, stop),
+                    control,
                 };
                 let outcome = guarded(lab, &mut run);
                 shared.lock().ended = Some((outcome, started.elapsed()));
@@ -104,6 +113,11 @@ impl Session {
     /// Asks for fresh pictures with the next step.
     pub fn want_pictures(&self) {
         self.shared.pictures_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run has come to wait for an order since the last call.
+    pub fn has_settled(&self) -> bool {
+        self.shared.settled.swap(false, Ordering::Relaxed)
     }
 
     /// Takes what has been reported since the last call, and the outcome once there is one.

@@ -6,11 +6,13 @@
 pub mod answer;
 pub mod app;
 pub mod command;
+pub mod confirm;
 pub mod document;
 pub mod driver;
 pub mod earlier;
 pub mod entry;
 pub mod fuzzy;
+pub mod history;
 pub mod judge;
 pub mod key;
 pub mod message;
@@ -22,15 +24,18 @@ pub mod panel;
 pub mod picture;
 pub mod preview;
 pub mod prose;
+pub mod search;
 pub mod slot;
 #[cfg(test)]
 mod snapshot;
 pub mod svg;
 pub mod terminal;
+pub mod terms;
 #[cfg(test)]
 mod tests;
 pub mod theme;
 pub mod view;
+pub mod wait;
 pub mod wrap;
 
 pub(crate) use crate::glyphs;

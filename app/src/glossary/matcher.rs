@@ -77,7 +77,7 @@ impl Matcher {
         let first = folded(text.get(words.first()?.clone())?);
         // Only the last word of a name takes an ending, and of a single word that is the first.
         let spellings = singulars(&first);
-        let longest = spellings
+        spellings
             .iter()
             .filter_map(|(spelling, number)| {
                 let fits = self.0.get(spelling)?.iter().find(|name| match number {
@@ -86,8 +86,7 @@ impl Matcher {
                 });
                 fits.map(|name| (name.rest.len() + 1, name.term))
             })
-            .max_by_key(|(count, _)| *count);
-        longest
+            .max_by_key(|(count, _)| *count)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of the app and how messages change it. Pure: no clock, no terminal, no file.
 
 mod available;
+mod confirm;
 mod course;
 mod dispatch;
 mod lesson;
@@ -8,6 +9,10 @@ mod news;
 mod palette;
 mod picture;
 mod run;
+mod search;
+mod steer;
+mod terms;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +28,7 @@ use super::page::Page;
 use super::palette::{Item, Target};
 use super::preview::Preview;
 use super::theme::{Look, Theme};
+use super::wait::Waiting;
 
 /// Everything the screen shows.
 pub struct App {
@@ -68,6 +74,12 @@ pub struct App {
     pub preview: Option<Preview>,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
+    /// What is waited for, while something is.
+    pub waiting: Option<Waiting>,
+    /// How many steps were asked for last.
+    step_count: u64,
+    /// What was searched for last.
+    searched: String,
     runs: u64,
 }
 
@@ -98,8 +110,50 @@ pub struct Active {
     pub slot: usize,
     /// Whether it waits for the devices to be known.
     pub waiting: bool,
-    /// Steps after which it pauses, if it was started by a single step.
-    pub steps: Option<u64>,
+    /// How it goes.
+    pub how: How,
+    /// What it was asked to do and has not done yet.
+    pub asked: Asked,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// At the learner's tempo.
+    Run,
+    /// So many steps, then a pause.
+    Steps(u64),
+    /// To the last step at full speed.
+    ToTheEnd,
+}
+
+/// What a run was asked to do and does when its step is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// To wait.
+    Pause,
+    /// To end.
+    Stop,
+}
+
+impl Tempo {
+    /// The other one.
+    fn other(self) -> Self {
+        match self {
+            Self::Watch => Self::Full,
+            Self::Full => Self::Watch,
+        }
+    }
+
+    /// What it means.
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Watch => "runs go at a pace that can be watched",
+            Self::Full => "runs go at full speed",
+        }
+    }
 }
 
 impl App {
@@ -140,18 +194,34 @@ impl App {
             instructors: Instructors::Refused,
             preview: None,
             seed: None,
+            waiting: None,
+            step_count: 10,
+            searched: String::new(),
             runs: 0,
         }
     }
 
     /// Takes a message in and says what is to be done.
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        let effects = self.take(message);
+        self.note_wait();
+        effects
+    }
+
+    fn take(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Key(key) => self.key(key),
             Message::Paste(text) => {
                 match &mut self.overlay {
                     Some(Overlay::Palette(palette)) => palette.paste(&text),
-                    Some(Overlay::Help { .. } | Overlay::Problems { .. }) => {}
+                    Some(Overlay::Glossary(terms)) => terms.paste(&text),
+                    Some(Overlay::Steps(entry) | Overlay::Filter(entry)) => entry.paste(&text),
+                    Some(Overlay::Search(search)) => {
+                        search.entry.paste(&text);
+                        self.sought();
+                    }
+                    Some(Overlay::Help { .. } | Overlay::Problems { .. } | Overlay::Confirm(_)) => {
+                    }
                     None => {
                         let page = self.page.as_mut();
                         if let Some(entry) = page.and_then(|page| page.entry.as_mut()) {
@@ -184,6 +254,16 @@ impl App {
                 outcome,
                 after,
             } => self.ended(run, outcome, after),
+            Message::Settled { run } => {
+                self.settled(run);
+                Vec::new()
+            }
+            Message::Waited { seconds } => {
+                if let Some(waiting) = &mut self.waiting {
+                    waiting.seconds = seconds;
+                }
+                Vec::new()
+            }
             Message::NotSaved(sentence) => {
                 self.notice = Some(sentence);
                 Vec::new()

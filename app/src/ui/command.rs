@@ -13,6 +13,22 @@ pub enum Command {
     Run,
     /// One optimizer step, then pause.
     Step,
+    /// So many steps as are typed, then pause.
+    Steps,
+    /// Go on to the last step at full speed.
+    ToTheEnd,
+    /// Keep the pictures as they are while the run goes on, or let them catch up.
+    Freeze,
+    /// Take the last turn of a knob back.
+    Undo,
+    /// Do the turn again that was taken back.
+    Redo,
+    /// Search the lesson, or filter the list of lessons.
+    Search,
+    /// Say what the terms on the screen mean.
+    Glossary,
+    /// Answer a question with yes.
+    Yes,
     /// Forget the run and put the knobs back.
     Reset,
     /// End the run and keep what it has shown.
@@ -140,17 +156,32 @@ pub enum Place {
     Help,
     /// The palette.
     Palette,
+    /// A question that y answers.
+    Confirm,
+    /// The field for a number of steps.
+    Steps,
+    /// The search in a lesson.
+    Search,
+    /// The filter of the lessons.
+    Filter,
+    /// The glossary.
+    Glossary,
 }
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Course,
         Self::Text,
         Self::Lab,
         Self::Picture,
         Self::Help,
         Self::Palette,
+        Self::Confirm,
+        Self::Steps,
+        Self::Search,
+        Self::Filter,
+        Self::Glossary,
     ];
 
     /// The word for it.
@@ -162,6 +193,11 @@ impl Place {
             Self::Picture => "picture",
             Self::Help => "help",
             Self::Palette => "palette",
+            Self::Confirm => "question",
+            Self::Steps => "steps",
+            Self::Search => "search",
+            Self::Filter => "filter",
+            Self::Glossary => "glossary",
         }
     }
 }
@@ -191,6 +227,12 @@ pub enum Need {
     OtherPicture,
     /// A run is going on.
     Running,
+    /// The lab has reported something.
+    Reported,
+    /// A knob was turned.
+    Turned,
+    /// A turn of a knob was taken back.
+    Undone,
     /// No other lab's run is going on.
     Free,
     /// There is a run to forget or a knob to put back.
@@ -279,7 +321,15 @@ mod tests {
     fn every_place_can_be_left_and_explained() {
         for place in Place::ALL {
             let explained = find(Key::Char('?'), place) == Some(Command::Help);
-            let letters_are_typed = place == Place::Palette;
+            let letters_are_typed = matches!(
+                place,
+                Place::Palette
+                    | Place::Confirm
+                    | Place::Steps
+                    | Place::Search
+                    | Place::Filter
+                    | Place::Glossary
+            );
             assert_ne!(explained, letters_are_typed, "{place:?}");
             assert_eq!(find(Key::Ctrl('c'), place), Some(Command::Quit));
             assert!(find(Key::Esc, place).is_some());

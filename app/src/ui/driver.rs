@@ -1,6 +1,7 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
 mod inputs;
+mod pulse;
 mod runs;
 mod watch;
 
@@ -25,12 +26,10 @@ use super::view;
 use crate::paths::Paths;
 use crate::progress_log::ProgressLog;
 use inputs::Input;
+use pulse::Pulse;
 use runs::Runner;
 pub use watch::Follow;
 use watch::Watch;
-
-/// Shortest time between two frames while a run reports; keys are answered at once.
-const FRAME: Duration = Duration::from_millis(33);
 
 /// What the workbench starts with.
 pub struct Options {
@@ -208,26 +207,6 @@ pub fn serve_run(
     Ok(())
 }
 
-/// When the last frame was drawn and when the next is due.
-struct Pulse {
-    drawn: Instant,
-    /// When a run's reports are to be taken out, once it has said that there are some.
-    due: Option<Instant>,
-}
-
-impl Pulse {
-    fn new() -> Self {
-        Self {
-            drawn: Instant::now(),
-            due: None,
-        }
-    }
-
-    fn run_spoke(&mut self) {
-        self.due.get_or_insert(self.drawn + FRAME);
-    }
-}
-
 /// What the loop holds beside the state.
 struct Driver {
     runner: Runner,
@@ -260,7 +239,8 @@ impl Driver {
         inbox: &Receiver<Input>,
         pulse: &mut Pulse,
     ) -> io::Result<()> {
-        let input = match pulse.due {
+        pulse.heed(app.waiting.as_ref(), Instant::now());
+        let input = match pulse.next() {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
@@ -268,9 +248,15 @@ impl Driver {
         match input {
             Ok(input) => dirty = self.take(input, app, terminal, pulse)?,
             Err(RecvTimeoutError::Timeout) => {
-                pulse.due = None;
-                for message in self.runner.take(app) {
-                    self.feed(app, terminal, message)?;
+                let now = Instant::now();
+                if pulse.is_due(now) {
+                    for message in self.runner.take(app) {
+                        self.feed(app, terminal, message)?;
+                        dirty = true;
+                    }
+                }
+                if let Some(seconds) = pulse.second(now) {
+                    self.feed(app, terminal, Message::Waited { seconds })?;
                     dirty = true;
                 }
             }
@@ -283,7 +269,7 @@ impl Driver {
         if dirty && self.done.is_none() {
             self.fit(app, terminal)?;
             terminal.draw(|frame| view::draw(app, frame))?;
-            pulse.drawn = Instant::now();
+            pulse.drawn(Instant::now());
         }
         Ok(())
     }

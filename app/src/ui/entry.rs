@@ -11,6 +11,10 @@ pub enum For {
     Block(usize),
     /// The marked knob.
     Knob,
+    /// A number of steps.
+    Steps,
+    /// A search, a filter, or the glossary.
+    Search,
     /// What the palette looks for.
     Palette,
 }

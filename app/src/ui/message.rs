@@ -40,6 +40,16 @@ pub enum Message {
         /// Time since it started.
         since: Duration,
     },
+    /// The run has done what it was told to and waits for an order.
+    Settled {
+        /// Which run.
+        run: u64,
+    },
+    /// What is waited for takes so long already.
+    Waited {
+        /// Whole seconds.
+        seconds: u64,
+    },
     /// The run has ended.
     Ended {
         /// Which run.

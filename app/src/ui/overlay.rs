@@ -1,7 +1,11 @@
 //! What lies over the page: one thing at a time, which takes the keys until Esc leaves it.
 
 use super::command::Place;
+use super::confirm::Confirm;
+use super::entry::Entry;
 use super::palette::Palette;
+use super::search::Search;
+use super::terms::Terms;
 
 /// Something over the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,16 @@ pub enum Overlay {
     },
     /// Everything that can be done or opened, by name.
     Palette(Palette),
+    /// A question that y answers with yes.
+    Confirm(Confirm),
+    /// The field for a number of steps.
+    Steps(Entry),
+    /// A search in the open lesson.
+    Search(Search),
+    /// A filter of the list of lessons.
+    Filter(Entry),
+    /// The glossary.
+    Glossary(Terms),
     /// Everything that is wrong with the followed lesson file.
     Problems {
         /// The first line shown.
@@ -26,6 +40,11 @@ impl Overlay {
         match self {
             Self::Help { .. } | Self::Problems { .. } => Place::Help,
             Self::Palette(_) => Place::Palette,
+            Self::Confirm(_) => Place::Confirm,
+            Self::Steps(_) => Place::Steps,
+            Self::Search(_) => Place::Search,
+            Self::Filter(_) => Place::Filter,
+            Self::Glossary(_) => Place::Glossary,
         }
     }
 }

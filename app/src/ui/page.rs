@@ -331,6 +331,8 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         knob: 0,
         state: State::Ready,
         data: Default::default(),
+        frozen: None,
+        history: Default::default(),
         earlier: Vec::new(),
         overlay: Default::default(),
         views: schema.panels.iter().map(View::of).collect(),

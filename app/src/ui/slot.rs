@@ -11,6 +11,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 
 use super::earlier::{self, Earlier, Overlay};
+use super::history::{History, Turned};
 use super::panel::{Focus, Scene, View};
 
 /// A lab beside the text.
@@ -35,6 +36,10 @@ pub struct Slot {
     pub state: State,
     /// What the newest run has reported.
     pub data: RunData,
+    /// What it had reported when the view was frozen, while it is.
+    pub frozen: Option<Box<RunData>>,
+    /// The turns of its knobs that can be taken back.
+    pub history: History,
     /// The runs before it, the newest first.
     pub earlier: Vec<Earlier>,
     /// Which of them stand behind the curves.
@@ -193,6 +198,7 @@ impl Slot {
             // The answer to come is a moment away: until then the last one stays, so that nothing flickers.
             self.superseded = true;
         }
+        self.frozen = None;
         self.state = State::Running;
         self.explored = self.knobs.iter().any(|knob| knob.value != knob.initial);
         self.elapsed = Duration::ZERO;
@@ -217,12 +223,17 @@ impl Slot {
         self.views.get_mut(index)
     }
 
+    /// What the pictures show: the newest reports, or those at which the view was frozen.
+    pub fn shown(&self) -> &RunData {
+        self.frozen.as_deref().unwrap_or(&self.data)
+    }
+
     /// What a panel of the schema is drawn from.
     pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
         Some(Scene {
             schema: self.schema,
             panel: self.schema.panels.get(index)?,
-            data: &self.data,
+            data: self.shown(),
             earlier: self.overlay.of(&self.earlier),
             view: self.views.get(index)?,
             cursor: self.cursor,
@@ -249,8 +260,14 @@ impl Slot {
         if knob.value.as_ref() == Some(&next) {
             return None;
         }
-        knob.value = Some(next.clone());
-        Some((knob.param.name.clone(), next))
+        let from = knob.value.replace(next.clone());
+        let name = knob.param.name.clone();
+        self.history.record(Turned {
+            knob: index,
+            from,
+            to: Some(next.clone()),
+        });
+        Some((name, next))
     }
 
     /// Gives the marked knob a typed value.
@@ -280,8 +297,16 @@ impl Slot {
                 values.join(", ")
             ));
         }
-        knob.value = Some(value.clone());
-        Ok((knob.param.name.clone(), value))
+        let from = knob.value.replace(value.clone());
+        let name = knob.param.name.clone();
+        if from.as_ref() != Some(&value) {
+            self.history.record(Turned {
+                knob: index,
+                from,
+                to: Some(value.clone()),
+            });
+        }
+        Ok((name, value))
     }
 
     /// Puts every knob back to the lesson's value.
@@ -289,6 +314,7 @@ impl Slot {
         for knob in &mut self.knobs {
             knob.value = knob.initial.clone();
         }
+        self.history = History::default();
     }
 }
 

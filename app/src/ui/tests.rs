@@ -2,8 +2,10 @@
 
 mod pages;
 mod palette;
+mod reading;
 mod runs;
 mod screens;
+mod steering;
 
 use std::sync::Arc;
 use std::time::Duration;

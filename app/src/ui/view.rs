@@ -3,11 +3,13 @@
 mod bars;
 mod course;
 mod footer;
+mod glossary;
 pub mod help;
 mod lab;
 mod lesson;
 pub mod palette;
 mod problems;
+mod prompt;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -51,7 +53,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
         None => cursor,
         Some(overlay) => draw_overlay(app, overlay, body, frame.buffer_mut()),
     };
-    footer::draw(app, bottom, frame.buffer_mut());
+    let cursor = footer::draw(app, bottom, frame.buffer_mut()).or(cursor);
     if let Some(position) = cursor {
         frame.set_cursor_position(position);
     }
@@ -61,7 +63,11 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     let area = match overlay {
         Overlay::Help { .. } | Overlay::Problems { .. } => body,
-        Overlay::Palette(_) => palette::area(body),
+        Overlay::Palette(_) | Overlay::Glossary(_) => palette::area(body),
+        // These stand in the last line.
+        Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => {
+            return None;
+        }
     };
     Clear.render(area, buffer);
     Block::new()
@@ -77,6 +83,8 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
             None
         }
         Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),
+        Overlay::Glossary(terms) => glossary::draw(app, terms, area, buffer),
+        Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => None,
     }
 }
 

@@ -73,6 +73,8 @@ pub struct Control {
     /// When the last step was let go.
     last: Option<Instant>,
     stopped: Option<StopReason>,
+    /// Told each time the run is about to wait for an order.
+    settled: Option<Box<dyn FnMut() + Send>>,
 }
 
 /// Whether the next step waits for an order.
@@ -98,6 +100,7 @@ impl Control {
             interval: Duration::ZERO,
             last: None,
             stopped: None,
+            settled: None,
         }
     }
 
@@ -107,6 +110,11 @@ impl Control {
             orders: Some(orders),
             ..Self::free(limits, stop)
         }
+    }
+
+    /// Has somebody told each time a paused run has done its last step and is about to wait for an order.
+    pub fn when_settled(&mut self, tell: impl FnMut() + Send + 'static) {
+        self.settled = Some(Box::new(tell));
     }
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
@@ -145,12 +153,17 @@ impl Control {
     }
 
     /// The next order; none when it is time for a step. Waits in the channel, never in a loop.
-    fn next_order(&self) -> Result<Option<Command>, Gone> {
+    fn next_order(&mut self) -> Result<Option<Command>, Gone> {
         let Some(orders) = &self.orders else {
             return Ok(None);
         };
         let wait = match (self.gait, self.last) {
-            (Gait::Paused, _) => return orders.recv().map(Some).map_err(|_| Gone),
+            (Gait::Paused, _) => {
+                if let Some(tell) = &mut self.settled {
+                    tell();
+                }
+                return orders.recv().map(Some).map_err(|_| Gone);
+            }
             (Gait::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
             (Gait::Running, None) | (Gait::Steps(_), _) => Duration::ZERO,
         };
@@ -222,6 +235,23 @@ mod tests {
         assert_eq!(control.turn(1), Turn::Go(vec![]));
         sender.send(Command::Stop).unwrap();
         assert_eq!(control.turn(2), Turn::Stop(StopReason::Asked));
+    }
+
+    #[test]
+    fn a_run_tells_when_it_waits_and_not_while_it_steps() {
+        let (sender, mut control) = steered(vec![Command::Pause, Command::Step(2)]);
+        let (told, tells) = mpsc::channel();
+        let stop = sender.clone();
+        control.when_settled(move || {
+            let _ = told.send(());
+            // Whoever hears of it may give the next order at once.
+            let _ = stop.send(Command::Stop);
+        });
+        assert_eq!(control.turn(0), Turn::Go(vec![]));
+        assert_eq!(control.turn(1), Turn::Go(vec![]));
+        assert!(tells.try_recv().is_err());
+        assert_eq!(control.turn(2), Turn::Stop(StopReason::Asked));
+        assert!(tells.try_recv().is_ok());
     }
 
     #[test]

@@ -75,6 +75,18 @@ impl App {
                 slot.is_some_and(|slot| slot.panels.len() > 1),
                 "there is no other picture",
             ),
+            Need::Reported => met(
+                slot.is_some_and(|slot| slot.frozen.is_some() || slot.data.step > 0),
+                "there is nothing to freeze yet",
+            ),
+            Need::Turned => met(
+                slot.is_some_and(|slot| slot.history.can_undo()),
+                "no knob of this lab was turned",
+            ),
+            Need::Undone => met(
+                slot.is_some_and(|slot| slot.history.can_redo()),
+                "no turn of a knob was taken back",
+            ),
             Need::Running => met(self.active.is_some(), "nothing is running"),
             Need::Free => self.free(),
             Need::Changed => met(

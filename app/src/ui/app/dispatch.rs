@@ -43,6 +43,23 @@ impl App {
                 palette.key(key);
                 Vec::new()
             }
+            (None, Some(Overlay::Confirm(_))) => {
+                self.overlay = None;
+                self.notice = Some("nothing was changed".to_owned());
+                Vec::new()
+            }
+            (None, Some(Overlay::Steps(_))) => {
+                self.steps_key(key);
+                Vec::new()
+            }
+            (None, Some(Overlay::Search(_) | Overlay::Filter(_))) => {
+                self.search_key(key);
+                Vec::new()
+            }
+            (None, Some(Overlay::Glossary(terms))) => {
+                terms.key(key);
+                Vec::new()
+            }
             (None, Some(Overlay::Help { .. } | Overlay::Problems { .. }) | None) => Vec::new(),
         }
     }
@@ -62,9 +79,17 @@ impl App {
     fn carry_out(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::Run => return self.run_or_pause(),
-            Command::Step => return self.step(),
+            Command::Step => return self.step(1),
+            Command::Steps => self.ask_for_steps(),
+            Command::ToTheEnd => return self.run_to_the_end(),
+            Command::Freeze => return self.freeze(),
+            Command::Undo => return self.undo(),
+            Command::Redo => return self.redo(),
+            Command::Search => self.open_search(),
+            Command::Glossary => self.toggle_glossary(),
+            Command::Yes => return self.confirmed(),
             Command::Stop => return self.stop(),
-            Command::Reset => return self.reset(),
+            Command::Reset => return self.ask_to_reset(),
             Command::Move(motion) => self.move_by(motion),
             Command::Less => return self.turn_knob(-1),
             Command::More => return self.turn_knob(1),
@@ -85,23 +110,19 @@ impl App {
             Command::Help => {
                 self.overlay = match self.overlay {
                     Some(Overlay::Help { .. }) => None,
-                    Some(Overlay::Problems { .. } | Overlay::Palette(_)) | None => {
-                        Some(Overlay::Help { scroll: 0 })
-                    }
+                    Some(_) | None => Some(Overlay::Help { scroll: 0 }),
                 }
             }
             Command::Instructor => self.change_audience(),
             Command::Problems => {
                 self.overlay = match self.overlay {
                     Some(Overlay::Problems { .. }) => None,
-                    Some(Overlay::Help { .. } | Overlay::Palette(_)) | None => {
-                        Some(Overlay::Problems { scroll: 0 })
-                    }
+                    Some(_) | None => Some(Overlay::Problems { scroll: 0 }),
                 }
             }
             Command::Palette => self.open_palette(),
             Command::Back => return self.back(),
-            Command::Quit => return vec![Effect::Abandon, Effect::Quit],
+            Command::Quit => return self.quit(),
             Command::Suspend => return vec![Effect::Suspend],
         }
         Vec::new()
@@ -113,7 +134,15 @@ impl App {
             Place::Text => return self.enter_activity(),
             Place::Lab => self.open_knob_entry(),
             Place::Palette => return self.choose_from_palette(),
-            Place::Picture | Place::Help => {}
+            Place::Steps => return self.do_steps(),
+            Place::Search => self.next_hit(1),
+            Place::Filter => return self.open_filtered(),
+            Place::Glossary => {
+                if let Some(Overlay::Glossary(terms)) = &mut self.overlay {
+                    terms.enter();
+                }
+            }
+            Place::Picture | Place::Help | Place::Confirm => {}
         }
         Vec::new()
     }
@@ -139,10 +168,15 @@ impl App {
 
     /// Leaves what lies over the page, or the page.
     fn back(&mut self) -> Vec<Effect> {
+        if let Some(Overlay::Glossary(terms)) = &mut self.overlay
+            && terms.back()
+        {
+            return Vec::new();
+        }
         match self.overlay.take() {
             Some(_) => Vec::new(),
             None if self.leave_picture() => Vec::new(),
-            None => self.leave(),
+            None => self.ask_to_leave(),
         }
     }
 
@@ -155,7 +189,20 @@ impl App {
             Place::Text => self.move_text(motion),
             Place::Lab => self.move_lab(motion),
             Place::Picture => self.move_picture(motion),
-            Place::Help | Place::Palette => {
+            Place::Search => match motion {
+                Motion::Up | Motion::PageUp => self.next_hit(-1),
+                Motion::Down | Motion::PageDown => self.next_hit(1),
+                Motion::Top | Motion::Bottom => {}
+            },
+            Place::Filter => {
+                let listed = self.listed();
+                let at = listed.iter().position(|&index| index == self.chosen);
+                let last = listed.len().saturating_sub(1);
+                let to = motion.from(at.unwrap_or(0), self.half_screen(), last);
+                self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
+            }
+            Place::Confirm | Place::Steps => {}
+            Place::Help | Place::Palette | Place::Glossary => {
                 let (half, longest) = (self.half_screen(), view::help::longest(self));
                 match &mut self.overlay {
                     Some(Overlay::Help { scroll }) => *scroll = motion.from(*scroll, half, longest),
@@ -165,7 +212,14 @@ impl App {
                         *scroll = motion.from(*scroll, half, lines.saturating_sub(rows));
                     }
                     Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
-                    None => {}
+                    Some(Overlay::Glossary(terms)) => terms.move_by(motion, half),
+                    Some(
+                        Overlay::Confirm(_)
+                        | Overlay::Steps(_)
+                        | Overlay::Search(_)
+                        | Overlay::Filter(_),
+                    )
+                    | None => {}
                 }
             }
         }

@@ -193,7 +193,7 @@ impl App {
                 let effects = match purpose {
                     For::Knob => self.set_knob(&text),
                     // Its field lies over the page, not on it.
-                    For::Palette => Ok(Vec::new()),
+                    For::Palette | For::Steps | For::Search => Ok(Vec::new()),
                     For::Block(block) => page.submit(block, &text, self.registry).map(|event| {
                         page.entry = None;
                         event.into_iter().map(Effect::Save).collect::<Vec<_>>()
@@ -263,7 +263,7 @@ impl App {
         };
         let (name, value) = slot.type_value(text)?;
         page.entry = None;
-        Ok(self.knob_turned(&name, value))
+        Ok(self.knob_turned(&name, Some(value)))
     }
 
     /// Takes events that are about to be saved into the progress on the screen.
@@ -293,7 +293,7 @@ impl App {
         Some(Effect::Save(event))
     }
 
-    fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
+    pub(super) fn scroll_to(&mut self, to: impl Fn(usize, usize) -> usize) {
         let (size, look) = (self.size, &self.look);
         if let Some(page) = self.page.as_mut() {
             let (width, height) = view::text_size(size);

@@ -34,7 +34,7 @@ impl App {
         slot.elapsed = since;
         slot.receive(reports);
         let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
-        if due && slot.needs_pictures() && slot.state == State::Running {
+        if due && slot.frozen.is_none() && slot.needs_pictures() && slot.state == State::Running {
             slot.pictured = since;
             vec![Effect::WantPictures]
         } else {

@@ -73,12 +73,20 @@ impl App {
         self.recent.truncate(REMEMBERED);
         match target {
             Target::Command(command) => self.dispatch(command),
-            Target::Lesson(id) => self.go_to_lesson(&id),
-            Target::Lab(kind) => self.go_to_lab(&kind),
+            Target::Lesson(_) | Target::Lab(_) => self.ask_to_go(target),
             Target::Run(name) => {
                 self.notice = Some(format!("mlsys runs show {name} prints this run"));
                 Vec::new()
             }
+        }
+    }
+
+    /// Opens a lesson or a lab in place of what is open.
+    pub(super) fn go(&mut self, target: Target) -> Vec<Effect> {
+        match target {
+            Target::Lesson(id) => self.go_to_lesson(&id),
+            Target::Lab(kind) => self.go_to_lab(&kind),
+            Target::Command(_) | Target::Run(_) => Vec::new(),
         }
     }
 

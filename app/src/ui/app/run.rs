@@ -7,7 +7,7 @@ use mlsys_lab::device::{DeviceId, choose};
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
-use super::{Active, App, Tempo};
+use super::{Active, App, Asked, How, Tempo};
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
 use crate::ui::slot::{Slot, State};
@@ -20,7 +20,7 @@ impl App {
             return Vec::new();
         };
         let current = page.current;
-        match self.active {
+        match &mut self.active {
             Some(active) if active.slot == current => {
                 let Some(slot) = page.slot_mut() else {
                     return Vec::new();
@@ -28,6 +28,7 @@ impl App {
                 let order = match slot.state {
                     State::Paused => {
                         slot.state = State::Running;
+                        active.asked = Asked::Nothing;
                         Command::Resume
                     }
                     State::Ready
@@ -37,6 +38,7 @@ impl App {
                     | State::Stopped
                     | State::Failed(_) => {
                         slot.state = State::Paused;
+                        active.asked = Asked::Pause;
                         Command::Pause
                     }
                 };
@@ -47,57 +49,7 @@ impl App {
                 ]
             }
             Some(_) => Vec::new(),
-            None => self.ask_or_start(None),
-        }
-    }
-
-    /// One step, then pause; starts the lab if it is not running.
-    pub(super) fn step(&mut self) -> Vec<Effect> {
-        let Some(page) = self.page.as_mut() else {
-            return Vec::new();
-        };
-        let current = page.current;
-        match self.active {
-            Some(active) if active.slot == current => {
-                if let Some(slot) = page.slot_mut() {
-                    slot.state = State::Paused;
-                }
-                vec![
-                    Effect::WantPictures,
-                    Effect::Order(Command::Step(1)),
-                    Effect::Order(Command::Redraw),
-                ]
-            }
-            Some(_) => Vec::new(),
-            None => self.ask_or_start(Some(1)),
-        }
-    }
-
-    /// Full speed, or a pace that can be watched; a run that is going on changes with it.
-    pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
-        self.tempo = match self.tempo {
-            Tempo::Watch => Tempo::Full,
-            Tempo::Full => Tempo::Watch,
-        };
-        self.notice = Some(
-            match self.tempo {
-                Tempo::Watch => "runs go at a pace that can be watched",
-                Tempo::Full => "runs go at full speed",
-            }
-            .to_owned(),
-        );
-        let slot = self
-            .active
-            .and_then(|active| self.page.as_ref()?.slots.get(active.slot));
-        slot.map(|slot| Effect::Order(Command::Pace(interval(self.tempo, slot))))
-            .into_iter()
-            .collect()
-    }
-
-    pub(super) fn stop(&mut self) -> Vec<Effect> {
-        match self.active {
-            Some(_) => vec![Effect::Order(Command::Stop)],
-            None => Vec::new(),
+            None => self.ask_or_start(How::Run),
         }
     }
 
@@ -144,7 +96,7 @@ impl App {
             })
         });
         if instant && self.active.is_none() {
-            self.start(None)
+            self.start(How::Run)
         } else {
             Vec::new()
         }
@@ -155,13 +107,13 @@ impl App {
             return Vec::new();
         };
         match slot.turn(notches) {
-            Some((name, value)) => self.knob_turned(&name, value),
+            Some((name, value)) => self.knob_turned(&name, Some(value)),
             None => Vec::new(),
         }
     }
 
     /// A knob has a new value: the run hears of it, or the next one will.
-    pub(super) fn knob_turned(&mut self, name: &str, value: Value) -> Vec<Effect> {
+    pub(super) fn knob_turned(&mut self, name: &str, value: Option<Value>) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
@@ -173,15 +125,18 @@ impl App {
         let instant = !slot.schema.is_live();
         match self.active {
             // The answer under way is of a knob that has moved on.
-            Some(active) if active.slot == current && instant => self.start(None),
-            None if instant => self.start(None),
-            Some(active) if active.slot == current && live => {
+            Some(active) if active.slot == current && instant => self.start(How::Run),
+            None if instant => self.start(How::Run),
+            // A value that is unset again has no order: the next run is without it.
+            Some(active)
+                if active.slot == current
+                    && live
+                    && let Some(value) = value =>
+            {
                 slot.explored = true;
+                let name = name.to_owned();
                 vec![
-                    Effect::Order(Command::Set {
-                        name: name.to_owned(),
-                        value,
-                    }),
+                    Effect::Order(Command::Set { name, value }),
                     Effect::WantPictures,
                 ]
             }
@@ -196,7 +151,7 @@ impl App {
     }
 
     /// Asks for a missing prediction once, then starts.
-    fn ask_or_start(&mut self, steps: Option<u64>) -> Vec<Effect> {
+    pub(super) fn ask_or_start(&mut self, how: How) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
@@ -216,11 +171,11 @@ impl App {
             self.keep_marked_in_view();
             return Vec::new();
         }
-        self.start(steps)
+        self.start(how)
     }
 
     /// Starts the shown lab, now or as soon as the devices are known.
-    fn start(&mut self, steps: Option<u64>) -> Vec<Effect> {
+    fn start(&mut self, how: How) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
@@ -240,7 +195,11 @@ impl App {
             run: self.runs,
             slot: slot_index,
             waiting: true,
-            steps,
+            how,
+            asked: match how {
+                How::Steps(_) => Asked::Pause,
+                How::Run | How::ToTheEnd => Asked::Nothing,
+            },
         });
         effects.extend(self.start_waiting());
         effects
@@ -264,7 +223,6 @@ impl App {
             choose(self.choice, devices, &backends(&lesson, &slot.id))
                 .map_err(|error| error.to_string())
         } else {
-            slot.data.status = "looking for devices".to_owned();
             return Vec::new();
         };
         let prepared = device.and_then(|device| {
@@ -279,7 +237,6 @@ impl App {
         });
         match prepared {
             Ok((device, params)) => {
-                slot.data.status.clear();
                 slot.device = Some(device);
                 self.active = Some(Active {
                     waiting: false,
@@ -295,9 +252,13 @@ impl App {
                     lab: slot.id.clone(),
                 }))];
                 if slot.schema.is_live() {
-                    effects.push(Effect::Order(Command::Pace(interval(self.tempo, slot))));
+                    let pace = match active.how {
+                        How::ToTheEnd => Duration::ZERO,
+                        How::Run | How::Steps(_) => interval(self.tempo, slot),
+                    };
+                    effects.push(Effect::Order(Command::Pace(pace)));
                 }
-                if let Some(steps) = active.steps {
+                if let How::Steps(steps) = active.how {
                     slot.state = State::Paused;
                     effects.push(Effect::Order(Command::Pause));
                     effects.push(Effect::Order(Command::Step(steps)));
@@ -315,7 +276,7 @@ impl App {
 }
 
 /// The least time from step to step at a tempo.
-fn interval(tempo: Tempo, slot: &Slot) -> Duration {
+pub(super) fn interval(tempo: Tempo, slot: &Slot) -> Duration {
     /// Long enough to see a boundary bend and to turn a knob, short enough to be waited for.
     const WATCHED: Duration = Duration::from_secs(6);
     match (tempo, slot.steps()) {

@@ -3,11 +3,15 @@
 use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
-use Place::{Course, Help, Lab, Palette, Picture, Text};
+use Place::{Confirm, Course, Filter, Glossary, Help, Lab, Palette, Picture, Search, Steps, Text};
 
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help];
-const ALL: &[Place] = &[Course, Text, Lab, Picture, Help, Palette];
+/// What lies over the page and holds a list, beside a field that takes the letters.
+const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
+const ALL: &[Place] = &[
+    Course, Text, Lab, Picture, Help, Palette, Confirm, Steps, Search, Filter, Glossary,
+];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
 pub const TABLE: &[Binding] = &[
@@ -236,6 +240,123 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Lab, Need::Steps, Need::Free]),
     row(
+        Command::Steps,
+        &[Key::Char('S')],
+        READING,
+        "n steps",
+        "do as many steps as you type, then pause",
+    )
+    .needs(&[Need::Lab, Need::Steps, Need::Free]),
+    row(
+        Command::ToTheEnd,
+        &[Key::Char('E')],
+        READING,
+        "to the end",
+        "go on to the last step at full speed",
+    )
+    .needs(&[Need::Lab, Need::Steps, Need::Free]),
+    row(
+        Command::Freeze,
+        &[Key::Char('F')],
+        READING,
+        "freeze",
+        "keep the pictures as they are while the run goes on; again lets them catch up",
+    )
+    .needs(&[Need::Lab, Need::Steps, Need::Reported]),
+    row(
+        Command::Undo,
+        &[Key::Char('u')],
+        READING,
+        "undo",
+        "take the last turn of a knob back, live if the knob is",
+    )
+    .needs(&[Need::Lab, Need::Turned]),
+    row(
+        Command::Redo,
+        &[Key::Char('U')],
+        READING,
+        "redo",
+        "do the turn of a knob again that was taken back",
+    )
+    .needs(&[Need::Lab, Need::Undone]),
+    row(
+        Command::Search,
+        &[Key::Char('/')],
+        &[Text, Lab],
+        "search",
+        "search the text; enter and down go to the next place, up to the one before, esc stays there",
+    ),
+    row(
+        Command::Search,
+        &[Key::Char('/')],
+        &[Course],
+        "search",
+        "list the lessons whose title, id or subject has the words",
+    ),
+    row(
+        Command::Glossary,
+        &[Key::Char('K')],
+        PAGES,
+        "glossary",
+        "say what the terms on the screen mean",
+    ),
+    row(
+        Command::Yes,
+        &[Key::Char('y')],
+        &[Confirm],
+        "yes",
+        "do what is asked about; any other key does not",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Steps],
+        "do them",
+        "do the steps",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Search],
+        "next",
+        "go to the next place that has the words",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Filter],
+        "open",
+        "open the marked lesson",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Glossary],
+        "show",
+        "show the marked term by itself, or the related one that is marked",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Back,
+        &[Key::Esc],
+        &[Confirm, Steps, Filter, Glossary],
+        "back",
+        "leave the question, the field or the glossary; nothing is done",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Back,
+        &[Key::Esc],
+        &[Search],
+        "end here",
+        "leave the search and stay where it led",
+    )
+    .rank(Rank::Kept),
+    row(
         Command::Hint,
         &[Key::Char('h')],
         &[Text],
@@ -393,33 +514,33 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Move(Motion::Up),
         &[Key::Up, Key::Ctrl('p')],
-        &[Palette],
+        LISTS,
         "up",
-        "mark another entry of the palette",
+        "mark another entry, or go to the place before",
     )
     .rank(Rank::Rare),
     row(
         Command::Move(Motion::Down),
         &[Key::Down, Key::Ctrl('n')],
-        &[Palette],
+        LISTS,
         "down",
-        "mark another entry of the palette",
+        "mark another entry, or go to the next place",
     )
     .rank(Rank::Rare),
     row(
         Command::Move(Motion::PageUp),
         &[Key::PageUp],
-        &[Palette],
+        LISTS,
         "page up",
-        "mark another entry of the palette",
+        "mark an entry further away",
     )
     .rank(Rank::Rare),
     row(
         Command::Move(Motion::PageDown),
         &[Key::PageDown],
-        &[Palette],
+        LISTS,
         "page down",
-        "mark another entry of the palette",
+        "mark an entry further away",
     )
     .rank(Rank::Rare),
     row(

@@ -125,6 +125,7 @@ impl Runner {
         let Some(running) = &mut self.running else {
             return Vec::new();
         };
+        let settled = running.session.has_settled();
         let (reports, ended) = running.session.take();
         let mut messages = Vec::new();
         if let Some(record) = &mut running.record
@@ -170,6 +171,9 @@ impl Runner {
                 reports,
                 since,
             });
+            if settled {
+                messages.push(Message::Settled { run });
+            }
         }
         messages
     }

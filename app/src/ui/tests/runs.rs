@@ -132,7 +132,7 @@ fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
     bench.keys("  \t>");
     bench.train(0.5);
     assert!(bench.app.page.as_ref().unwrap().checks.is_empty());
-    bench.keys("R ");
+    bench.keys("Ry ");
     let effects = bench.train(0.5);
     let passed: Vec<_> = effects
         .iter()

@@ -6,7 +6,7 @@ use crate::ui::snapshot;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-fn compare(name: &str, screen: &ratatui::buffer::Buffer) {
+pub(super) fn compare(name: &str, screen: &ratatui::buffer::Buffer) {
     snapshot::compare("tests/snapshots", name, screen);
 }
 
@@ -79,7 +79,24 @@ fn no_footer_cuts_a_word_or_loses_the_way_out() {
 fn no_size_and_no_page_makes_drawing_fail() {
     let mut bench = Bench::in_lesson((120, 40));
     let scripts = [
-        "", "\n0.9\n ", "\t", "\n5", "\u{1b}n", "nn\n", "?", "?\u{1b}", ":", "la",
+        "",
+        "\n0.9\n ",
+        "\t",
+        "\n5",
+        "\u{1b}n",
+        "nn\n",
+        "?",
+        "?\u{1b}",
+        ":",
+        "la",
+        "\u{1b}K",
+        "a",
+        "\n",
+        "\u{1b}\u{1b}/",
+        "lab",
+        "\u{1b}S",
+        "\u{1b}\u{1b}",
+        "/s",
     ];
     for script in scripts {
         bench.keys(script);

@@ -38,17 +38,21 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width);
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut marked_line = 0;
+    let listed = app.listed();
     if !app.title.is_empty() {
         lines.push(heading(app, &app.title, 0..app.lessons.len(), width));
     }
     for module in &app.modules {
         let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
-        if lessons.is_empty() {
+        if !listed.iter().any(|index| module.lessons.contains(index)) {
             continue;
         }
         lines.push(Line::default());
         lines.push(heading(app, &module.title, module.lessons.clone(), width));
         for (index, lesson) in module.lessons.clone().zip(lessons) {
+            if !listed.contains(&index) {
+                continue;
+            }
             if index == app.chosen {
                 marked_line = lines.len();
             }

@@ -1,12 +1,14 @@
 //! The last line: a notice, or the keys that do something here, the most wanted first and the way out always.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use super::prompt::Prompt;
 use crate::ui::app::App;
 use crate::ui::command::{self, Binding, Command, Rank};
+use crate::ui::overlay::Overlay;
 use crate::ui::slot::State;
 use crate::ui::wrap::wrap;
 
@@ -14,10 +16,19 @@ use crate::ui::wrap::wrap;
 const NOTICE_ROWS: usize = 3;
 
 /// Draws the notice if there is one, else the keys.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+///
+/// A question or a field that stands here comes before both; returns where its cursor stands.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    if let Some(Overlay::Confirm(confirm)) = &app.overlay {
+        draw_notice(app, confirm.sentence(), area, buffer);
+        return None;
+    }
+    if let (None, Some(prompt)) = (&app.notice, Prompt::of(app)) {
+        return Some(prompt.draw(app, area, buffer));
+    }
     if let Some(notice) = &app.notice {
         draw_notice(app, notice, area, buffer);
-        return;
+        return None;
     }
     let typing = app.page.as_ref().is_some_and(|page| page.entry.is_some());
     let (left, right) = if typing && app.overlay.is_none() {
@@ -29,6 +40,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     };
     left.render(area, buffer);
     right.right_aligned().render(area, buffer);
+    None
 }
 
 /// A notice is said whole: it grows upward over the page until the next key.

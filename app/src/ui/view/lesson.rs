@@ -2,13 +2,16 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::{lab, sides, text_size};
 use crate::ui::app::App;
 use crate::ui::document;
+use crate::ui::overlay::Overlay;
 use crate::ui::page::{Page, Side};
+use crate::ui::search::{hits, mark};
 
 /// Draws the page; returns where the cursor stands if a field is open.
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
@@ -85,7 +88,8 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
 
 fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let (width, _) = text_size(app.size);
-    let document = document::build(page, width, &app.look);
+    let mut document = document::build(page, width, &app.look);
+    mark_hits(app, &mut document.lines);
     let inner = Rect::new(
         area.x + 1,
         area.y,
@@ -101,4 +105,28 @@ fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<
     let row = u16::try_from(line.checked_sub(page.scroll)?).ok()?;
     let position = Position::new(inner.x + column as u16, inner.y + row);
     area.contains(position).then_some(position)
+}
+
+/// Reverses what is searched for; the current place is the selected one.
+fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
+    let Some(Overlay::Search(search)) = &app.overlay else {
+        return;
+    };
+    let edges = [app.look.glyphs.vertical];
+    let found = hits(lines, search.entry.text(), &edges);
+    for (index, hit) in found.iter().enumerate() {
+        let style = if index == search.at {
+            app.look
+                .theme
+                .selection
+                .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+        } else {
+            Style::new().add_modifier(Modifier::REVERSED)
+        };
+        for &piece in &hit.0 {
+            if let Some(line) = lines.get_mut(piece.line) {
+                mark(line, piece, style);
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::ui::palette::{Item, Palette};
 /// Most columns and rows it takes.
 const LARGEST: (u16, u16) = (96, 22);
 /// From this width on it leaves the page visible around it, in a box.
-const BOXED: u16 = 60;
+pub(super) const BOXED: u16 = 60;
 /// Columns of the word for the kind of an entry.
 const KIND: usize = 9;
 
@@ -186,7 +186,7 @@ fn push_letters(
     used
 }
 
-fn draw_box(app: &App, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_box(app: &App, area: Rect, buffer: &mut Buffer) {
     let glyphs = &app.look.glyphs;
     let style = app.look.theme.focus;
     let [top_left, top_right, bottom_left, bottom_right] = glyphs.corners;

@@ -6,10 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::ui::app::{App, Tempo};
+use crate::ui::app::{App, How, Tempo};
 use crate::ui::entry::For;
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
+use crate::ui::wait::Waiting;
 use crate::ui::wrap::wrap;
 
 /// State, step, steps a second, elapsed time and device.
@@ -33,12 +34,35 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
             (app.look.glyphs.wrong, theme.bad)
         }
     };
-    let mut parts = vec![Span::styled(format!("{sign} {}", slot.state.word()), style)];
+    let mut parts = Vec::new();
+    if slot.frozen.is_some() {
+        let step = slot.shown().step;
+        parts.push(Span::styled(
+            format!("frozen at step {step}, run is at step {} ", slot.data.step),
+            theme.selection,
+        ));
+        parts.push(Span::raw(" "));
+    }
+    parts.push(Span::styled(format!("{sign} {}", slot.state.word()), style));
     let separator = app.look.glyphs.separator;
     let mut add = |text: String| {
         parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
     };
+    // What is waited for comes before the figures, which stand still meanwhile.
+    let is_here = app.active.is_some_and(|active| {
+        page.slots
+            .get(active.slot)
+            .is_some_and(|other| std::ptr::eq(other, slot))
+    });
+    if let Some(words) = app
+        .waiting
+        .as_ref()
+        .filter(|_| is_here)
+        .and_then(Waiting::words)
+    {
+        add(words);
+    }
     if slot.schema.is_live() && slot.state != State::Ready {
         let done = slot.data.step;
         match slot.steps() {
@@ -53,14 +77,14 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
             add(device.to_string());
         }
     }
-    if app.tempo == Tempo::Watch && slot.state == State::Running && slot.schema.is_live() {
+    let hurried = is_here && app.active.is_some_and(|active| active.how == How::ToTheEnd);
+    if hurried {
+        add("to the end".to_owned());
+    } else if app.tempo == Tempo::Watch && slot.state == State::Running && slot.schema.is_live() {
         add("paced (f: full speed)".to_owned());
     }
     if slot.explored {
         add("knobs changed".to_owned());
-    }
-    if !slot.data.status.is_empty() {
-        add(slot.data.status.clone());
     }
     Line::from(parts).render(area, buffer);
 }
