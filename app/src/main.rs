@@ -27,6 +27,7 @@ mod session;
 mod settings;
 mod table;
 mod ui;
+mod xml;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

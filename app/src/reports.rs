@@ -7,7 +7,6 @@ mod markdown;
 pub mod summary;
 #[cfg(test)]
 mod tests;
-mod xml;
 
 use std::fs;
 use std::path::PathBuf;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::xml::Element;
 use crate::results::{Count, Item, LessonResult, Results, Verdict};
+use crate::xml::Element;
 
 /// The results as a JUnit document.
 pub fn report(results: &Results) -> String {

@@ -15,7 +15,7 @@ mod plane;
 mod scatter;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
 mod trace;
 mod view;

@@ -81,7 +81,8 @@ fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
 
 /// The axis of shares: two populations of different size are compared by their shapes.
 fn heights(histogram: &Histogram) -> Axis {
-    let shares = shares(&histogram.first).chain(histogram.second.iter().flat_map(shares));
+    let second = histogram.second.iter().flat_map(Distribution::shares);
+    let shares = histogram.first.shares().chain(second);
     let shares = shares.filter(|share| *share > 0.0);
     let (low, high) = shares.fold((f64::INFINITY, 0.0_f64), |(l, h), x| (l.min(x), h.max(x)));
     match histogram.scale {
@@ -89,14 +90,6 @@ fn heights(histogram: &Histogram) -> Axis {
         // Half of the smallest, so that a single value still has a height.
         Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
     }
-}
-
-fn shares(distribution: &Distribution) -> impl Iterator<Item = f64> {
-    let total = distribution.total().max(1) as f64;
-    distribution
-        .counts
-        .iter()
-        .map(move |count| *count as f64 / total)
 }
 
 /// The range that a column of the screen falls into.
@@ -341,7 +334,7 @@ pub(super) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option
 
 fn part(distribution: &Distribution, bin: usize) -> String {
     let count = distribution.counts.get(bin).copied().unwrap_or(0);
-    let share = 100.0 * distribution.share(bin).unwrap_or(0.0);
+    let share = 100.0 * count as f64 / distribution.total().max(1) as f64;
     let said = format!("{count} ({share:.1}%)");
     match distribution.name.as_str() {
         "" => said,

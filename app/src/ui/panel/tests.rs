@@ -2,7 +2,7 @@
 
 pub(crate) mod counted;
 pub(crate) mod fixtures;
-mod odd;
+pub(crate) mod odd;
 mod snapshots;
 
 use mlsys_lab::report::{Report, RunData};

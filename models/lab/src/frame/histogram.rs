@@ -56,11 +56,10 @@ impl Distribution {
             .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The part of all values that lies between an edge and the next.
-    pub fn share(&self, bin: usize) -> Option<f64> {
-        let total = self.total();
-        let count = *self.counts.get(bin)?;
-        (total > 0).then(|| count as f64 / total as f64)
+    /// The parts of all values that lie between an edge and the next; all 0 if nothing was counted.
+    pub fn shares(&self) -> impl Iterator<Item = f64> {
+        let total = self.total().max(1) as f64;
+        self.counts.iter().map(move |count| *count as f64 / total)
     }
 }
 
@@ -139,8 +138,8 @@ mod tests {
         let histogram = Histogram::of("weight", "", &values, 4).unwrap();
         assert_eq!(histogram.first.counts, [1, 1, 1, 2]);
         assert_eq!(histogram.edges, [-1.0, -0.5, 0.0, 0.5, 1.0]);
-        assert_eq!(histogram.first.share(3), Some(0.4));
-        assert_eq!(histogram.first.share(4), None);
+        let shares: Vec<f64> = histogram.first.shares().collect();
+        assert_eq!(shares, [0.2, 0.2, 0.2, 0.4]);
     }
 
     #[test]

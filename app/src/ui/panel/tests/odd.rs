@@ -12,7 +12,7 @@ use super::counted;
 use super::fixtures::{boundary, diverging, learning, point, steered};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
-pub(super) fn odd_runs() -> Vec<RunData> {
+pub(crate) fn odd_runs() -> Vec<RunData> {
     let values: [&[f64]; 9] = [
         &[],
         &[0.5],
@@ -49,7 +49,7 @@ pub(super) fn odd_runs() -> Vec<RunData> {
 }
 
 /// Frames that contradict themselves or hold nothing.
-pub(super) fn odd_frames() -> Vec<Frame> {
+pub(crate) fn odd_frames() -> Vec<Frame> {
     let map = boundary();
     let labels = |count: usize| vec!["a long label".to_owned(); count];
     let bar = |value| Bar {

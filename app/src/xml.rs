@@ -1,4 +1,4 @@
-//! The little XML that JUnit reports need: elements, attributes, text, and everything escaped.
+//! The little XML that reports and figures need: elements, attributes, text, and everything escaped.
 
 use std::fmt::Write;
 
@@ -69,7 +69,7 @@ impl Element {
 }
 
 /// Text that XML 1.0 can hold anywhere, in attributes too; characters that it cannot hold become U+FFFD.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

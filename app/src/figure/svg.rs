@@ -1,0 +1,37 @@
+//! A figure as a standalone SVG document.
+
+mod bars;
+mod cells;
+mod heat;
+mod histogram;
+mod images;
+mod lines;
+mod marks;
+mod page;
+mod plot;
+mod reduce;
+mod scatter;
+
+use mlsys_lab::frame::Frame;
+
+use super::{Content, Figure, Nothing};
+use page::Page;
+
+/// The figure as a document: title, picture, legend and a line that says where it comes from.
+pub fn svg(figure: &Figure<'_>) -> Result<String, Nothing> {
+    let content = figure.content()?;
+    let mut page = Page::new(figure);
+    match &content {
+        Content::Lines(names) => lines::draw(&mut page, figure, names),
+        Content::Frame(frame) => match frame.as_ref() {
+            Frame::HeatMap(map) => heat::draw(&mut page, map),
+            Frame::Bars(bars) => bars::draw(&mut page, bars),
+            Frame::Histogram(histogram) => histogram::draw(&mut page, histogram),
+            Frame::Scatter(scatter) => scatter::draw(&mut page, scatter),
+            Frame::Table(table) => cells::table(&mut page, table),
+            Frame::Images(images) => images::draw(&mut page, images),
+            Frame::Text(text) => cells::text(&mut page, text),
+        },
+    }
+    Ok(page.finish(&figure.source.line(figure.schema)))
+}

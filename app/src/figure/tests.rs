@@ -1,0 +1,350 @@
+//! Figures of every kind and of every odd run: documents that read, and values that read back.
+
+use mlsys_lab::report::Report;
+
+use super::*;
+use crate::ui::panel::tests::fixtures::{learning, point, schema, steered};
+use crate::ui::panel::tests::odd::{odd_frames, odd_runs};
+
+fn source() -> Source {
+    Source {
+        lesson: Some("systems/<training> & \"loop\"".to_owned()),
+        changed: vec![("learning_rate".to_owned(), "0.1".to_owned())],
+        seed: Some("7".to_owned()),
+        device: Some("a GPU".to_owned()),
+        remark: None,
+    }
+}
+
+/// Whether a text is well-formed XML: tags that close, attributes in quotes, no stray character. Returns its texts.
+#[track_caller]
+fn well_formed(text: &str) -> Vec<String> {
+    let allowed = |c: char| !c.is_control() || c == '\n';
+    assert!(text.chars().all(allowed), "a control character");
+    let mut open: Vec<&str> = Vec::new();
+    let mut texts = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let between = rest[..start].trim();
+        assert!(!between.contains('>'), "a stray > in {between:?}");
+        entities(between);
+        if !between.is_empty() {
+            assert!(!open.is_empty(), "text outside: {between:?}");
+            texts.push(between.to_owned());
+        }
+        let end = rest.find('>').expect("a tag that ends");
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+            continue;
+        }
+        let empty = tag.ends_with('/');
+        let tag = tag.trim_end_matches('/');
+        let (name, mut attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{name}");
+        let mut seen = Vec::new();
+        while !attributes.trim().is_empty() {
+            let (key, after) = attributes
+                .trim_start()
+                .split_once("=\"")
+                .expect("an attribute");
+            let (value, after) = after.split_once('"').expect("a quote that ends");
+            assert!(!seen.contains(&key) && !value.contains('<'), "{tag}");
+            entities(value);
+            let numeric = ["x", "y", "width", "height"].contains(&key);
+            assert!(
+                !numeric || value.parse::<f64>().is_ok_and(f64::is_finite),
+                "{tag}"
+            );
+            assert!(
+                key != "d" || !value.contains("NaN") && !value.contains("inf"),
+                "{tag}"
+            );
+            seen.push(key);
+            attributes = after;
+        }
+        if !empty {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty() && rest.trim().is_empty(), "{open:?} {rest}");
+    texts
+}
+
+#[track_caller]
+fn entities(text: &str) {
+    for part in text.split('&').skip(1) {
+        let (name, _) = part.split_once(';').expect("an entity that ends");
+        assert!(
+            ["amp", "lt", "gt", "quot", "#10", "#9", "#13"].contains(&name),
+            "{name}"
+        );
+    }
+}
+
+/// Reads comma-separated values as RFC 4180 says.
+fn parsed(text: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let mut quoted = false;
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        let row = rows.last_mut().unwrap();
+        match (c, quoted) {
+            ('"', true) if letters.peek() == Some(&'"') => {
+                letters.next();
+                row.last_mut().unwrap().push('"');
+            }
+            ('"', _) => quoted = !quoted,
+            (',', false) => row.push(String::new()),
+            ('\r', false) if letters.peek() == Some(&'\n') => {
+                letters.next();
+                rows.push(vec![String::new()]);
+            }
+            (c, _) => row.last_mut().unwrap().push(c),
+        }
+    }
+    assert!(!quoted, "a quote that does not end");
+    assert_eq!(rows.pop(), Some(vec![String::new()]), "the last line ends");
+    rows
+}
+
+#[test]
+fn every_picture_of_every_run_is_a_document_or_says_why_not() {
+    let schema = schema();
+    let mut drawn = 0;
+    let runs = odd_runs();
+    for (turn, data) in runs.iter().enumerate() {
+        for panel in &schema.panels {
+            let mut figure = Figure::of(&schema, panel, data, source());
+            figure.earlier = vec![("run <1>", &runs[(turn + 1) % runs.len()])];
+            match (svg(&figure), csv(&figure)) {
+                (Ok(svg), Ok(csv)) => {
+                    well_formed(&svg);
+                    let rows = parsed(&csv);
+                    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{csv}");
+                    drawn += 1;
+                }
+                (Err(a), Err(b)) => assert_eq!(a, b),
+                (svg, csv) => panic!("{}: {:?} {:?}", panel.name, svg.err(), csv.err()),
+            }
+        }
+    }
+    assert!(drawn > 60, "{drawn}");
+}
+
+#[test]
+fn no_frame_breaks_the_document() {
+    let schema = schema();
+    let panel = schema.panel("memory").unwrap();
+    for frame in odd_frames() {
+        let mut data = RunData::default();
+        data.apply(Report::Frame {
+            panel: "memory".into(),
+            step: 1,
+            frame,
+        });
+        let figure = Figure::of(&schema, panel, &data, source());
+        let document = svg(&figure).unwrap();
+        well_formed(&document);
+        assert!(document.len() < 3_000_000, "{}", document.len());
+        parsed(&csv(&figure).unwrap());
+    }
+}
+
+#[test]
+fn a_figure_says_what_it_shows_and_where_it_comes_from() {
+    let schema = schema();
+    let data = steered(400);
+    let earlier = learning(300);
+    let mut figure = Figure::of(
+        &schema,
+        schema.panel("loss-curve").unwrap(),
+        &data,
+        source(),
+    );
+    figure.earlier = vec![("run 1: learning_rate 0.05", &earlier)];
+    let texts = well_formed(&svg(&figure).unwrap()).join("\n");
+    for said in [
+        "Made up: loss-curve",
+        "loss, last 0.0582",
+        "loss_floor = 0.02 nats (modelled)",
+        "learning_rate = 0.1 from step 120",
+        "earlier: run 1: learning_rate 0.05",
+        "lesson systems/&lt;training&gt; &amp; &quot;loop&quot;",
+        "learning_rate = 0.1 · seed 7 · on a GPU",
+        "thin: as measured",
+    ] {
+        assert!(texts.contains(said), "{said:?} is not in\n{texts}");
+    }
+    let front = Figure::of(
+        &schema,
+        schema.panel("compression").unwrap(),
+        &data,
+        source(),
+    );
+    let texts = well_formed(&svg(&front).unwrap());
+    assert_eq!(
+        texts.iter().filter(|text| *text == "★").count(),
+        6,
+        "{texts:?}"
+    );
+}
+
+#[test]
+fn series_stand_side_by_side_and_read_back() {
+    let schema = schema();
+    let mut data = RunData::default();
+    for (name, step, value) in [
+        ("loss", 1, 0.1 + 0.2),
+        ("loss", 2, f64::NAN),
+        ("loss", 3, 1e-9),
+        ("validation_loss", 1, 2.0),
+        ("validation_loss", 3, -1e300),
+    ] {
+        point(&mut data, name, step, value);
+    }
+    data.apply(Report::Scalar {
+        name: "loss_floor".into(),
+        value: 0.5.into(),
+    });
+    let mut figure = Figure::of(
+        &schema,
+        schema.panel("loss-curve").unwrap(),
+        &data,
+        source(),
+    );
+    let rows = parsed(&csv(&figure).unwrap());
+    assert_eq!(
+        rows,
+        [
+            [
+                "step",
+                "loss (nats)",
+                "validation_loss (nats)",
+                "loss_floor (nats)"
+            ],
+            ["1", "0.30000000000000004", "2", "0.5"],
+            ["2", "NaN", "", "0.5"],
+            ["3", "1e-9", "-1e300", "0.5"],
+        ]
+    );
+    assert_eq!(rows[1][1].parse::<f64>().unwrap(), 0.1 + 0.2);
+    figure.options.steps = Some((2, 2));
+    figure.earlier = vec![("run 1, slow", &data)];
+    let rows = parsed(&csv(&figure).unwrap());
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0][4], "loss (nats) of run 1, slow");
+}
+
+#[test]
+fn pictures_are_values_by_their_kind() {
+    let schema = schema();
+    let data = steered(400);
+    let first = |panel: &str| {
+        let figure = Figure::of(&schema, schema.panel(panel).unwrap(), &data, source());
+        let rows = parsed(&csv(&figure).unwrap());
+        (rows[0].join("|"), rows[1].join("|"), rows.len())
+    };
+    for (panel, header, row, count) in [
+        ("memory", "label|value (bytes)|remark", "weights|4872|", 6),
+        ("devices", "device|memory (GB)|GB/s", "A100|80|2039", 4),
+        (
+            "compression",
+            "label|group|size (bytes)|accuracy|on front",
+            "fp32|quantised|2400000|0.981|true",
+            9,
+        ),
+        (
+            "confusion",
+            "rows: true digit, columns: predicted|0|1|2|3|4|5|6|7|8|9",
+            "0|40|0|0|0|0|1|0|0|0|0",
+            11,
+        ),
+        ("numbers", "metric|value|unit", "loss|0.0582", 7),
+        (
+            "text",
+            "text",
+            "the quick brown fox jumps over the lazy dog",
+            4,
+        ),
+    ] {
+        let found = first(panel);
+        assert_eq!((found.0.as_str(), found.2), (header, count), "{found:?}");
+        assert!(found.1.starts_with(row), "{found:?}");
+    }
+    let (header, row, count) = first("weights");
+    assert_eq!(header, "weight from|to|before|rounded|marked");
+    assert!(row.ends_with("|-0.4"), "{row}");
+    assert_eq!(count, 25);
+    assert_eq!(first("decision-boundary").2, 1 + 48 * 48 + 200);
+    assert!(
+        first("samples")
+            .0
+            .starts_with("label|verdict|pixel0|pixel1|")
+    );
+}
+
+#[test]
+fn a_million_points_make_a_small_file_that_keeps_the_spike() {
+    let schema = schema();
+    let mut data = RunData::default();
+    for step in 0..1_000_000 {
+        let value = if step == 654_321 {
+            100.0
+        } else {
+            (step % 3) as f64
+        };
+        point(&mut data, "loss", step, value);
+    }
+    let figure = Figure::of(
+        &schema,
+        schema.panel("loss-curve").unwrap(),
+        &data,
+        source(),
+    );
+    let document = svg(&figure).unwrap();
+    assert!(document.len() < 200_000, "{}", document.len());
+    well_formed(&document);
+    // The spike reaches the top of the field, where the axis has 100.
+    let high = document
+        .split_whitespace()
+        .filter_map(|word| word.split(['L', 'M']).next());
+    assert!(
+        high.filter(|y| *y == "82").count() >= 1,
+        "{}",
+        &document[..2000]
+    );
+}
+
+#[test]
+fn nothing_says_so() {
+    let schema = schema();
+    let data = RunData::default();
+    let figure = Figure::of(
+        &schema,
+        schema.panel("loss-curve").unwrap(),
+        &data,
+        source(),
+    );
+    assert_eq!(
+        svg(&figure).unwrap_err().to_string(),
+        "the picture 'loss-curve' has nothing to show yet: run the lab first"
+    );
+    assert!(csv(&figure).is_err());
+}
+
+#[test]
+fn only_what_differs_from_the_lab_is_named() {
+    use mlsys_lab::value::Value;
+    let schema = Schema::parse(
+        "kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\n\
+         [[param]]\nname='rate'\ntype='float'\ndefault=1.0\nabout='a'\n\
+         [[param]]\nname='seed'\ntype='int'\ndefault=1\nabout='a'\n\
+         [[param]]\nname='name'\ntype='string'\ndefault='x'\nabout='a'",
+    )
+    .unwrap();
+    let (one, two, text) = (Value::Int(1), Value::Int(2), Value::from("y"));
+    let found = changed(&schema, [("rate", &one), ("seed", &two), ("name", &text)]);
+    assert_eq!(found, [("name".to_owned(), "y".to_owned())]);
+}
