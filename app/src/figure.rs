@@ -11,7 +11,7 @@ mod quantity;
 mod source;
 mod svg;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ pub struct Options {
     pub smoothing: Smoothing,
 }
 
-/// Which curves of a line chart are smoothed; the raw curve stays visible behind a smoothed one.
+/// Which curves are smoothed; the raw curve stays visible behind a smoothed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Smoothing {
     /// Those that jump about so much that the trend is hard to see.
@@ -64,6 +64,26 @@ pub enum Smoothing {
     Off,
     /// All.
     On,
+}
+
+impl Smoothing {
+    /// The next choice in turn.
+    pub fn next(self) -> Self {
+        match self {
+            Self::WhereNoisy => Self::Off,
+            Self::Off => Self::On,
+            Self::On => Self::WhereNoisy,
+        }
+    }
+
+    /// The choice in words.
+    pub fn said(self) -> &'static str {
+        match self {
+            Self::WhereNoisy => "noisy curves are smoothed",
+            Self::Off => "no curve is smoothed",
+            Self::On => "all curves are smoothed",
+        }
+    }
 }
 
 /// There is nothing to draw.

@@ -11,6 +11,7 @@ mod console;
 mod devices;
 mod execute;
 mod exit;
+mod exports;
 mod figure;
 mod glossary;
 mod glyphs;

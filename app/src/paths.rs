@@ -49,6 +49,11 @@ impl Paths {
         self.data.join("themes")
     }
 
+    /// The folder of exported pictures.
+    pub fn exports(&self) -> PathBuf {
+        self.data.join("exports")
+    }
+
     /// The log of answers and progress.
     pub fn progress(&self) -> PathBuf {
         self.data.join("progress.jsonl")

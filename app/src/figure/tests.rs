@@ -18,7 +18,7 @@ fn source() -> Source {
 
 /// Whether a text is well-formed XML: tags that close, attributes in quotes, no stray character. Returns its texts.
 #[track_caller]
-fn well_formed(text: &str) -> Vec<String> {
+pub(crate) fn well_formed(text: &str) -> Vec<String> {
     let allowed = |c: char| !c.is_control() || c == '\n';
     assert!(text.chars().all(allowed), "a control character");
     let mut open: Vec<&str> = Vec::new();
@@ -84,7 +84,7 @@ fn entities(text: &str) {
 }
 
 /// Reads comma-separated values as RFC 4180 says.
-fn parsed(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn parsed(text: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let mut quoted = false;
     let mut letters = text.chars().peekable();

@@ -4,6 +4,7 @@ mod available;
 mod confirm;
 mod course;
 mod dispatch;
+mod export;
 mod lesson;
 mod news;
 mod palette;
@@ -264,7 +265,7 @@ impl App {
                 }
                 Vec::new()
             }
-            Message::NotSaved(sentence) => {
+            Message::NotSaved(sentence) | Message::Exported(sentence) => {
                 self.notice = Some(sentence);
                 Vec::new()
             }

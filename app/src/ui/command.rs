@@ -53,6 +53,8 @@ pub enum Command {
     FullScreen,
     /// Look at the chosen picture in another way.
     Inspect(Inspect),
+    /// Write the chosen picture into files.
+    Export,
     /// Show the newest earlier run, all, or none behind the curves.
     EarlierRuns,
     /// Run at a pace that can be watched, or at full speed.

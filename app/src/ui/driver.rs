@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::registry::Registry;
@@ -23,7 +23,8 @@ use super::terminal::{Guard, Screen, Stop};
 use super::theme::ColorDepth;
 use super::theme::choice::{Appearance, Decider};
 use super::view;
-use crate::paths::Paths;
+use crate::exports::{self, Export};
+use crate::paths::{NoDataFolder, Paths};
 use crate::progress_log::ProgressLog;
 use inputs::Input;
 use pulse::Pulse;
@@ -139,6 +140,7 @@ pub fn run(options: Options) -> Result<Left, Broken> {
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),
         log,
+        exports: options.paths.as_ref().map(Paths::exports),
         done: None,
     };
     let ended = driver.carry_out(effects, &mut app, &mut terminal);
@@ -197,6 +199,7 @@ pub fn serve_run(
     let mut driver = Driver {
         runner: Runner::new(app.registry, runs, sender),
         log: None,
+        exports: None,
         done: None,
     };
     let mut pulse = Pulse::new();
@@ -211,6 +214,8 @@ pub fn serve_run(
 struct Driver {
     runner: Runner,
     log: Option<ProgressLog>,
+    /// Where pictures are written, if anywhere.
+    exports: Option<PathBuf>,
     done: Option<Left>,
 }
 
@@ -319,6 +324,20 @@ impl Driver {
         self.carry_out(effects, app, terminal)
     }
 
+    /// Writes a picture; returns what is to be said of it.
+    fn export(&self, export: &Export) -> String {
+        let Some(folder) = &self.exports else {
+            return NoDataFolder.to_string();
+        };
+        match exports::write(folder, export, SystemTime::now()) {
+            Ok(stem) => format!("written: {}.svg and .csv", stem.display()),
+            Err(error) => format!(
+                "the picture is not written into {}: {error}",
+                folder.display()
+            ),
+        }
+    }
+
     fn carry_out(
         &mut self,
         effects: Vec<Effect>,
@@ -342,6 +361,10 @@ impl Driver {
                         self.log = None;
                         app.update(Message::NotSaved(format!("progress is not kept: {error}")));
                     }
+                }
+                Effect::Export(export) => {
+                    let sentence = self.export(&export);
+                    app.update(Message::Exported(sentence));
                 }
                 Effect::Suspend => {
                     if terminal.stop_job()? == Stop::NoShell {

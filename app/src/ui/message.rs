@@ -11,6 +11,7 @@ use mlsys_lesson::Event;
 use super::key::Key;
 use super::preview::Sight;
 use super::theme::Background;
+use crate::exports::Export;
 use crate::session::Outcome;
 
 /// Something that happened.
@@ -61,6 +62,8 @@ pub enum Message {
     },
     /// The run's record or the learner's progress could not be written.
     NotSaved(String),
+    /// A picture was written; the sentence says where.
+    Exported(String),
     /// The lesson file that is followed has changed.
     Previewed(Sight),
     /// The system asks the program to end.
@@ -80,6 +83,8 @@ pub enum Effect {
     Abandon,
     /// Append to the learner's progress.
     Save(Event),
+    /// Write a picture into files of its own.
+    Export(Box<Export>),
     /// Stop as a job of the shell.
     Suspend,
     /// Leave.

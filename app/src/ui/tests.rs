@@ -2,6 +2,7 @@
 
 mod pages;
 mod palette;
+mod pictures;
 mod reading;
 mod runs;
 mod screens;

@@ -120,6 +120,7 @@ impl App {
                     Some(_) | None => Some(Overlay::Problems { scroll: 0 }),
                 }
             }
+            Command::Export => return self.export(),
             Command::Palette => self.open_palette(),
             Command::Back => return self.back(),
             Command::Quit => return self.quit(),

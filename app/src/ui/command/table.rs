@@ -381,6 +381,15 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Picture]),
     row(
+        Command::Export,
+        &[Key::Char('e')],
+        READING,
+        "export",
+        "write the chosen picture as SVG and its values as CSV into the data folder",
+    )
+    .needs(&[Need::Picture])
+    .rank(Rank::Rare),
+    row(
         Command::Tempo,
         &[Key::Char('f')],
         READING,

@@ -2,6 +2,8 @@
 
 use mlsys_lab::schema::{Panel, Scale};
 
+pub use crate::figure::Smoothing;
+
 /// How one picture of a lab is looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
@@ -31,37 +33,6 @@ pub struct ChartView {
     pub smoothing: Smoothing,
     /// Which steps are shown.
     pub window: Window,
-}
-
-/// Which curves are smoothed; the raw curve stays visible behind a smoothed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Smoothing {
-    /// Those that jump about so much that the trend is hard to see.
-    WhereNoisy,
-    /// None.
-    Off,
-    /// All.
-    On,
-}
-
-impl Smoothing {
-    /// The next choice in turn.
-    pub fn next(self) -> Self {
-        match self {
-            Self::WhereNoisy => Self::Off,
-            Self::Off => Self::On,
-            Self::On => Self::WhereNoisy,
-        }
-    }
-
-    /// The choice in words.
-    pub fn said(self) -> &'static str {
-        match self {
-            Self::WhereNoisy => "noisy curves are smoothed",
-            Self::Off => "no curve is smoothed",
-            Self::On => "all curves are smoothed",
-        }
-    }
 }
 
 /// Which steps a chart shows.

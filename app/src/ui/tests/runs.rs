@@ -143,6 +143,7 @@ fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
             | Effect::Order(_)
             | Effect::WantPictures
             | Effect::Abandon
+            | Effect::Export(_)
             | Effect::Suspend
             | Effect::Quit => None,
         })

@@ -127,7 +127,9 @@ impl<'a> Curves<'a> {
             steps,
             axis: match window {
                 Window::All => Axis::steps(steps.0, steps.1),
-                Window::Newest(_) | Window::Between(..) => Axis::exactly(steps.0 as f64, steps.1 as f64),
+                Window::Newest(_) | Window::Between(..) => {
+                    Axis::exactly(steps.0 as f64, steps.1 as f64)
+                }
             },
             cursor: scene.cursor.filter(|at| (steps.0..=steps.1).contains(at)),
             shown: window.said(there),
