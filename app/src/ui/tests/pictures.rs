@@ -35,13 +35,4 @@ fn the_chosen_picture_becomes_a_drawing_and_values_as_it_is_looked_at() {
     let export = exported(&effects).unwrap();
     assert_eq!(parsed(&export.csv).len(), 201);
     assert!(well_formed(&export.svg).contains(&"0.01".to_owned()));
-
-    let effects = bench.keys("]e");
-    let export = exported(&effects).unwrap();
-    assert!(export.name.starts_with("systems/small-"), "{}", export.name);
-    let texts = well_formed(&export.svg).join("\n");
-    assert!(
-        texts.contains("lab occupancy") && !texts.contains("seed"),
-        "{texts}"
-    );
 }
