@@ -187,6 +187,7 @@ fn an_instant_lab_answers_an_undo_like_a_turn() {
         | Effect::WantPictures
         | Effect::Abandon
         | Effect::Save(_)
+        | Effect::Export(_)
         | Effect::Suspend
         | Effect::Quit => None,
     });
