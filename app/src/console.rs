@@ -95,6 +95,17 @@ impl Console {
     }
 }
 
+/// Lines of a result that are written as they come.
+impl Write for Console {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Text that others wrote, with every character that could steer a terminal made visible.
 pub fn harmless(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());

@@ -22,6 +22,7 @@ pub mod page;
 pub mod palette;
 pub mod panel;
 pub mod picture;
+pub mod plain;
 pub mod preview;
 pub mod prose;
 pub mod search;
@@ -39,4 +40,6 @@ pub mod wait;
 pub mod wrap;
 
 pub(crate) use crate::glyphs;
-pub use driver::{Broken, Follow, KnobTurn, Left, Opening, Options, run, serve_run};
+pub use driver::{
+    Broken, Follow, KnobTurn, Left, Opening, Options, Prompt, run, run_plain, serve_run,
+};

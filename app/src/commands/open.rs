@@ -7,24 +7,43 @@ use std::{env, fs};
 
 use mlsys_lab::Backend;
 
-use super::{World, list};
+use super::World;
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
 use crate::ui::app::Instructors;
 use crate::ui::theme::choice::appearance;
-use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening};
+use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening, Prompt};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
-    if on_a_terminal() {
-        return workbench(machine, None, world);
-    }
-    let course = world.library()?.course(world.console)?;
-    for line in list::lines(&course, None) {
-        world.console.line(line)?;
-    }
-    world.console.note("run `mlsys` on a terminal to open the workbench, or `mlsys run LESSON` to run a lesson without one");
-    Ok(Exit::Passed)
+    needs_a_terminal("", world)?;
+    workbench(machine, None, world)
+}
+
+/// Refuses to open the workbench where it cannot be drawn or nobody could type, and says what goes without.
+fn needs_a_terminal(lesson: &str, world: &World<'_>) -> Result<(), Failure> {
+    let dumb = env::var("TERM").is_ok_and(|kind| kind == "dumb");
+    let lacking = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
+        _ if world.display.plain => return Ok(()),
+        (true, true) if !dumb => return Ok(()),
+        (true, true) => "this one, of type dumb, cannot place text",
+        (false, true) => "standard input is not one",
+        (true, false) => "standard output is not one",
+        (false, false) => "standard input and output are not",
+    };
+    let (open, run) = match lesson {
+        "" => ("mlsys --plain".to_owned(), "mlsys run LESSON".to_owned()),
+        lesson => {
+            let lesson = lesson.escape_debug();
+            (
+                format!("mlsys open {lesson} --plain"),
+                format!("mlsys run {lesson}"),
+            )
+        }
+    };
+    Err(Failure::Usage(format!(
+        "the workbench needs a terminal, and {lacking}; `{open}` goes line by line without one, `{run}` grades"
+    )))
 }
 
 /// Opens the workbench at a lesson, with its knobs where they are wanted.
@@ -80,12 +99,7 @@ fn at(
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
     let lesson = world.library()?.valid([name], world.console)?.pop();
-    if !on_a_terminal() {
-        return Err(Failure::Usage(format!(
-            "the workbench needs a terminal; `mlsys run {}` runs the lesson without one",
-            name.escape_debug()
-        )));
-    }
+    needs_a_terminal(name, world)?;
     let open = lesson.map(|lesson| Opening {
         lesson: Arc::new(lesson),
         turns,
@@ -115,7 +129,7 @@ fn start(
 ) -> Result<Exit, Failure> {
     let course = world.library()?.course(world.console)?;
     let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
-    let left = ui::run(ui::Options {
+    let options = ui::Options {
         appearance: appearance(world.display.theme.as_deref(), themes.as_deref(), &|name| {
             env::var(name).ok()
         }),
@@ -131,9 +145,20 @@ fn start(
         },
         preview,
         paths: world.paths.clone().ok(),
-    })
-    .map_err(|error| match error {
+    };
+    let left = if world.display.plain {
+        let prompt = if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            Prompt::Shown
+        } else {
+            Prompt::Silent
+        };
+        ui::run_plain(options, prompt, world.console)
+    } else {
+        ui::run(options)
+    };
+    let left = left.map_err(|error| match error {
         Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),
+        Broken::Terminal(error) if error.kind() == io::ErrorKind::BrokenPipe => Failure::Closed,
         Broken::Terminal(_) => Failure::Run(error.to_string()),
     })?;
     Ok(match left {

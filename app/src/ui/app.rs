@@ -212,6 +212,10 @@ impl App {
     fn take(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Key(key) => self.key(key),
+            Message::Do(command) => {
+                self.notice = None;
+                self.dispatch(command)
+            }
             Message::Paste(text) => {
                 match &mut self.overlay {
                     Some(Overlay::Palette(palette)) => palette.paste(&text),

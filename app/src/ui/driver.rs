@@ -1,10 +1,12 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
 mod inputs;
+mod plain;
 mod pulse;
 mod runs;
 mod watch;
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ use crate::exports::{self, Export};
 use crate::paths::{NoDataFolder, Paths};
 use crate::progress_log::ProgressLog;
 use inputs::Input;
+pub use plain::{Prompt, run_plain};
 use pulse::Pulse;
 use runs::Runner;
 pub use watch::Follow;
@@ -92,29 +95,31 @@ pub enum Left {
     OnRequest,
 }
 
-/// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
-pub fn run(options: Options) -> Result<Left, Broken> {
+/// The state to begin with, where progress is kept, and what is to be done first.
+type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
+
+/// The state that options ask for, laid out for a size.
+fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let (log, progress, trouble) = match &options.paths {
         Some(paths) if options.preview.is_none() && options.instructors == Instructors::Refused => {
             ProgressLog::open(&paths.progress(), &options.course.id)
         }
         Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
     };
-    let decider = options.appearance.decider;
     let mut app = App::new(
         Vec::new(),
         options.registry,
         options.choice,
         progress,
-        crossterm::terminal::size()?,
-        options.appearance.look,
+        size,
+        options.appearance.look.clone(),
     );
     app.take_course(&options.course);
     app.seed = options.seed;
     app.instructors = options.instructors;
-    app.notice = options.appearance.trouble.or(trouble);
+    app.notice = options.appearance.trouble.take().or(trouble);
     // What cannot be opened as asked for is told before the terminal is taken.
-    let mut effects = match options.open {
+    let effects = match options.open.take() {
         Some(opening) => {
             let effects = app.open(opening.lesson);
             app.set_knobs(&opening.turns).map_err(Broken::Opening)?;
@@ -122,6 +127,13 @@ pub fn run(options: Options) -> Result<Left, Broken> {
         }
         None => Vec::new(),
     };
+    Ok((app, log, effects))
+}
+
+/// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
+pub fn run(mut options: Options) -> Result<Left, Broken> {
+    let decider = options.appearance.decider;
+    let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
     let watch = options.preview.map(Watch::new);
     if let Some(watch) = &watch {
         app.preview = Some(Preview::new(watch.name()));
@@ -142,6 +154,7 @@ pub fn run(options: Options) -> Result<Left, Broken> {
         log,
         exports: options.paths.as_ref().map(Paths::exports),
         done: None,
+        lines: VecDeque::new(),
     };
     let ended = driver.carry_out(effects, &mut app, &mut terminal);
     // The first frame stands before the terminal is asked anything and before any driver is woken.
@@ -201,6 +214,7 @@ pub fn serve_run(
         log: None,
         exports: None,
         done: None,
+        lines: VecDeque::new(),
     };
     let mut pulse = Pulse::new();
     driver.carry_out(effects, app, screen)?;
@@ -217,6 +231,8 @@ struct Driver {
     /// Where pictures are written, if anywhere.
     exports: Option<PathBuf>,
     done: Option<Left>,
+    /// Lines that were typed where there is no screen and that nobody has taken yet; none when there are no more.
+    lines: VecDeque<Option<String>>,
 }
 
 impl Driver {
@@ -293,6 +309,10 @@ impl Driver {
                 return Ok(false);
             }
             Input::Answered => return Ok(false),
+            Input::Line(line) => {
+                self.lines.push_back(line);
+                return Ok(false);
+            }
             Input::Message(message) => {
                 if matches!(message, Message::Terminate) {
                     self.done = Some(Left::OnRequest);

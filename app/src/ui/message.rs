@@ -8,6 +8,7 @@ use mlsys_lab::params::Params;
 use mlsys_lab::report::Report;
 use mlsys_lesson::Event;
 
+use super::command;
 use super::key::Key;
 use super::preview::Sight;
 use super::theme::Background;
@@ -19,6 +20,8 @@ use crate::session::Outcome;
 pub enum Message {
     /// A key was pressed.
     Key(Key),
+    /// A command was given by its name.
+    Do(command::Command),
     /// Text was pasted.
     Paste(String),
     /// The terminal has a new size.

@@ -35,7 +35,9 @@ impl Folder {
             .args(arguments)
             .stdin(Stdio::null())
             .env("MLSYS_DATA_DIR", self.path("data"))
-            .env_remove("MLSYS_DEVICE");
+            .env_remove("MLSYS_DEVICE")
+            .env_remove("MLSYS_PLAIN")
+            .env_remove("MLSYS_THEME");
         command
     }
 

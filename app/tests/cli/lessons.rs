@@ -368,15 +368,6 @@ fn the_schema_is_json_and_the_course_is_listed() {
     assert!(list.did().contains("systems/training-loop"), "{list:?}");
     let json = folder.run(&["list", "--json"]).json();
     assert_eq!(json["lessons"][0]["id"], "systems/training-loop");
-    // Without a terminal there is nothing to open.
-    let ended = folder.run(&[]);
-    assert!(
-        ended.did().contains("systems/training-loop") && ended.err.contains("terminal"),
-        "{ended:?}"
-    );
-    folder
-        .run(&["open", "systems/training-loop"])
-        .refused(2, &["needs a terminal"]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod kills;
 mod labs;
 mod lessons;
 mod places;
+mod plain;
 mod runs;
 #[cfg(unix)]
 mod signals;
+mod themes;

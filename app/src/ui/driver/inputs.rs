@@ -17,6 +17,8 @@ pub enum Input {
     Message(Message),
     /// The run has something in its inbox.
     RunSpoke,
+    /// A line was typed where there is no screen; none when there are no more.
+    Line(Option<String>),
     /// The terminal has answered all that it was asked.
     Answered,
     /// Somebody outside wants the program to stop as a job of the shell.

@@ -1,0 +1,424 @@
+//! A lesson in plain lines: paragraphs, what is asked, knobs and pictures in words.
+
+use mlsys_lab::value::number;
+use mlsys_lesson::{
+    Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind, Target,
+};
+
+use crate::ui::answer;
+use crate::ui::app::App;
+use crate::ui::page::{CheckState, Page};
+use crate::ui::panel::words;
+use crate::ui::prose::{self, Signs, Styles};
+use crate::ui::slot::{Knob, Slot, State};
+use crate::ui::wrap::wrap;
+
+use super::words::WORDS;
+
+/// Columns of a line.
+pub const WIDTH: usize = 78;
+
+/// Signs that are read aloud as little as possible.
+const SIGNS: Signs = Signs {
+    bullet: "-",
+    quote: ">",
+    rule: "-",
+};
+
+/// A sentence as lines.
+pub fn sentence(text: &str) -> Vec<String> {
+    text.lines()
+        .flat_map(|line| {
+            let spans = [(line.to_owned(), ratatui::style::Style::new())];
+            wrap(&spans, WIDTH, "".into(), "".into())
+        })
+        .map(|line| line.to_string().trim_end().to_owned())
+        .collect()
+}
+
+/// Markdown as lines.
+pub fn markdown(text: &str) -> Vec<String> {
+    prose::render(text, WIDTH, Styles::default(), SIGNS)
+        .iter()
+        .map(|line| line.to_string().trim_end().to_owned())
+        .collect()
+}
+
+/// The course: its lessons with their numbers.
+pub fn course(app: &App) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !app.title.is_empty() {
+        lines.push(app.title.clone());
+    }
+    for module in &app.modules {
+        let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
+        if lessons.is_empty() {
+            continue;
+        }
+        lines.push(String::new());
+        lines.push(format!("{}.", module.title));
+        for (index, lesson) in lessons.iter().enumerate() {
+            let progress = app.progress.lesson(&lesson.front.id);
+            let state = match progress {
+                Some(progress) if progress.completed => ", complete",
+                Some(_) => ", begun",
+                None => "",
+            };
+            let needs: Vec<&str> = lesson
+                .front
+                .requires
+                .iter()
+                .map(|needed| needed.value.as_str())
+                .collect();
+            let needs = if needs.is_empty() {
+                String::new()
+            } else {
+                format!(", after {}", needs.join(" and "))
+            };
+            lines.push(format!(
+                "{}. {} ({}), {} minutes{needs}{state}",
+                module.lessons.start + index + 1,
+                lesson.front.title,
+                lesson.front.id,
+                lesson.front.minutes
+            ));
+        }
+    }
+    lines.push(String::new());
+    lines.push("Type open and a lesson's number. help says what else can be typed.".to_owned());
+    lines
+}
+
+/// What can be typed.
+pub fn help() -> Vec<String> {
+    let mut lines = vec!["What can be typed:".to_owned()];
+    for known in WORDS {
+        let more = if known.more.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", known.more)
+        };
+        lines.extend(sentence(&format!("{}{more}: {}.", known.word, known.about)));
+    }
+    lines
+}
+
+/// A block, as it is read; notes are not read to learners.
+pub fn block(page: &Page, index: usize) -> Vec<String> {
+    match page.lesson.blocks.get(index) {
+        Some(Block::Prose(prose)) => markdown(&prose.markdown),
+        Some(Block::Check(check)) => check_line(page, check),
+        Some(Block::Lab(lab)) => lab_lines(page, lab),
+        Some(Block::Predict(predict)) => prediction(page, predict),
+        Some(Block::Question(asked)) => question(page, asked),
+        Some(Block::Notes(_)) | None => Vec::new(),
+    }
+}
+
+/// The lesson's predictions, labs and questions with their numbers and where they stand.
+pub fn activities(page: &Page) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, &block) in page.activities().iter().enumerate() {
+        let said = match page.lesson.blocks.get(block) {
+            Some(Block::Lab(lab)) => match page.slots.iter().find(|slot| slot.id == lab.id) {
+                Some(slot) => format!("Lab {}: {}, {}", lab.id, slot.title, slot.state.word()),
+                None => format!("Lab {}", lab.id),
+            },
+            Some(Block::Predict(predict)) => {
+                let state = match page.predictions.get(&predict.id) {
+                    Some(made) => format!("you said {}", answer::spelled(&made.given)),
+                    None => "not made".to_owned(),
+                };
+                format!("Prediction {}: {state}", predict.id)
+            }
+            Some(Block::Question(question)) => {
+                let state = match page.answers.get(&question.id) {
+                    Some(answered) if answered.right => "right",
+                    Some(_) => "not right yet",
+                    None => "not answered",
+                };
+                format!("Question {}: {state}", question.id)
+            }
+            Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => continue,
+        };
+        let here = if page.marked == Some(block) {
+            " (you are here)"
+        } else {
+            ""
+        };
+        lines.push(format!("{}. {said}{here}.", index + 1));
+    }
+    lines
+}
+
+fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
+    let all = page.lesson.predictions().count();
+    let place = page
+        .lesson
+        .predictions()
+        .position(|p| p.id == predict.id)
+        .map_or(0, |at| at + 1);
+    let (kind, how) = match &predict.kind {
+        PredictKind::Numeric { unit: Some(unit) } => (
+            format!("a number in {unit}"),
+            "Type a number or a formula.".to_owned(),
+        ),
+        PredictKind::Numeric { unit: None } => (
+            "a number".to_owned(),
+            "Type a number or a formula.".to_owned(),
+        ),
+        PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter.".to_owned()),
+    };
+    let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
+    lines.extend(markdown(&predict.prompt));
+    if let PredictKind::Choice { choices } = &predict.kind {
+        lines.extend(options(choices));
+    }
+    match page.predictions.get(&predict.id) {
+        Some(made) => {
+            lines.extend(sentence(&format!(
+                "You said: {}.",
+                answer::spelled(&made.given)
+            )));
+            if made.locked {
+                lines.push("It stands: its run has started.".to_owned());
+            }
+            lines.extend(comparison(page, predict));
+        }
+        None => lines.push(how),
+    }
+    lines
+}
+
+/// What a run has said to a prediction, if it has.
+pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
+    let made = page.predictions.get(&predict.id);
+    let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else {
+        return Vec::new();
+    };
+    let mut lines = sentence(statement);
+    if let Some(explain) = &predict.explain {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+/// The lab whose run a prediction is about.
+pub fn lab_of(predict: &Predict) -> Option<String> {
+    match &predict.target {
+        Target::Metric(formula) => formula
+            .expr
+            .names()
+            .first()
+            .and_then(|(name, _)| name.parts().next().map(str::to_owned)),
+        Target::Answer(_) | Target::Choice(_) => None,
+    }
+}
+
+fn question(page: &Page, question: &Question) -> Vec<String> {
+    let all = page.lesson.questions().count();
+    let place = page
+        .lesson
+        .questions()
+        .position(|q| q.id == question.id)
+        .map_or(0, |at| at + 1);
+    let points = match question.points {
+        1 => "1 point".to_owned(),
+        points => format!("{points} points"),
+    };
+    let mut lines = vec![format!(
+        "Question {place} of {all} ({}, {points}).",
+        question.kind.name()
+    )];
+    lines.extend(markdown(&question.prompt));
+    if let QuestionKind::Match { pairs, .. } = &question.kind {
+        for (index, pair) in pairs.iter().enumerate() {
+            lines.extend(sentence(&format!("{}. {}", index + 1, pair.left)));
+        }
+    }
+    lines.extend(options(&answer::options(&page.lesson, question)));
+    for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
+        lines.extend(hint(question, number));
+    }
+    match page.answers.get(&question.id) {
+        Some(_) => lines.extend(answered(page, question)),
+        None => lines.extend(sentence(&format!(
+            "Type {}.{}",
+            answer::how(&question.kind)
+                .split(';')
+                .next()
+                .unwrap_or_default(),
+            if question.hints.is_empty() {
+                ""
+            } else {
+                " hint says a hint."
+            }
+        ))),
+    }
+    lines
+}
+
+/// A hint, counted from 0.
+pub fn hint(question: &Question, number: usize) -> Vec<String> {
+    let Some(hint) = question.hints.get(number) else {
+        return Vec::new();
+    };
+    let all = question.hints.len();
+    sentence(&format!("Hint {} of {all}: {hint}", number + 1))
+}
+
+/// What was said to the last answer.
+pub fn answered(page: &Page, question: &Question) -> Vec<String> {
+    let Some(answered) = page.answers.get(&question.id) else {
+        return Vec::new();
+    };
+    let word = if answered.right { "Right" } else { "Not yet" };
+    let mut lines = sentence(&format!("{word}: {}.", answer::spelled(&answered.given)));
+    lines.extend(markdown(&answered.feedback));
+    if let (true, Some(explain)) = (answered.right, &question.explain) {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+fn options(options: &[String]) -> Vec<String> {
+    let options = options.iter().enumerate();
+    options
+        .flat_map(|(index, option)| sentence(&format!("{}) {option}", answer::letter(index))))
+        .collect()
+}
+
+/// A check in one sentence.
+pub fn check_line(page: &Page, check: &Check) -> Vec<String> {
+    let said = match page.checks.get(&check.id) {
+        None => "told after the run".to_owned(),
+        Some(CheckState::Passed) => "it holds".to_owned(),
+        Some(CheckState::Failed(values)) => {
+            let why = check.why.as_deref().unwrap_or_default();
+            format!("it does not hold: {values}. {why}")
+        }
+        Some(CheckState::Skipped(reason)) => format!("skipped: {reason}"),
+    };
+    sentence(&format!("Check {}: {said}", check.assert.source))
+}
+
+fn lab_lines(page: &Page, lab: &LabDirective) -> Vec<String> {
+    let Some(slot) = page.slots.iter().find(|slot| slot.id == lab.id) else {
+        return Vec::new();
+    };
+    let mut lines = sentence(&format!(
+        "Lab {}: {}. {}",
+        slot.id,
+        slot.title,
+        match &slot.state {
+            State::Ready => "Type run to run it.".to_owned(),
+            state @ (State::Running
+            | State::Paused
+            | State::Finished
+            | State::Diverged(_)
+            | State::Stopped
+            | State::Failed(_)) => format!("It has {}.", past(state)),
+        }
+    ));
+    lines.extend(knobs(slot));
+    lines
+}
+
+fn past(state: &State) -> &'static str {
+    match state {
+        State::Ready => "not run",
+        State::Running => "started and runs",
+        State::Paused => "paused",
+        State::Finished => "finished",
+        State::Diverged(_) => "diverged",
+        State::Stopped => "stopped",
+        State::Failed(_) => "failed",
+    }
+}
+
+/// The knobs of a lab with their values and what they may be.
+pub fn knobs(slot: &Slot) -> Vec<String> {
+    if slot.knobs.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec!["Knobs, turned by set NAME VALUE:".to_owned()];
+    for knob in &slot.knobs {
+        lines.extend(sentence(&format!("- {}", knob_words(knob))));
+    }
+    lines
+}
+
+fn knob_words(knob: &Knob) -> String {
+    let value = knob
+        .value
+        .as_ref()
+        .map_or("not set".to_owned(), ToString::to_string);
+    let may_be = if knob.values.is_empty() {
+        knob.range_text()
+    } else {
+        let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
+        values.join(", ")
+    };
+    let turned = match &knob.initial {
+        Some(initial) if knob.initial != knob.value => format!("; in the lesson {initial}"),
+        Some(_) | None => String::new(),
+    };
+    format!("{} is {value} ({may_be}{turned})", knob.param.name)
+}
+
+/// The pictures of a lab in words.
+pub fn pictures(slot: &Slot) -> Vec<String> {
+    slot.panels
+        .iter()
+        .filter_map(|&index| slot.scene(index))
+        .flat_map(|scene| sentence(&words(&scene).replace("press space to run", "type run")))
+        .collect()
+}
+
+/// How far a run is.
+pub fn progress(slot: &Slot) -> String {
+    let data = &slot.data;
+    if data.step == 0 {
+        let status = if data.status.is_empty() {
+            "starting"
+        } else {
+            &data.status
+        };
+        return format!("{}: {status}.", slot.id);
+    }
+    let of = slot
+        .steps()
+        .map_or_else(String::new, |all| format!(" of {all}"));
+    let loss = data.series.get("loss").and_then(|loss| loss.last());
+    let loss = loss.map_or_else(String::new, |loss| format!(", loss {}", number(loss)));
+    format!("{}: step {}{of}{loss}.", slot.id, data.step)
+}
+
+/// How a run ended.
+pub fn end(slot: &Slot) -> Vec<String> {
+    let took = format!(
+        "{} steps in {:.1} s{}",
+        slot.data.step,
+        slot.elapsed.as_secs_f64(),
+        slot.device
+            .map_or_else(String::new, |device| format!(" on {device}"))
+    );
+    let mut lines = sentence(&match &slot.state {
+        State::Finished if slot.schema.is_live() => format!("{} finished: {took}.", slot.id),
+        State::Finished => format!("{} has answered.", slot.id),
+        State::Diverged(reason) => format!("{} diverged: {took}. {reason}", slot.id),
+        State::Stopped => format!("{} stopped: {took}.", slot.id),
+        State::Failed(reason) => format!(
+            "{} failed: {}",
+            slot.id,
+            reason.replace(
+                "d takes another device, space runs again",
+                "run runs it again"
+            )
+        ),
+        State::Ready | State::Running | State::Paused => String::new(),
+    });
+    lines.extend(slot.data.notices.iter().flat_map(|said| sentence(said)));
+    lines.extend(pictures(slot));
+    lines
+}

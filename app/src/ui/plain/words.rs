@@ -1,0 +1,159 @@
+//! What a typed line means.
+
+use mlsys_lab::nearest::nearest;
+
+/// Something a learner can say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Read on, up to the next prediction, lab or question.
+    Next,
+    /// Go back to the one before.
+    Back,
+    /// Say this one again.
+    Again,
+    /// List all of the lesson's, with where they stand.
+    Activities,
+    /// Go to one by its number in that list.
+    Go(usize),
+    /// Answer with this text.
+    Answer(String),
+    /// One more hint.
+    Hint,
+    /// Run the lab.
+    Run,
+    /// End the run.
+    Stop,
+    /// Turn a knob: its name and its value.
+    Set(String, String),
+    /// Put all knobs back.
+    Reset,
+    /// Say the pictures of the lab.
+    Show,
+    /// Choose a lab by its name.
+    Lab(String),
+    /// Say what the checks come to.
+    Checks,
+    /// List the course's lessons.
+    Lessons,
+    /// Open a lesson by its number or its id.
+    Open(String),
+    /// Say what can be typed.
+    Help,
+    /// Leave.
+    Quit,
+    /// None of these: an answer where something is asked.
+    Text(String),
+}
+
+/// A word that can be typed, what follows it, and what it does.
+pub struct Word {
+    /// The word.
+    pub word: &'static str,
+    /// What follows it.
+    pub more: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+const fn word(word: &'static str, more: &'static str, about: &'static str) -> Word {
+    Word { word, more, about }
+}
+
+/// All words, as help lists them.
+pub const WORDS: &[Word] = &[
+    word(
+        "next",
+        "",
+        "read on to the next prediction, lab or question; an empty line does the same, and skips what is asked",
+    ),
+    word("back", "", "go back to the one before"),
+    word("again", "", "say this one again"),
+    word(
+        "list",
+        "",
+        "list predictions, labs and questions, with where they stand",
+    ),
+    word("go", "NUMBER", "go to one by its number in that list"),
+    word(
+        "answer",
+        "TEXT",
+        "answer what is asked; the text alone does the same, unless it is one of these words",
+    ),
+    word("hint", "", "say one more hint"),
+    word("run", "", "run the lab and wait for its end"),
+    word("stop", "", "end the run and keep what it has reported"),
+    word("set", "NAME VALUE", "turn a knob of the lab"),
+    word("reset", "", "put all knobs back and forget the run"),
+    word("show", "", "say the lab's knobs and pictures"),
+    word("lab", "NAME", "go to a lab by its name"),
+    word("checks", "", "say what the checks come to"),
+    word("lessons", "", "go back to the course and list its lessons"),
+    word("open", "NUMBER or ID", "open a lesson"),
+    word("help", "", "say this"),
+    word("quit", "", "leave; everything is kept"),
+];
+
+/// Reads a line; what cannot be meant is an error that says what can.
+pub fn read(line: &str) -> Result<Line, String> {
+    let line = line.trim();
+    let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    let needs = |line: Line| {
+        if rest.is_empty() {
+            let known = WORDS.iter().find(|known| known.word == first);
+            let more = known.map_or("", |known| known.more);
+            Err(format!("write {first} {more}"))
+        } else {
+            Ok(line)
+        }
+    };
+    let alone = |meant: Line| {
+        // A text that begins with one of the words is an answer.
+        if rest.is_empty() {
+            meant
+        } else {
+            Line::Text(line.to_owned())
+        }
+    };
+    Ok(match first {
+        "" => Line::Next,
+        "next" | "skip" => alone(Line::Next),
+        "back" => alone(Line::Back),
+        "again" => alone(Line::Again),
+        "list" => alone(Line::Activities),
+        "hint" => alone(Line::Hint),
+        "run" => alone(Line::Run),
+        "stop" => alone(Line::Stop),
+        "reset" => alone(Line::Reset),
+        "show" => alone(Line::Show),
+        "checks" => alone(Line::Checks),
+        "lessons" => alone(Line::Lessons),
+        "help" | "?" => alone(Line::Help),
+        "quit" | "exit" => alone(Line::Quit),
+        "go" => needs(Line::Go(rest.parse().map_err(|_| {
+            "write go NUMBER, with a number that list shows".to_owned()
+        })?))?,
+        "answer" => needs(Line::Answer(rest.to_owned()))?,
+        "lab" => needs(Line::Lab(rest.to_owned()))?,
+        "open" => needs(Line::Open(rest.to_owned()))?,
+        "set" => {
+            let parts = rest
+                .split_once('=')
+                .or_else(|| rest.split_once(char::is_whitespace));
+            match parts {
+                Some((name, value)) => Line::Set(name.trim().to_owned(), value.trim().to_owned()),
+                None => return Err("write set NAME VALUE".to_owned()),
+            }
+        }
+        _ => Line::Text(line.to_owned()),
+    })
+}
+
+/// What to say to a text where nothing is asked.
+pub fn not_understood(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    match nearest(first, WORDS.iter().map(|known| known.word)) {
+        Some(near) => format!("'{first}' is not understood; did you mean {near}?"),
+        None => format!("'{first}' is not understood here; help says what can be typed"),
+    }
+}
