@@ -46,6 +46,7 @@ pub fn run_plain(
     out: &mut dyn Write,
 ) -> Result<Left, Broken> {
     let folder = options.paths.as_ref().map(Paths::runs);
+    let exports = options.paths.as_ref().map(Paths::exports);
     let (mut app, log, effects) = state(&mut options, SIZE)?;
     app.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
@@ -57,6 +58,7 @@ pub fn run_plain(
             log,
             done: None,
             lines: Default::default(),
+            exports,
         },
         app,
         inbox,
