@@ -66,26 +66,6 @@ pub enum Smoothing {
     On,
 }
 
-impl Smoothing {
-    /// The next choice in turn.
-    pub fn next(self) -> Self {
-        match self {
-            Self::WhereNoisy => Self::Off,
-            Self::Off => Self::On,
-            Self::On => Self::WhereNoisy,
-        }
-    }
-
-    /// The choice in words.
-    pub fn said(self) -> &'static str {
-        match self {
-            Self::WhereNoisy => "noisy curves are smoothed",
-            Self::Off => "no curve is smoothed",
-            Self::On => "all curves are smoothed",
-        }
-    }
-}
-
 /// There is nothing to draw.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the picture '{panel}' has nothing to show yet: run the lab first")]

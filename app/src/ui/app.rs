@@ -1,6 +1,7 @@
 //! The state of the app and how messages change it. Pure: no clock, no terminal, no file.
 
 mod available;
+mod chart;
 mod confirm;
 mod course;
 mod dispatch;

@@ -139,7 +139,7 @@ pub enum Inspect {
     Fit,
     /// Make the axis of values logarithmic, or linear again.
     LogAxis,
-    /// Smooth noisy curves, none, or all.
+    /// Smooth the curves, or show them as they are.
     Smooth,
 }
 

@@ -31,9 +31,9 @@ use super::earlier::Earlier;
 use super::theme::Look;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
-pub use line::{extent, step_after, step_before};
+pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
-pub use view::{Extent, View, Window};
+pub use view::{Extent, Smoothing, View, Window};
 pub use words::words;
 
 /// What a panel is drawn from.

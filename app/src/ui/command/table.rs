@@ -98,7 +98,8 @@ pub const TABLE: &[Binding] = &[
         "cursor",
         "move the cursor right",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Chart])
+    .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::Closer),
         &[Key::Char('+'), Key::Char('=')],
@@ -136,7 +137,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('m')],
         &[Picture],
         "smooth",
-        "smooth noisy curves, none, or all; the raw curve stays behind",
+        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind",
     )
     .needs(&[Need::Chart]),
     row(

@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 use super::axis::Axis;
 use super::legend;
 use super::pen::Pen;
-use super::{Scene, metrics, quantity};
+use super::{Scene, Window, metrics, quantity};
 use crate::ui::theme::Look;
 use chart::Chart;
 pub use cursor::{Reading, reading};
@@ -53,6 +53,15 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
     true
 }
 
+/// Whether a curve of the chart is smoothed.
+pub fn is_smoothed(scene: &Scene<'_>) -> bool {
+    let curves = Curves::gather(scene, 1);
+    curves.now.iter().any(|curve| match &curve.kind {
+        Kind::Series { trace, .. } => trace.smoothed,
+        Kind::Level(_) => false,
+    })
+}
+
 /// The value of the first metric at the cursor, or the latest, with its step; then which steps are shown.
 pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     let there = extent(scene);
@@ -80,7 +89,10 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
     }
     match cursor {
         Some(step) => facts.push(format!("at step {step}")),
-        None if step > 0 => facts.push(format!("step {step}")),
+        // The newest steps end at the one that the value is from.
+        None if step > 0 && !matches!(window, Window::Newest(_)) => {
+            facts.push(format!("step {step}"));
+        }
         None => {}
     }
     facts.extend(there.and_then(|there| window.said(there)));

@@ -70,9 +70,14 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Whether what stands at a place is drawn in a style's colour.
-    pub(super) fn shows(&self, x: u16, y: u16, style: Style) -> bool {
-        self.holds(x, y) && style.fg.is_none_or(|color| self.buf[(x, y)].fg == color)
+    /// Whether so many columns show dots in a style's colour and nothing else.
+    pub(super) fn shows_dots(&self, x: u16, y: u16, columns: u16, style: Style) -> bool {
+        (x..x.saturating_add(columns)).all(|x| {
+            self.holds(x, y) && {
+                let cell = &self.buf[(x, y)];
+                style.fg.is_none_or(|color| cell.fg == color) && !cell.symbol().is_ascii()
+            }
+        })
     }
 
     fn holds(&self, x: u16, y: u16) -> bool {

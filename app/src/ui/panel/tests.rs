@@ -6,11 +6,11 @@ pub(crate) mod odd;
 mod snapshots;
 
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lab::schema::Schema;
+use mlsys_lab::schema::{Scale, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Focus, Scene, View, draw_panel, words};
+use super::{Focus, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::ui::earlier::Earlier;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::snapshot::rows;
@@ -132,6 +132,64 @@ fn a_million_points_are_drawn_and_the_spike_is_seen() {
         .filter(|c| ('\u{2801}'..='\u{28ff}').contains(c))
         .count();
     assert_eq!(dots, 1, "{top}");
+}
+
+/// The ways to look at a chart of so many steps that differ most.
+fn chart_views(usual: &View, last: u64) -> Vec<(View, Option<u64>)> {
+    let mut views = Vec::new();
+    for scale in [Scale::Linear, Scale::Log] {
+        for smoothing in [Smoothing::On, Smoothing::Off] {
+            for (window, cursor) in [
+                (Window::All, Some(last / 2)),
+                (Window::Newest(last / 3), Some(last)),
+                (Window::Between(last / 4, last / 3), Some(last / 3)),
+                (Window::Between(7, 7), Some(7)),
+                (Window::Newest(u64::MAX), None),
+            ] {
+                let mut view = usual.clone();
+                view.chart.scale = scale;
+                view.chart.smoothing = smoothing;
+                view.chart.window = window;
+                views.push((view, cursor));
+            }
+        }
+    }
+    views
+}
+
+#[test]
+fn a_chart_is_drawn_at_every_size_whatever_way_it_is_looked_at() {
+    let schema = schema();
+    let usual = View::of(schema.panel("loss-curve").unwrap());
+    let runs = odd_runs();
+    let before: Vec<Earlier> = runs.iter().take(4).cloned().map(earlier).collect();
+    let sizes = (0..=60).flat_map(|width| (0..=30).map(move |height| (width, height)));
+    for (place, (width, height)) in sizes.enumerate() {
+        // Three runs each, looked at in other ways each time, so that every way meets every size over the runs.
+        for turn in 0..3 {
+            let data = &runs[(place + 5 * turn) % runs.len()];
+            let views = chart_views(&usual, data.step);
+            let (view, cursor) = &views[(place * 7 + turn) % views.len()];
+            let scene = Scene {
+                earlier: &before,
+                view,
+                cursor: *cursor,
+                focus: Focus::Keys,
+                ..named(&schema, data, "loss-curve")
+            };
+            assert!(!words(&scene).is_empty());
+            let look = &looks()[(place + turn) % 4];
+            let outside = Rect::new(0, 0, width + 2, height + 2);
+            let mut buf = Buffer::empty(outside);
+            draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
+            let within = |x: u16, y: u16| (1..=width).contains(&x) && (1..=height).contains(&y);
+            for position in outside.positions().filter(|p| !within(p.x, p.y)) {
+                assert_eq!(buf[position].symbol(), " ", "{width}x{height}");
+            }
+            let ascii = look.glyphs.set == GlyphSet::Ascii;
+            assert!(!ascii || rows(&buf).concat().is_ascii());
+        }
+    }
 }
 
 #[test]

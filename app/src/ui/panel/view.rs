@@ -105,7 +105,8 @@ impl Window {
         let width = (to - from).saturating_mul(2).max(NARROWEST);
         let all = there.last - there.first.min(there.last);
         match self {
-            _ if width >= all => Self::All,
+            // What is left out at half of all and its double is a step or two: not worth leaving out.
+            _ if width.saturating_add(width / 16) >= all => Self::All,
             Self::All => Self::All,
             Self::Newest(_) => Self::Newest(width),
             Self::Between(..) => Self::placed(from.saturating_sub((to - from) / 2), width, there),
@@ -172,7 +173,7 @@ impl Window {
         let (from, to) = self.steps(there);
         match self {
             Self::All => None,
-            Self::Newest(_) => Some(format!("following, steps {from} to {to}")),
+            Self::Newest(_) => Some(format!("newest {} steps", (to - from).saturating_add(1))),
             Self::Between(..) => Some(format!("steps {from} to {to}")),
         }
     }
@@ -189,5 +190,90 @@ impl Window {
             Self::Newest(count) if count >= there.last - there.first.min(there.last) => Self::All,
             Self::All | Self::Newest(_) | Self::Between(..) => self,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: Extent = Extent {
+        first: 1,
+        last: 400,
+        newest: 300,
+    };
+
+    /// Every way to look further.
+    fn ways(window: Window, there: Extent, step: u64) -> [Window; 6] {
+        [
+            window.closer(there, Some(step)),
+            window.closer(there, None),
+            window.wider(there),
+            window.earlier(there),
+            window.later(there),
+            window.around(step, there),
+        ]
+    }
+
+    #[test]
+    fn every_window_shows_steps_in_order_whatever_led_to_it() {
+        let extents = [
+            (0, 0, 0),
+            (1, 1, 1),
+            (1, 400, 300),
+            (5, 7, 6),
+            (0, u64::MAX, u64::MAX),
+        ];
+        for (first, last, newest) in extents {
+            let there = Extent {
+                first,
+                last,
+                newest,
+            };
+            let mut reached = vec![Window::All];
+            for round in 0..6 {
+                let further = reached.iter().flat_map(|window| {
+                    let steps = [first, last, newest, first.midpoint(last)];
+                    ways(*window, there, steps[round % 4])
+                });
+                reached = further.collect();
+                reached.dedup();
+                for window in &reached {
+                    let (from, to) = window.steps(there);
+                    assert!(from <= to, "{window:?} in {there:?}");
+                    assert!(window.column(there) >= 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_under_the_cursor_stays_in_the_window() {
+        let mut window = Window::All;
+        for step in [1, 400, 77, 200] {
+            for _ in 0..12 {
+                window = window.around(step, RUN).closer(RUN, Some(step));
+                let (from, to) = window.steps(RUN);
+                assert!((from..=to).contains(&step), "{window:?} without {step}");
+            }
+            assert!(window.steps(RUN).1 - window.steps(RUN).0 <= 2 * NARROWEST);
+            for _ in 0..12 {
+                window = window.wider(RUN);
+            }
+            assert_eq!(window, Window::All);
+        }
+    }
+
+    #[test]
+    fn going_later_ends_in_following() {
+        let mut window = Window::Between(1, 50);
+        for _ in 0..60 {
+            window = window.later(RUN);
+        }
+        assert_eq!(window, Window::Newest(49));
+        assert_eq!(window.steps(RUN), (251, 300));
+        assert_eq!(window.earlier(RUN), Window::Between(239, 288));
+        assert_eq!(Window::All.fit(RUN), Window::Newest(74));
+        assert_eq!(Window::Newest(74).fit(RUN), Window::All);
     }
 }

@@ -125,11 +125,9 @@ fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut
     let mut lines = Vec::new();
     for &index in panels {
         if let Some(scene) = slot.scene(index) {
-            let text = words(&scene);
-            let spans = [
-                (format!("{}: ", scene.panel.name), app.look.theme.title),
-                (text, app.look.theme.text),
-            ];
+            let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
+            let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
+            let spans = [(name, app.look.theme.title), (said, app.look.theme.text)];
             lines.extend(wrap(
                 &spans,
                 usize::from(area.width),

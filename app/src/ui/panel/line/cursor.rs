@@ -55,13 +55,14 @@ impl Chart {
             let Kind::Series { series, .. } = &curve.kind else {
                 continue;
             };
-            let Reading::Value(_, value) = reading(series, step) else {
+            let Reading::Value(at, value) = reading(series, step) else {
                 continue;
             };
-            // A value from before a zoomed window may lie off the axis: it is said in the legend only.
-            if let Some(y) = self.row(value).filter(|_| self.y.holds(value)) {
+            // A value from before a zoomed window is said in the legend only.
+            let shown = at >= self.steps.0 && self.y.holds(value);
+            if let Some(y) = self.row(value).filter(|_| shown) {
                 let style = look.theme.curve(curve.place).add_modifier(Modifier::BOLD);
-                pen.glyph(self.column(step), y, look.glyphs.reading, style);
+                pen.glyph(self.column(at), y, look.glyphs.reading, style);
             }
         }
     }

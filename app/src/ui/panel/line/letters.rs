@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use super::chart::Chart;
 use super::curves::{Curve, Curves, Kind};
 use crate::ui::glyphs::GlyphSet;
-use crate::ui::panel::pen::Pen;
+use crate::ui::panel::pen::{self, Pen};
 use crate::ui::theme::{ColorDepth, Look};
 
 /// The names of curves in the legend, in the chart and at its right edge.
@@ -100,6 +100,7 @@ impl Chart {
         let Kind::Series { trace, .. } = &curve.kind else {
             return;
         };
+        let width = pen::width(mark);
         let mut next = self.plot.x + start % self.plot.width.max(1);
         for bucket in &trace.buckets {
             let x = self.column(bucket.last.0);
@@ -110,7 +111,7 @@ impl Chart {
             };
             let row = self.row(value).filter(|_| x >= next);
             // Where another curve lies over this one, the mark would be taken for that one's.
-            if let Some(y) = row.filter(|y| pen.shows(x, *y, style)) {
+            if let Some(y) = row.filter(|y| pen.shows_dots(x, *y, width, style)) {
                 pen.text(x, y, mark, style);
                 next = x + APART;
             }

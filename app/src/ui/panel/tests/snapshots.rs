@@ -4,8 +4,8 @@ use mlsys_lab::report::RunData;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fixtures::{diverging, learning, schema, steered};
-use super::{Scene, draw_panel, earlier, look, named};
+use super::fixtures::{diverging, learning, point, schema, steered};
+use super::{Scene, Smoothing, View, Window, draw_panel, drawn, earlier, look, named};
 use crate::ui::glyphs::GlyphSet;
 use crate::ui::snapshot;
 use crate::ui::theme::{ColorDepth, Look};
@@ -110,5 +110,46 @@ fn points_and_counts_at_three_sizes() {
             let screen = screen(size, 1, &[panel], &steered(400), &look(depth, set));
             compare(&format!("{panel}-{name}"), &screen);
         }
+    }
+}
+
+/// A run whose losses are so many times those of another.
+fn raised(run: &RunData, times: f64) -> RunData {
+    let mut data = RunData::default();
+    for name in ["loss", "validation_loss"] {
+        for (step, value) in run.series[name].points() {
+            point(&mut data, name, *step, value * times);
+        }
+    }
+    data
+}
+
+#[test]
+fn a_chart_with_everything_on_it() {
+    let schema = schema();
+    let mut view = View::of(schema.panel("loss-curve").unwrap());
+    view.chart.window = Window::Between(60, 320);
+    view.chart.smoothing = Smoothing::On;
+    let mut older = earlier(raised(&learning(300), 2.5));
+    older.label = "run 1: learning_rate 0.01".to_owned();
+    let mut newer = earlier(raised(&steered(350), 1.6));
+    newer.label = "run 2: width 64".to_owned();
+    let (data, before) = (steered(400), [newer, older]);
+    for (name, depth, set) in [
+        ("everything-80x24", ColorDepth::TrueColor, GlyphSet::Unicode),
+        (
+            "everything-no-colour-80x24",
+            ColorDepth::None,
+            GlyphSet::Unicode,
+        ),
+        ("everything-ascii-80x24", ColorDepth::None, GlyphSet::Ascii),
+    ] {
+        let scene = Scene {
+            earlier: &before,
+            view: &view,
+            cursor: Some(200),
+            ..named(&schema, &data, "loss-curve")
+        };
+        compare(name, &drawn(&scene, 80, 24, &look(depth, set)));
     }
 }
