@@ -1,5 +1,6 @@
 //! Finds names in running text: whole words, any case, singular or plural.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -55,9 +56,11 @@ impl Matcher {
     pub fn occurrences(&self, text: &str) -> Vec<Occurrence> {
         let words = words(text);
         let mut found = Vec::new();
+        let mut first = String::new();
         let mut at = 0;
         while let Some(word) = words.get(at) {
-            match self.at(text, &words[at..]) {
+            fold_into(&mut first, text.get(word.clone()).unwrap_or_default());
+            match self.at(text, &first, &words[at..]) {
                 Some((count, term)) => {
                     let last = words.get(at + count - 1).unwrap_or(word);
                     found.push(Occurrence {
@@ -72,21 +75,19 @@ impl Matcher {
         found
     }
 
-    /// The longest name that begins with the first of these words: its number of words and its term.
-    fn at(&self, text: &str, words: &[Range<usize>]) -> Option<(usize, usize)> {
-        let first = folded(text.get(words.first()?.clone())?);
+    /// The longest name that begins with these words, the first of them folded: its number of words and its term.
+    fn at(&self, text: &str, first: &str, words: &[Range<usize>]) -> Option<(usize, usize)> {
+        let named = |first: &str| self.0.get(first);
+        let whole = named(first).and_then(|names| {
+            let fits = names.iter().find(|name| name.follows(text, words))?;
+            Some((fits.rest.len() + 1, fits.term))
+        });
         // Only the last word of a name takes an ending, and of a single word that is the first.
-        let spellings = singulars(&first);
-        spellings
-            .iter()
-            .filter_map(|(spelling, number)| {
-                let fits = self.0.get(spelling)?.iter().find(|name| match number {
-                    Number::AsIs => name.follows(text, words),
-                    Number::Plural => name.rest.is_empty(),
-                });
-                fits.map(|name| (name.rest.len() + 1, name.term))
-            })
-            .max_by_key(|(count, _)| *count)
+        whole.or_else(|| {
+            let mut names = singulars(first).filter_map(|one| named(&one));
+            let name = names.find_map(|names| names.iter().find(|name| name.rest.is_empty()))?;
+            Some((1, name.term))
+        })
     }
 }
 
@@ -105,8 +106,8 @@ impl Name {
                 return false;
             };
             let word = folded(word);
-            let same = word == *wanted
-                || index + 1 == last && singulars(&word).iter().any(|(one, _)| one == wanted);
+            let is_last = index + 1 == last;
+            let same = word == *wanted || is_last && singulars(&word).any(|one| one == *wanted);
             same && alike(between, gap)
         })
     }
@@ -121,28 +122,24 @@ fn alike(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Number {
-    AsIs,
-    Plural,
-}
-
-/// The word itself, and what it may be the plural of.
-fn singulars(word: &str) -> Vec<(String, Number)> {
-    let mut all = vec![(word.to_owned(), Number::AsIs)];
-    if let Some(stem) = word.strip_suffix("ies") {
-        all.push((format!("{stem}y"), Number::Plural));
-    }
-    for ending in ["es", "s"] {
-        if let Some(stem) = word.strip_suffix(ending).filter(|stem| !stem.is_empty()) {
-            all.push((stem.to_owned(), Number::Plural));
-        }
-    }
-    all
+/// What a word may be the plural of.
+fn singulars(word: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let stem = |ending| word.strip_suffix(ending).filter(|stem| !stem.is_empty());
+    let with_y = stem("ies").map(|stem| Cow::Owned(format!("{stem}y")));
+    let plain = ["es", "s"].into_iter().filter_map(stem).map(Cow::Borrowed);
+    with_y.into_iter().chain(plain.collect::<Vec<_>>())
 }
 
 fn folded(word: &str) -> String {
-    word.to_lowercase()
+    let mut folded = String::new();
+    fold_into(&mut folded, word);
+    folded
+}
+
+/// Writes a word in small letters.
+fn fold_into(folded: &mut String, word: &str) {
+    folded.clear();
+    folded.extend(word.chars().flat_map(char::to_lowercase));
 }
 
 /// The words of a text: runs of letters, digits and underscores.
