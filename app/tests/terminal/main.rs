@@ -56,6 +56,21 @@ fn a_request_to_terminate_in_mid_run_gives_the_terminal_back() {
 }
 
 #[test]
+fn ctrl_c_in_mid_run_asks_and_a_second_one_leaves_at_once() {
+    let mut screen = Screen::open(120, 40, &["--device", "cpu"]);
+    screen.wait_for("Five lines");
+    screen.keys("\r");
+    screen.wait_for("PREDICT");
+    screen.keys("  ");
+    screen.wait_for("steps/s");
+    screen.keys("\x03");
+    screen.wait_for("a run goes on");
+    screen.keys("\x03");
+    assert_eq!(screen.exit_code(), Some(0));
+    screen.is_given_back();
+}
+
+#[test]
 fn a_run_that_fails_is_told_and_the_workbench_goes_on() {
     let mut screen = Screen::open(120, 40, &["--device", "cuda:7"]);
     screen.wait_for("Five lines");
