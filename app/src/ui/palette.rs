@@ -62,6 +62,9 @@ impl Item {
     }
 }
 
+/// What is taken off an entry that cannot be chosen: less than half a letter.
+const REFUSED: i32 = 6;
+
 /// The open palette.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Palette {
@@ -124,7 +127,9 @@ impl Palette {
         self.found = if query.is_empty() {
             (0..self.items.len()).collect()
         } else {
-            fuzzy::rank(&query, self.items.iter().map(|item| &item.text))
+            let handicap = |item: &Item| if item.refused.is_some() { REFUSED } else { 0 };
+            let texts = self.items.iter().map(|item| (&item.text, handicap(item)));
+            fuzzy::rank(&query, texts)
         };
     }
 }
