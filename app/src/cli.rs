@@ -214,6 +214,7 @@ pub struct AskGlossary {
 Examples:
   mlsys lab list
   mlsys lab show train
+  mlsys lab train --preset diverging
   mlsys lab train --set optimizer=sgd --set learning_rate=0.1 --seed 7
   mlsys lab graph --set expression=@formula.txt --json
 
@@ -226,7 +227,10 @@ pub struct Lab {
     /// The lab's kind, as `mlsys lab list` shows it
     #[arg(required = true)]
     pub kind: Option<String>,
-    /// Give a parameter a value; may be given again
+    /// Begin with the lab's preset of this name, as `mlsys lab show KIND` lists them
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Give a parameter a value, over the preset's; may be given again
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Read data files, such as MNIST's, from this folder

@@ -8,6 +8,7 @@ use mlsys_lab::params::{Given, ParamError, Settings};
 use mlsys_lab::schema::Schema;
 
 use crate::exit::Failure;
+use crate::ui::KnobTurn;
 
 /// The parameter that `--data-dir` sets.
 const DATA_DIR: &str = "data_dir";
@@ -43,6 +44,26 @@ pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure
             .push(param, given);
     }
     Ok(settings)
+}
+
+/// Reads `lab.knob=value` texts for the knobs of a lesson.
+pub fn of_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
+    let mut turns = Vec::new();
+    for pair in pairs {
+        let (name, value) = split(pair, "LAB.KNOB=VALUE")?;
+        let Some((lab, knob)) = name.split_once('.') else {
+            return Err(Failure::usage(format!(
+                "--set {}: write LAB.KNOB=VALUE, with the lab's name in the lesson before the dot",
+                pair.escape_debug()
+            )));
+        };
+        turns.push(KnobTurn {
+            lab: lab.to_owned(),
+            knob: knob.to_owned(),
+            value: content(name, value)?,
+        });
+    }
+    Ok(turns)
 }
 
 /// Adds the folder of `--data-dir`; a lab that reads no files refuses it.

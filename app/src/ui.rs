@@ -15,6 +15,7 @@ pub mod fuzzy;
 pub mod history;
 pub mod judge;
 pub mod key;
+pub mod line;
 pub mod message;
 pub mod overlay;
 pub mod own_page;

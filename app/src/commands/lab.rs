@@ -33,6 +33,12 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     let lab = mlsys_registry::registry().find(kind)?;
     let schema = lab.schema();
     let mut given = settings::of_lab(&options.set)?;
+    if let Some(name) = &options.preset {
+        let preset = schema
+            .preset(name)
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        given = preset.settings().overlaid(&given);
+    }
     settings::set_data_dir(&mut given, options.data_dir.as_deref());
     let params = Params::resolve(schema, &given, Tables::builtin(), options.machine.seed)
         .map_err(|errors| settings::failure(kind, &errors))?;
@@ -44,6 +50,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
             options.machine,
             Some(Opening {
                 lesson: page,
+                source: None,
                 turns: Vec::new(),
             }),
             world,

@@ -10,6 +10,7 @@ use mlsys_lab::Backend;
 use super::World;
 use crate::cli::{Machine, Open};
 use crate::exit::{Exit, Failure};
+use crate::settings;
 use crate::ui::app::Instructors;
 use crate::ui::theme::choice::appearance;
 use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening, Prompt};
@@ -49,23 +50,7 @@ fn needs_a_terminal(lesson: &str, world: &World<'_>) -> Result<(), Failure> {
 /// Opens the workbench at a lesson, with its knobs where they are wanted.
 pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
     world.reader = options.reader.clone();
-    let mut knobs = Vec::new();
-    for pair in &options.set {
-        let parts = pair
-            .split_once('=')
-            .and_then(|(name, value)| Some((name.trim().split_once('.')?, value)));
-        let Some(((lab, knob), value)) = parts else {
-            return Err(Failure::Usage(format!(
-                "--set {}: write LAB.KNOB=VALUE",
-                pair.escape_debug()
-            )));
-        };
-        knobs.push(KnobTurn {
-            lab: lab.to_owned(),
-            knob: knob.to_owned(),
-            value: value.to_owned(),
-        });
-    }
+    let knobs = settings::of_knobs(&options.set)?;
     match &options.svg {
         Some(file) => draw(options, file, world),
         None => at(&options.lesson, knobs, options.machine, world),
@@ -101,6 +86,7 @@ fn at(
     let lesson = world.library()?.valid([name], world.console)?.pop();
     needs_a_terminal(name, world)?;
     let open = lesson.map(|lesson| Opening {
+        source: (lesson.front.id.as_str() != name).then(|| name.to_owned()),
         lesson: Arc::new(lesson),
         turns,
     });

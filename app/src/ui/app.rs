@@ -8,8 +8,10 @@ mod dispatch;
 mod export;
 mod lesson;
 mod news;
+mod overlay;
 mod palette;
 mod picture;
+mod preset;
 mod run;
 mod search;
 mod steer;
@@ -50,6 +52,8 @@ pub struct App {
     pub overlay: Option<Overlay>,
     /// What was chosen from the palette, the newest first.
     pub recent: Vec<Target>,
+    /// What lessons that are no built-in ones were opened by, by their ids.
+    pub sources: BTreeMap<String, String>,
     /// Recorded runs, as the palette lists them.
     pub recorded: Vec<Item>,
     /// The devices, once they are known.
@@ -183,6 +187,7 @@ impl App {
             page: None,
             overlay: None,
             recent: Vec::new(),
+            sources: BTreeMap::new(),
             recorded: Vec::new(),
             devices: None,
             choice,
@@ -218,22 +223,11 @@ impl App {
                 self.dispatch(command)
             }
             Message::Paste(text) => {
-                match &mut self.overlay {
-                    Some(Overlay::Palette(palette)) => palette.paste(&text),
-                    Some(Overlay::Glossary(terms)) => terms.paste(&text),
-                    Some(Overlay::Steps(entry) | Overlay::Filter(entry)) => entry.paste(&text),
-                    Some(Overlay::Search(search)) => {
-                        search.entry.paste(&text);
-                        self.sought();
-                    }
-                    Some(Overlay::Help { .. } | Overlay::Problems { .. } | Overlay::Confirm(_)) => {
-                    }
-                    None => {
-                        let page = self.page.as_mut();
-                        if let Some(entry) = page.and_then(|page| page.entry.as_mut()) {
-                            entry.paste(&text);
-                        }
-                    }
+                if self.overlay.is_some() {
+                    self.paste_over(&text);
+                } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
+                {
+                    entry.paste(&text);
                 }
                 Vec::new()
             }

@@ -77,6 +77,10 @@ pub enum Command {
     Help,
     /// Everything that can be done or opened, by name.
     Palette,
+    /// Settings of the lab that are worth looking at.
+    Presets,
+    /// Copy and show the command line that opens what is on the screen.
+    CopyLine,
     /// Back to the course, or out of what lies over it.
     Back,
     /// Leave mlsys.
@@ -156,6 +160,10 @@ pub enum Place {
     Picture,
     /// The help page.
     Help,
+    /// The presets of a lab.
+    Presets,
+    /// The line that opens what is on the screen.
+    Line,
     /// The palette.
     Palette,
     /// A question that y answers.
@@ -172,12 +180,14 @@ pub enum Place {
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Course,
         Self::Text,
         Self::Lab,
         Self::Picture,
         Self::Help,
+        Self::Presets,
+        Self::Line,
         Self::Palette,
         Self::Confirm,
         Self::Steps,
@@ -194,6 +204,8 @@ impl Place {
             Self::Lab => "lab",
             Self::Picture => "picture",
             Self::Help => "help",
+            Self::Presets => "presets",
+            Self::Line => "line",
             Self::Palette => "palette",
             Self::Confirm => "question",
             Self::Steps => "steps",
@@ -241,6 +253,8 @@ pub enum Need {
     Changed,
     /// The marked question has a hint that has not been shown.
     Hint,
+    /// The lab has presets.
+    Preset,
     /// The devices are known.
     Devices,
     /// Instructors may see what students do not.

@@ -61,6 +61,8 @@ pub struct Options {
 pub struct Opening {
     /// The lesson.
     pub lesson: Arc<Lesson>,
+    /// What it was named by, if not by its id.
+    pub source: Option<String>,
     /// Knobs to turn first.
     pub turns: Vec<KnobTurn>,
 }
@@ -121,9 +123,11 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     // What cannot be opened as asked for is told before the terminal is taken.
     let effects = match options.open.take() {
         Some(opening) => {
-            let effects = app.open(opening.lesson);
-            app.set_knobs(&opening.turns).map_err(Broken::Opening)?;
-            effects
+            let id = opening.lesson.front.id.to_string();
+            app.sources
+                .extend(opening.source.map(|source| (id, source)));
+            app.open_at(opening.lesson, &opening.turns)
+                .map_err(Broken::Opening)?
         }
         None => Vec::new(),
     };
@@ -375,6 +379,7 @@ impl Driver {
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures => self.runner.want_pictures(),
                 Effect::Abandon => self.runner.abandon(),
+                Effect::Copy(text) => terminal.copy(&text)?,
                 Effect::Save(event) => {
                     let failed = self.log.as_mut().and_then(|log| log.append(&event).err());
                     if let Some(error) = failed {

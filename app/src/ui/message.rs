@@ -84,6 +84,8 @@ pub enum Effect {
     WantPictures,
     /// End the run and forget it; what comes of it later is dropped.
     Abandon,
+    /// Put a text into the clipboard.
+    Copy(String),
     /// Append to the learner's progress.
     Save(Event),
     /// Write a picture into files of its own.

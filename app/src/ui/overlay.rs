@@ -15,6 +15,13 @@ pub enum Overlay {
         /// Its first line shown.
         scroll: usize,
     },
+    /// The presets of the lab shown.
+    Presets {
+        /// Which is marked.
+        chosen: usize,
+    },
+    /// The line that opens what is on the screen.
+    Line(String),
     /// Everything that can be done or opened, by name.
     Palette(Palette),
     /// A question that y answers with yes.
@@ -39,6 +46,8 @@ impl Overlay {
     pub fn place(&self) -> Place {
         match self {
             Self::Help { .. } | Self::Problems { .. } => Place::Help,
+            Self::Presets { .. } => Place::Presets,
+            Self::Line(_) => Place::Line,
             Self::Palette(_) => Place::Palette,
             Self::Confirm(_) => Place::Confirm,
             Self::Steps(_) => Place::Steps,
@@ -46,5 +55,10 @@ impl Overlay {
             Self::Filter(_) => Place::Filter,
             Self::Glossary(_) => Place::Glossary,
         }
+    }
+
+    /// Whether it is of the same kind as another, whatever either shows.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }

@@ -8,6 +8,9 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
+/// The module of the pages made here, which no lesson of a course has.
+const MODULE: &str = "labs";
+
 /// A lesson of one lab, with what was set set; none if a lesson may not say all of it.
 pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
     let text = text(schema, params)?;
@@ -17,6 +20,11 @@ pub fn lesson(schema: &Schema, params: &Params) -> Option<Arc<Lesson>> {
         mlsys_registry::registry(),
     );
     parsed.lesson.map(Arc::new)
+}
+
+/// Whether a lesson is a lab's own page.
+pub fn is_own(lesson: &Lesson) -> bool {
+    lesson.front.id.module() == MODULE
 }
 
 /// A lesson of one lab as it comes.
@@ -44,15 +52,29 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
         .map(|param| format!("[knob.{}]", param.name))
         .collect();
     Some(format!(
-        "+++\nformat = 1\nid = \"labs/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n\
+        "+++\nformat = 1\nid = \"{MODULE}/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n{presets}\
          ```{{lab}} run\nkind = \"{kind}\"\nset = {{ {set} }}\n{knobs}\n```\n",
         kind = schema.kind,
         title = quoted(&schema.title),
         heading = schema.title,
         about = schema.about,
+        presets = presets(schema),
         set = set.join(", "),
         knobs = knobs.join("\n"),
     ))
+}
+
+/// The presets in prose.
+fn presets(schema: &Schema) -> String {
+    if schema.presets.is_empty() {
+        return String::new();
+    }
+    let presets = schema.presets.iter();
+    let lines = presets.map(|preset| format!("- **{}**: {}\n", preset.name, preset.about));
+    format!(
+        "`P` takes one of these presets:\n\n{}\n",
+        lines.collect::<String>()
+    )
 }
 
 /// A knob turns between two ends or among names.
@@ -65,7 +87,7 @@ fn is_knob(param: &Param) -> bool {
 }
 
 /// A value as TOML.
-fn toml(value: &Value) -> String {
+pub fn toml(value: &Value) -> String {
     match value {
         Value::Bool(b) => b.to_string(),
         Value::Int(i) => i.to_string(),

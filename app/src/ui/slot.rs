@@ -276,27 +276,7 @@ impl Slot {
         let Some(knob) = self.knobs.get_mut(index) else {
             return Err("this lab has no knobs".to_owned());
         };
-        let given = Given::Text(text.trim().to_owned());
-        let value = Params::check(self.schema, &knob.param.name, given)
-            .map_err(|error| error.to_string())?;
-        if let Some(x) = value.as_f64()
-            && (knob.range.0.is_some_and(|low| x < low)
-                || knob.range.1.is_some_and(|high| x > high))
-        {
-            return Err(format!(
-                "this lesson keeps {} within {}",
-                knob.param.name,
-                knob.range_text()
-            ));
-        }
-        if !knob.values.is_empty() && !knob.values.contains(&value) {
-            let values: Vec<_> = knob.values.iter().map(ToString::to_string).collect();
-            return Err(format!(
-                "in this lesson {} is one of: {}",
-                knob.param.name,
-                values.join(", ")
-            ));
-        }
+        let value = knob.accepts(self.schema, Given::Text(text.trim().to_owned()))?;
         let from = knob.value.replace(value.clone());
         let name = knob.param.name.clone();
         if from.as_ref() != Some(&value) {
@@ -307,6 +287,12 @@ impl Slot {
             });
         }
         Ok((name, value))
+    }
+
+    /// Checks a value for the knob at a place.
+    pub fn accepts(&self, place: usize, value: Value) -> Result<Value, String> {
+        let knob = self.knobs.get(place).ok_or("there is no such knob")?;
+        knob.accepts(self.schema, Given::Value(value))
     }
 
     /// Puts every knob back to the lesson's value.
@@ -349,6 +335,31 @@ impl Knob {
     fn clamp(&self, x: f64) -> f64 {
         let x = self.range.0.map_or(x, |low| x.max(low));
         self.range.1.map_or(x, |high| x.min(high))
+    }
+
+    /// Checks a value against the lab and against the lesson.
+    fn accepts(&self, schema: &Schema, given: Given) -> Result<Value, String> {
+        let value =
+            Params::check(schema, &self.param.name, given).map_err(|error| error.to_string())?;
+        if let Some(x) = value.as_f64()
+            && (self.range.0.is_some_and(|low| x < low)
+                || self.range.1.is_some_and(|high| x > high))
+        {
+            return Err(format!(
+                "this lesson keeps {} within {}",
+                self.param.name,
+                self.range_text()
+            ));
+        }
+        if !self.values.is_empty() && !self.values.contains(&value) {
+            let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
+            return Err(format!(
+                "in this lesson {} is one of: {}",
+                self.param.name,
+                values.join(", ")
+            ));
+        }
+        Ok(value)
     }
 
     /// The range in words.

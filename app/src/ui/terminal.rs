@@ -4,6 +4,7 @@
 
 pub mod decode;
 
+mod clipboard;
 mod frame;
 
 use std::io::{self, Write};
@@ -51,6 +52,11 @@ pub trait Screen {
 
     /// Stops as a job of the shell, and comes back when continued.
     fn stop_job(&mut self) -> io::Result<Stop>;
+
+    /// Puts a text into the clipboard of whoever looks at the screen; where nobody does there is none.
+    fn copy(&mut self, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Draws everything anew with the next frame, whatever became of the terminal while we did not run.
     fn take_again(&mut self) -> io::Result<()>;
@@ -118,6 +124,13 @@ impl Screen for Guard {
     fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        let in_tmux = std::env::var_os("TMUX").is_some();
+        self.bytes
+            .write_all(clipboard::osc52(text, in_tmux).as_bytes())?;
+        self.bytes.send()
     }
 
     /// Gives the terminal back, stops as Ctrl-Z does elsewhere, and takes it again when continued.

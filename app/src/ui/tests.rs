@@ -1,9 +1,11 @@
 //! The app by key scripts: what a learner types, what is asked for outside, what the screen says.
 
 mod charts;
+mod line;
 mod pages;
 mod palette;
 mod pictures;
+mod presets;
 mod reading;
 mod runs;
 mod screens;

@@ -7,7 +7,9 @@ mod glossary;
 pub mod help;
 mod lab;
 mod lesson;
+mod line;
 pub mod palette;
+mod presets;
 mod problems;
 mod prompt;
 
@@ -62,7 +64,10 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 /// What lies over the page; returns where the cursor stands.
 fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -> Option<Position> {
     let area = match overlay {
-        Overlay::Help { .. } | Overlay::Problems { .. } => body,
+        Overlay::Help { .. }
+        | Overlay::Problems { .. }
+        | Overlay::Presets { .. }
+        | Overlay::Line(_) => body,
         Overlay::Palette(_) | Overlay::Glossary(_) => palette::area(body),
         // These stand in the last line.
         Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => {
@@ -80,6 +85,14 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         }
         Overlay::Problems { scroll } => {
             problems::all(app, *scroll, area, buffer);
+            None
+        }
+        Overlay::Presets { chosen } => {
+            presets::draw(app, *chosen, area, buffer);
+            None
+        }
+        Overlay::Line(line) => {
+            line::draw(app, line, area, buffer);
             None
         }
         Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),

@@ -254,6 +254,42 @@ fn labs_are_listed_and_explained() {
 }
 
 #[test]
+fn every_preset_runs_is_shown_and_gives_way_to_what_is_set() {
+    let folder = Folder::new();
+    let list = folder.run(&["lab", "list", "--json"]).json();
+    for lab in list["labs"].as_array().unwrap() {
+        let kind = lab["kind"].as_str().unwrap();
+        let about = folder.run(&["lab", "show", kind, "--json"]).json();
+        let text = folder.run(&["lab", "show", kind]);
+        for preset in about["presets"].as_array().unwrap() {
+            let name = preset["name"].as_str().unwrap();
+            assert!(text.did().contains(name), "{kind} {name}");
+            let mut arguments = vec!["lab", kind, "--preset", name, "--json"];
+            if lab["live"] == true {
+                arguments.extend(["--set", "steps=2", "--device", "cpu"]);
+            }
+            let found = folder.run(&arguments).json();
+            for (param, value) in preset["set"].as_object().unwrap() {
+                assert_eq!(&found["params"][param], value, "{kind} {name}");
+            }
+        }
+    }
+    folder
+        .run(&["lab", "occupancy", "--preset", "fulll"])
+        .refused(2, &["lab occupancy has no preset 'fulll'; it has: full, "]);
+    let over = folder.run(&[
+        "lab",
+        "occupancy",
+        "--preset",
+        "full",
+        "--set",
+        "threads_per_block=64",
+        "--json",
+    ]);
+    assert_eq!(over.json()["params"]["threads_per_block"], 64);
+}
+
+#[test]
 fn runs_are_listed_and_shown() {
     let folder = Folder::new();
     assert_eq!(folder.run(&["runs", "list"]).did(), "");

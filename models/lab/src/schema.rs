@@ -1,11 +1,15 @@
 //! The schema of a lab: its parameters, metrics and panels, written as one TOML text beside the lab's code.
 
+mod preset;
+
 use std::fmt;
 
 use serde::Deserialize;
 
 use crate::nearest::nearest;
 use crate::value::Value;
+
+pub use preset::{Preset, UnknownPreset};
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,6 +32,9 @@ pub struct Schema {
     /// Pictures of its state.
     #[serde(rename = "panel", default)]
     pub panels: Vec<Panel>,
+    /// Settings worth looking at, by name.
+    #[serde(rename = "preset", default)]
+    pub presets: Vec<Preset>,
     /// The formulas behind the metrics, for analytic labs.
     pub formula: Option<String>,
     /// Where formulas, figures and ideas come from.
@@ -231,6 +238,9 @@ impl Schema {
                 toml::from_str(COMMON).map_err(|e| error("common", e.to_string()))?;
             schema.metrics.extend(common.metric);
         }
+        schema
+            .check_presets()
+            .map_err(|message| error(&schema.kind, message))?;
         Ok(schema)
     }
 

@@ -1,7 +1,9 @@
 //! `mlsys lab list` and `mlsys lab show`.
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::output;
-use mlsys_lab::schema::{Metric, Panel, Param, Schema};
+use mlsys_lab::schema::{Metric, Panel, Param, Preset, Schema};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::number;
 use serde_json::{Value as Json, json};
@@ -72,6 +74,7 @@ fn description(schema: &Schema) -> Json {
         .iter()
         .map(|p| json!({ "name": p.name, "shows": p.shows }))
         .collect();
+    object["presets"] = schema.presets.iter().map(preset_json).collect();
     object["budget_seconds"] = json!(schema.budget);
     object["formula"] = json!(schema.formula);
     object["source"] = json!(schema.source);
@@ -96,6 +99,15 @@ fn param_json(param: &Param) -> Json {
     })
 }
 
+fn preset_json(preset: &Preset) -> Json {
+    let set: BTreeMap<&str, Json> = preset
+        .set
+        .iter()
+        .map(|(name, value)| (name.as_str(), output::value(value)))
+        .collect();
+    json!({ "name": preset.name, "about": preset.about, "set": set })
+}
+
 fn metric_json(metric: &Metric) -> Json {
     json!({
         "name": metric.name,
@@ -115,6 +127,11 @@ fn page(schema: &Schema) -> Vec<String> {
         &mut lines,
         "Parameters",
         schema.params.iter().map(param_row).collect(),
+    );
+    section(
+        &mut lines,
+        "Presets, for --preset",
+        schema.presets.iter().map(preset_row).collect(),
     );
     section(
         &mut lines,
@@ -198,6 +215,16 @@ fn values(param: &Param) -> Vec<String> {
             .collect(),
         None => param.values.clone(),
     }
+}
+
+fn preset_row(preset: &Preset) -> Vec<String> {
+    let set: Vec<String> = preset
+        .set
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let set = cell(&set.join(", "), 72);
+    vec![preset.name.clone(), set, preset.about.clone()]
 }
 
 fn metric_row(metric: &Metric) -> Vec<String> {

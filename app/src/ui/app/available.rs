@@ -105,6 +105,10 @@ impl App {
                     "nothing is wrong with the file",
                 ),
             },
+            Need::Preset => met(
+                slot.is_some_and(|slot| !slot.schema.presets.is_empty()),
+                "this lab has no presets",
+            ),
             Need::Devices => met(self.devices.is_some(), "still looking for devices"),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mlsys_lesson::{Course, Event, Lesson};
 
 use super::App;
+use crate::ui::driver::KnobTurn;
 use crate::ui::message::Effect;
 use crate::ui::page::Page;
 
@@ -26,6 +27,24 @@ impl App {
 
     /// Opens a lesson where the learner left it.
     pub fn open(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
+        let mut effects = self.enter_lesson(lesson);
+        effects.extend(self.start_instant());
+        effects
+    }
+
+    /// Opens a lesson with its knobs where they are wanted; the first that cannot be turned is the error.
+    pub fn open_at(
+        &mut self,
+        lesson: Arc<Lesson>,
+        turns: &[KnobTurn],
+    ) -> Result<Vec<Effect>, String> {
+        let mut effects = self.enter_lesson(lesson);
+        self.set_knobs(turns)?;
+        effects.extend(self.start_instant());
+        Ok(effects)
+    }
+
+    fn enter_lesson(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
         let id = lesson.front.id.clone();
         let page = match self.kept.remove(id.as_str()) {
             // Left in the middle, it is found in the middle; a new one begins at its first line.
@@ -39,8 +58,6 @@ impl App {
         self.page = Some(page);
         let event = Event::LessonOpened { lesson: id };
         self.progress.apply(event.clone());
-        let mut effects = vec![Effect::Save(event)];
-        effects.extend(self.start_instant());
-        effects
+        vec![Effect::Save(event)]
     }
 }

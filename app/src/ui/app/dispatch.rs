@@ -3,11 +3,10 @@
 use super::App;
 use crate::ui::command::{self, Command, Motion, Place};
 use crate::ui::key::Key;
+use crate::ui::line;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::{Audience, Side};
-use crate::ui::preview::Preview;
-use crate::ui::view;
 
 impl App {
     /// Where keys go now.
@@ -37,30 +36,10 @@ impl App {
         if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
             return self.typed(key);
         }
-        match (command::find(key, self.place()), &mut self.overlay) {
+        match (command::find(key, self.place()), self.overlay.is_some()) {
             (Some(command), _) => self.dispatch(command),
-            (None, Some(Overlay::Palette(palette))) => {
-                palette.key(key);
-                Vec::new()
-            }
-            (None, Some(Overlay::Confirm(_))) => {
-                self.overlay = None;
-                self.notice = Some("nothing was changed".to_owned());
-                Vec::new()
-            }
-            (None, Some(Overlay::Steps(_))) => {
-                self.steps_key(key);
-                Vec::new()
-            }
-            (None, Some(Overlay::Search(_) | Overlay::Filter(_))) => {
-                self.search_key(key);
-                Vec::new()
-            }
-            (None, Some(Overlay::Glossary(terms))) => {
-                terms.key(key);
-                Vec::new()
-            }
-            (None, Some(Overlay::Help { .. } | Overlay::Problems { .. }) | None) => Vec::new(),
+            (None, true) => self.overlay_key(key),
+            (None, false) => Vec::new(),
         }
     }
 
@@ -107,18 +86,14 @@ impl App {
             Command::PreviousLab => return self.show_lab(-1),
             Command::Hint => return self.hint(),
             Command::Device => self.next_device(),
-            Command::Help => {
-                self.overlay = match self.overlay {
-                    Some(Overlay::Help { .. }) => None,
-                    Some(_) | None => Some(Overlay::Help { scroll: 0 }),
-                }
-            }
+            Command::Help => self.lay_over(Overlay::Help { scroll: 0 }),
             Command::Instructor => self.change_audience(),
-            Command::Problems => {
-                self.overlay = match self.overlay {
-                    Some(Overlay::Problems { .. }) => None,
-                    Some(_) | None => Some(Overlay::Problems { scroll: 0 }),
-                }
+            Command::Problems => self.lay_over(Overlay::Problems { scroll: 0 }),
+            Command::Presets => self.lay_over(Overlay::Presets { chosen: 0 }),
+            Command::CopyLine => {
+                let line = line::line(self);
+                self.lay_over(Overlay::Line(line.clone()));
+                return vec![Effect::Copy(line)];
             }
             Command::Export => return self.export(),
             Command::Palette => self.open_palette(),
@@ -130,22 +105,18 @@ impl App {
     }
 
     fn enter(&mut self) -> Vec<Effect> {
-        match self.place() {
-            Place::Course => return self.open_chosen(),
-            Place::Text => return self.enter_activity(),
-            Place::Lab => self.open_knob_entry(),
-            Place::Palette => return self.choose_from_palette(),
-            Place::Steps => return self.do_steps(),
-            Place::Search => self.next_hit(1),
-            Place::Filter => return self.open_filtered(),
-            Place::Glossary => {
-                if let Some(Overlay::Glossary(terms)) = &mut self.overlay {
-                    terms.enter();
-                }
-            }
-            Place::Picture | Place::Help | Place::Confirm => {}
+        if self.overlay.is_some() {
+            return self.enter_overlay();
         }
-        Vec::new()
+        match self.page.as_ref().map(|page| page.side) {
+            None => self.open_chosen(),
+            Some(Side::Text) => self.enter_activity(),
+            Some(Side::Lab) => {
+                self.open_knob_entry();
+                Vec::new()
+            }
+            Some(Side::Picture) => Vec::new(),
+        }
     }
 
     /// As instructors see it, or again as students do.
@@ -169,60 +140,27 @@ impl App {
 
     /// Leaves what lies over the page, or the page.
     fn back(&mut self) -> Vec<Effect> {
-        if let Some(Overlay::Glossary(terms)) = &mut self.overlay
-            && terms.back()
-        {
-            return Vec::new();
+        if self.overlay.is_some() {
+            self.leave_overlay();
+        } else if !self.leave_picture() {
+            return self.ask_to_leave();
         }
-        match self.overlay.take() {
-            Some(_) => Vec::new(),
-            None if self.leave_picture() => Vec::new(),
-            None => self.ask_to_leave(),
-        }
+        Vec::new()
     }
 
     fn move_by(&mut self, motion: Motion) {
-        match self.place() {
-            Place::Course => {
+        if self.overlay.is_some() {
+            self.move_overlay(motion);
+            return;
+        }
+        match self.page.as_ref().map(|page| page.side) {
+            None => {
                 let last = self.lessons.len().saturating_sub(1);
                 self.chosen = motion.from(self.chosen, self.half_screen(), last);
             }
-            Place::Text => self.move_text(motion),
-            Place::Lab => self.move_lab(motion),
-            Place::Picture => self.move_picture(motion),
-            Place::Search => match motion {
-                Motion::Up | Motion::PageUp => self.next_hit(-1),
-                Motion::Down | Motion::PageDown => self.next_hit(1),
-                Motion::Top | Motion::Bottom => {}
-            },
-            Place::Filter => {
-                let listed = self.listed();
-                let at = listed.iter().position(|&index| index == self.chosen);
-                let last = listed.len().saturating_sub(1);
-                let to = motion.from(at.unwrap_or(0), self.half_screen(), last);
-                self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
-            }
-            Place::Confirm | Place::Steps => {}
-            Place::Help | Place::Palette | Place::Glossary => {
-                let (half, longest) = (self.half_screen(), view::help::longest(self));
-                match &mut self.overlay {
-                    Some(Overlay::Help { scroll }) => *scroll = motion.from(*scroll, half, longest),
-                    Some(Overlay::Problems { scroll }) => {
-                        let lines = self.preview.as_ref().map_or(0, Preview::lines);
-                        let rows = usize::from(self.size.1.saturating_sub(2));
-                        *scroll = motion.from(*scroll, half, lines.saturating_sub(rows));
-                    }
-                    Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
-                    Some(Overlay::Glossary(terms)) => terms.move_by(motion, half),
-                    Some(
-                        Overlay::Confirm(_)
-                        | Overlay::Steps(_)
-                        | Overlay::Search(_)
-                        | Overlay::Filter(_),
-                    )
-                    | None => {}
-                }
-            }
+            Some(Side::Text) => self.move_text(motion),
+            Some(Side::Lab) => self.move_lab(motion),
+            Some(Side::Picture) => self.move_picture(motion),
         }
     }
 

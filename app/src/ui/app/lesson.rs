@@ -219,7 +219,7 @@ impl App {
     }
 
     /// Turns knobs of the open lesson; the first that cannot be turned is the error.
-    pub fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
+    pub(super) fn set_knobs(&mut self, turns: &[KnobTurn]) -> Result<(), String> {
         let Some(page) = self.page.as_mut() else {
             return Ok(());
         };

@@ -3,14 +3,18 @@
 use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
-use Place::{Confirm, Course, Filter, Glossary, Help, Lab, Palette, Picture, Search, Steps, Text};
+use Place::{
+    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Search, Steps,
+    Text,
+};
 
 const READING: &[Place] = &[Text, Lab, Picture];
-const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help];
+const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets];
 /// What lies over the page and holds a list, beside a field that takes the letters.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 const ALL: &[Place] = &[
-    Course, Text, Lab, Picture, Help, Palette, Confirm, Steps, Search, Filter, Glossary,
+    Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter,
+    Glossary,
 ];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
@@ -187,7 +191,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Help,
         &[Key::Char('?')],
-        PAGES,
+        &[Course, Text, Lab, Picture, Help, Presets, Line],
         "help",
         "show all keys, or leave them",
     )
@@ -203,9 +207,17 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Back,
         &[Key::Esc, Key::Char('q')],
-        &[Text, Lab, Picture, Help],
+        &[Text, Lab, Picture, Help, Presets],
         "back",
         "back to the course, or out of what lies over the page; runs stop, answers are kept",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Back,
+        &[Key::Esc, Key::Enter, Key::Char('q'), Key::Char('y')],
+        &[Line],
+        "back",
+        "leave the line; it stays in the clipboard",
     )
     .rank(Rank::Kept),
     row(
@@ -216,6 +228,14 @@ pub const TABLE: &[Binding] = &[
         "leave the palette; nothing is done",
     )
     .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Presets],
+        "take it",
+        "turn the knobs to the marked preset",
+    )
+    .rank(Rank::First),
     row(
         Command::Enter,
         &[Key::Enter],
@@ -464,6 +484,21 @@ pub const TABLE: &[Binding] = &[
         "use the next usable device for new runs",
     )
     .needs(&[Need::Devices]),
+    row(
+        Command::Presets,
+        &[Key::Char('P')],
+        READING,
+        "presets",
+        "choose among settings of the lab that are worth looking at",
+    )
+    .needs(&[Need::Lab, Need::Preset]),
+    row(
+        Command::CopyLine,
+        &[Key::Char('y')],
+        &[Course, Text, Lab, Picture],
+        "copy line",
+        "copy the command line that opens what is on the screen, and show it",
+    ),
     row(
         Command::PreviousActivity,
         &[Key::Char('p')],

@@ -181,15 +181,12 @@ fn an_instant_lab_answers_an_undo_like_a_turn() {
     bench.keys("\t>");
     bench.end(Outcome::Finished);
     let effects = bench.keys("u");
-    let started = effects.iter().find_map(|effect| match effect {
-        Effect::Start(start) => start.params.int("threads_per_block").ok(),
-        Effect::Order(_)
-        | Effect::WantPictures
-        | Effect::Abandon
-        | Effect::Save(_)
-        | Effect::Export(_)
-        | Effect::Suspend
-        | Effect::Quit => None,
+    let started = effects.iter().find_map(|effect| {
+        if let Effect::Start(start) = effect {
+            start.params.int("threads_per_block").ok()
+        } else {
+            None
+        }
     });
     assert_eq!(started, Some(256));
 }

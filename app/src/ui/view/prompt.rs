@@ -59,6 +59,8 @@ impl<'a> Prompt<'a> {
                 })
             }
             Overlay::Help { .. }
+            | Overlay::Presets { .. }
+            | Overlay::Line(_)
             | Overlay::Palette(_)
             | Overlay::Problems { .. }
             | Overlay::Confirm(_)
