@@ -57,7 +57,6 @@ pub fn run_plain(
             runner: Runner::new(app.registry, folder, sender),
             log,
             done: None,
-            exports: options.paths.as_ref().map(Paths::exports),
             lines: Default::default(),
             exports,
         },
