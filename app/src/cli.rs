@@ -41,6 +41,9 @@ pub struct Cli {
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
     pub course: Option<PathBuf>,
+    /// Show lessons in this language where they are translated: fr, pt-BR
+    #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
+    pub lang: Option<String>,
     /// For whom lessons are shown.
     #[command(flatten)]
     pub reader: Reader,
@@ -308,7 +311,14 @@ pub enum Lesson {
     },
     /// Print the JSON Schema of lesson files' front matter and directives
     Schema,
-    /// Open the workbench at a lesson file
+    /// Write a file with all texts of a lesson, to be translated
+    Translate {
+        /// The lesson file
+        path: PathBuf,
+        /// The language, such as fr or pt-BR
+        lang: String,
+    },
+    /// Open the workbench at a lesson file, or a translation of one, and follow it while it is written
     Preview {
         /// The lesson file
         path: PathBuf,

@@ -23,6 +23,7 @@ use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::library::Library;
+use crate::library::languages::Languages;
 use crate::paths::{NoDataFolder, Paths};
 use crate::record;
 
@@ -38,6 +39,8 @@ pub struct World<'a> {
     pub paths: Result<Paths, NoDataFolder>,
     /// The course that was asked for; without one, the built-in course.
     pub course: Option<PathBuf>,
+    /// The languages in which lessons are shown.
+    pub languages: Languages,
     /// For whom the workbench shows lessons.
     pub reader: Reader,
     /// How the workbench is to be shown.
@@ -53,6 +56,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         paths: Paths::find(),
         display: cli.display,
         course: cli.course.filter(|course| !course.as_os_str().is_empty()),
+        languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),
         reader: cli.reader,
     };
     match cli.command {

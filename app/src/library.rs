@@ -1,6 +1,7 @@
 //! Where lessons come from: the built-in course, another one in a folder or an archive, and single files.
 
 mod folder;
+pub mod languages;
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use mlsys_lesson::{Course, CourseFile, CourseFiles, Lesson, Parsed, ParsedCourse
 
 use crate::console::Console;
 use crate::exit::Failure;
+use languages::Languages;
 
 /// The files of the built-in course by their paths in it.
 static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/library.rs"));
@@ -70,6 +72,21 @@ impl Library {
     pub fn into_lessons(self) -> Vec<Parsed> {
         let parsed = self.parsed().lessons.into_iter();
         parsed.map(|(_, parsed)| parsed).collect()
+    }
+
+    /// Its files by their paths in it.
+    pub fn files(&self) -> &CourseFiles {
+        &self.files
+    }
+
+    /// The course with its lessons in the reader's language, where they are translated.
+    pub fn course_in(
+        &self,
+        languages: &Languages,
+        console: &mut Console,
+    ) -> Result<Course, Failure> {
+        let course = self.course(console)?;
+        Ok(course.map_lessons(|lesson| languages.of(lesson, &self.files, console)))
     }
 
     /// The course; the app lives on without a lesson that is not valid, but not without a `course.toml` that is.

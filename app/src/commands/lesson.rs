@@ -3,6 +3,7 @@
 mod check;
 mod new;
 mod preview;
+mod translate;
 
 use super::World;
 use crate::cli;
@@ -18,6 +19,7 @@ pub fn run(asked: &cli::Lesson, world: &mut World<'_>) -> Result<Exit, Failure> 
             world.console.line(format_args!("{schema:#}"))?;
             Ok(Exit::Passed)
         }
+        cli::Lesson::Translate { path, lang } => translate::run(path, lang, world),
         cli::Lesson::Preview { path, machine } => preview::run(path, *machine, world),
     }
 }

@@ -10,7 +10,9 @@ use crate::table::aligned;
 
 /// Prints the modules with their lessons.
 pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let course = world.library()?.course(world.console)?;
+    let course = world
+        .library()?
+        .course_in(&world.languages, world.console)?;
     // Without a log that can be read, the course is listed all the same.
     let progress = world.progress(&course.id).ok();
     if listing.json {

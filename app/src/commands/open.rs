@@ -83,7 +83,9 @@ fn at(
     machine: Machine,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
-    let lesson = world.library()?.valid([name], world.console)?.pop();
+    let library = world.library()?;
+    let lesson = library.valid([name], world.console)?.pop();
+    let lesson = lesson.map(|lesson| world.languages.of(lesson, library.files(), world.console));
     needs_a_terminal(name, world)?;
     let open = lesson.map(|lesson| Opening {
         source: (lesson.front.id.as_str() != name).then(|| name.to_owned()),
@@ -113,7 +115,9 @@ fn start(
     preview: Option<Follow>,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
-    let course = world.library()?.course(world.console)?;
+    let course = world
+        .library()?
+        .course_in(&world.languages, world.console)?;
     let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
     let options = ui::Options {
         appearance: appearance(world.display.theme.as_deref(), themes.as_deref(), &|name| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lesson::{Answer, Lesson, PredictKind, Question, QuestionKind};
+use mlsys_lesson::{Answer, Lesson, Predict, PredictKind, Question, QuestionKind};
 
 /// The letter of an option.
 pub fn letter(index: usize) -> char {
@@ -12,13 +12,24 @@ pub fn letter(index: usize) -> char {
         .map_or('?', |index| char::from(b'a' + index))
 }
 
-/// The options of a question, in the order they are shown.
+/// The options of a question as they read, in the order they are shown.
 pub fn options(lesson: &Lesson, question: &Question) -> Vec<String> {
-    question
-        .shown_choices(&lesson.front.id)
-        .into_iter()
-        .map(str::to_owned)
+    let choices = question.shown_choices(&lesson.front.id).into_iter();
+    choices
+        .map(|text| question.label(text).to_owned())
         .collect()
+}
+
+/// The choices of a prediction as they read.
+pub fn choices(predict: &Predict, choices: &[String]) -> Vec<String> {
+    let labels = choices.iter().map(|choice| predict.label(choice));
+    labels.map(str::to_owned).collect()
+}
+
+/// What may be chosen: the text that counts, and how it reads in the reader's language.
+struct Choices {
+    texts: Vec<String>,
+    labels: Vec<String>,
 }
 
 /// How a question is answered, for the line below the field.
@@ -41,7 +52,11 @@ pub fn how(kind: &QuestionKind) -> &'static str {
 
 /// Reads what was typed as an answer to a question.
 pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, String> {
-    let options = options(lesson, question);
+    let texts = question.shown_choices(&lesson.front.id).into_iter();
+    let options = Choices {
+        texts: texts.map(str::to_owned).collect(),
+        labels: options(lesson, question),
+    };
     match &question.kind {
         QuestionKind::Choice { .. } => one(text, &options).map(Answer::One),
         QuestionKind::Multiple { .. } | QuestionKind::Order { .. } => {
@@ -66,22 +81,31 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
 }
 
 /// Reads what was typed as a prediction.
-pub fn read_prediction(text: &str, kind: &PredictKind) -> Result<Answer, String> {
-    match kind {
+pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, String> {
+    match &predict.kind {
         PredictKind::Numeric { .. } => Ok(Answer::One(text.to_owned())),
-        PredictKind::Choice { choices } => one(text, choices).map(Answer::One),
+        PredictKind::Choice { choices: texts } => {
+            let options = Choices {
+                texts: texts.clone(),
+                labels: choices(predict, texts),
+            };
+            one(text, &options).map(Answer::One)
+        }
     }
 }
 
-/// An answer in words.
-pub fn spelled(answer: &Answer) -> String {
+/// An answer in words, each text as `label` has it.
+pub fn spelled<'t>(answer: &'t Answer, label: impl Fn(&'t str) -> &'t str) -> String {
     match answer {
-        Answer::One(text) => text.clone(),
-        Answer::Many(texts) => texts.join(", "),
+        Answer::One(text) => label(text).to_owned(),
+        Answer::Many(texts) => {
+            let texts: Vec<_> = texts.iter().map(|text| label(text)).collect();
+            texts.join(", ")
+        }
         Answer::Pairs(pairs) => {
             let pairs: Vec<_> = pairs
                 .iter()
-                .map(|(left, right)| format!("{left}: {right}"))
+                .map(|(left, right)| format!("{}: {}", label(left), label(right)))
                 .collect();
             pairs.join("; ")
         }
@@ -107,7 +131,7 @@ pub enum Options {
     Lettered,
 }
 
-fn one(text: &str, options: &[String]) -> Result<String, String> {
+fn one(text: &str, options: &Choices) -> Result<String, String> {
     match letters(text, options)?.as_slice() {
         [option] => Ok(option.clone()),
         _ => Err("one letter is needed".to_owned()),
@@ -115,22 +139,23 @@ fn one(text: &str, options: &[String]) -> Result<String, String> {
 }
 
 /// The options that letters name; spaces and commas between them do not count.
-fn letters(text: &str, options: &[String]) -> Result<Vec<String>, String> {
+fn letters(text: &str, options: &Choices) -> Result<Vec<String>, String> {
     // Whoever types the option itself means it.
-    if let Some(option) = options
-        .iter()
-        .find(|option| option.eq_ignore_ascii_case(text))
-    {
+    let texts = options.texts.iter().zip(&options.labels);
+    let named = |(option, label): &(&String, &String)| {
+        option.eq_ignore_ascii_case(text) || label.to_lowercase() == text.to_lowercase()
+    };
+    if let Some((option, _)) = texts.clone().find(named) {
         return Ok(vec![option.clone()]);
     }
-    let last = letter(options.len().saturating_sub(1));
+    let last = letter(options.texts.len().saturating_sub(1));
     let letters = text
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | '.'));
     let mut chosen = Vec::new();
     for c in letters {
         let index = (c.to_ascii_lowercase() as usize).checked_sub('a' as usize);
-        match index.and_then(|index| options.get(index)) {
+        match index.and_then(|index| options.texts.get(index)) {
             Some(option) => chosen.push(option.clone()),
             None => return Err(format!("'{c}' is not one of the letters a to {last}")),
         }
@@ -147,7 +172,11 @@ mod tests {
 
     #[test]
     fn letters_name_options_and_nothing_else_does() {
-        let options = ["red".to_owned(), "green".to_owned(), "blue".to_owned()];
+        let texts = |texts: [&str; 3]| texts.map(str::to_owned).to_vec();
+        let options = Choices {
+            texts: texts(["red", "green", "blue"]),
+            labels: texts(["rouge", "vert", "bleu"]),
+        };
         let names = |text: &str| letters(text, &options);
         assert_eq!(names("b"), Ok(vec!["green".to_owned()]));
         assert_eq!(
@@ -155,6 +184,7 @@ mod tests {
             Ok(vec!["blue".to_owned(), "red".to_owned()])
         );
         assert_eq!(names("Blue"), Ok(vec!["blue".to_owned()]));
+        assert_eq!(names("Bleu"), Ok(vec!["blue".to_owned()]));
         assert_eq!(
             names("d"),
             Err("'d' is not one of the letters a to c".to_owned())

@@ -355,14 +355,17 @@ impl<'a> Card<'a> {
                 in_unit(unit.as_deref())
             ),
             PredictKind::Choice { choices } => {
-                self.options(choices);
+                self.options(&answer::choices(predict, choices));
                 "a letter; enter keeps it".to_owned()
             }
         };
         self.field(&how);
         if let Some(made) = made {
             self.line(
-                format!("your guess: {}", answer::spelled(&made.given)),
+                format!(
+                    "your guess: {}",
+                    answer::spelled(&made.given, |text| predict.label(text))
+                ),
                 theme.text,
             );
             if let Some(comparison) = &made.comparison {
@@ -390,7 +393,10 @@ impl<'a> Card<'a> {
         let options = answer::options(&self.page.lesson, question);
         if let QuestionKind::Match { pairs, .. } = &question.kind {
             for (index, pair) in pairs.iter().enumerate() {
-                self.line(format!("  {}. {}", index + 1, pair.left), theme.text);
+                self.line(
+                    format!("  {}. {}", index + 1, question.label(&pair.left)),
+                    theme.text,
+                );
             }
         }
         self.options(&options);
@@ -408,7 +414,7 @@ impl<'a> Card<'a> {
             } else {
                 (self.look.glyphs.wrong, theme.bad, "not yet")
             };
-            let given = answer::spelled(&answered.given);
+            let given = answer::spelled(&answered.given, |text| question.label(text));
             self.line(format!("{sign} {word}: {given}"), style);
             if !answered.feedback.is_empty() {
                 self.prose(&answered.feedback);

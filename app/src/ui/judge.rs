@@ -22,7 +22,7 @@ impl Page {
         let id = lesson.front.id.clone();
         match lesson.blocks.get(block) {
             Some(Block::Predict(predict)) => {
-                let given = answer::read_prediction(text, &predict.kind)?;
+                let given = answer::read_prediction(text, predict)?;
                 predict.accepts(&given).map_err(|error| error.to_string())?;
                 let prediction = Prediction {
                     given,

@@ -60,6 +60,14 @@ impl Course {
         }
     }
 
+    /// The same course with each lesson put in the place of another, such as of its original.
+    pub fn map_lessons(self, map: impl FnMut(Lesson) -> Lesson) -> Self {
+        Self {
+            lessons: self.lessons.into_iter().map(map).collect(),
+            ..self
+        }
+    }
+
     /// The lessons in order.
     pub fn lessons(&self) -> &[Lesson] {
         &self.lessons

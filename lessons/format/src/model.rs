@@ -206,18 +206,6 @@ impl Predict {
     }
 }
 
-impl Lesson {
-    /// A short text that changes when anything in the file does, so that a translation can tell what it was made of.
-    pub fn fingerprint(&self) -> String {
-        // FNV-1a, of 64 bits folded to 32: nobody gains from a second text with the same one.
-        let text = self.source.text.bytes().filter(|&byte| byte != b'\r');
-        let hash = text.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
-    }
-}
-
 impl Block {
     /// Its id, if it has one.
     pub fn id(&self) -> Option<&str> {

@@ -3,22 +3,39 @@
 use crate::model::{Block, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
 use crate::parse::FORMAT;
 
+impl Lesson {
+    /// A short text that changes when anything that a translation carries does: title, prose, prompts, hints, choices.
+    /// What only the original has, such as settings and tolerances, leaves it as it is.
+    pub fn fingerprint(&self) -> String {
+        let text = format!("{}\n{}", self.front.title, texts(self));
+        // FNV-1a, of 64 bits folded to 32: nobody gains from a second text with the same one.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+    }
+}
+
 /// A translation file of a lesson that still has the original's words.
 pub fn skeleton(lesson: &Lesson, lang: &str) -> String {
-    let mut writer = Writer {
-        text: format!(
-            "+++\nformat = {FORMAT}\nid = {}\nlang = {}\ntitle = {}\n\
+    format!(
+        "+++\nformat = {FORMAT}\nid = {}\nlang = {}\ntitle = {}\n\
              # The original as it was when this was translated; `mlsys lesson check` tells when it has changed.\n\
-             of = {}\n+++\n",
-            quoted(lesson.front.id.as_str()),
-            quoted(lang),
-            quoted(&lesson.front.title),
-            quoted(&lesson.fingerprint()),
-        ),
+             of = {}\n+++\n{}",
+        quoted(lesson.front.id.as_str()),
+        quoted(lang),
+        quoted(&lesson.front.title),
+        quoted(&lesson.fingerprint()),
+        texts(lesson),
+    )
+}
+
+/// Everything after the front matter.
+fn texts(lesson: &Lesson) -> String {
+    let mut writer = Writer {
+        text: String::new(),
     };
-    for block in &lesson.blocks {
-        writer.block(block);
-    }
+    lesson.blocks.iter().for_each(|block| writer.block(block));
     writer.text
 }
 

@@ -1,15 +1,15 @@
 //! `mlsys lesson check`: everything that can be wrong with lessons, in one go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mlsys_lesson::{Diagnostic, Lesson, LessonEnv, Parsed};
+use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
 use crate::cli::CheckLessons;
 use crate::commands::World;
 use crate::exit::{Exit, Failure};
-use crate::library::{self, Library};
+use crate::library::{self, Library, languages};
 use crate::results::{Kind, LessonResult, Verdict};
 use crate::runner::{self, Graders, HardwareRule, Request};
 
@@ -32,11 +32,21 @@ pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failur
         records: None,
     };
     let mut passed = Vec::new();
+    let course = if options.library {
+        Library::built_in().files().clone()
+    } else {
+        CourseFiles::new()
+    };
     for parsed in &read {
         let Some(lesson) = &parsed.lesson else {
             continue;
         };
-        let own = check(lesson, options, &request, world)?;
+        let mut own = check(lesson, options, &request, world)?;
+        for translation in languages::all(lesson, &course)? {
+            for diagnostic in &translation.diagnostics {
+                tell(diagnostic, world, &mut own);
+            }
+        }
         exit = exit.and(own);
         if own == Exit::Passed {
             passed.push(format!("{}: good", lesson.source.file));
@@ -70,6 +80,14 @@ fn files(paths: &[PathBuf]) -> Result<Vec<Parsed>, Failure> {
             files.push(path.clone());
         }
     }
+    // A translation is checked with its lesson.
+    for file in &mut files {
+        if let Some(original) = languages::original_of(file) {
+            *file = original;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    files.retain(|file| seen.insert(file.clone()));
     files.iter().map(|path| library::read_file(path)).collect()
 }
 

@@ -28,10 +28,11 @@ fn remark(name: impl Into<String>, text: impl Into<String>) -> Remark {
 pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<Remark> {
     let options = answer::options(&page.lesson, question);
     let lettered = |text: &str| {
-        let at = options.iter().position(|option| option == text);
+        let label = question.label(text);
+        let at = options.iter().position(|option| option == label);
         match at {
-            Some(at) => format!("{}) {text}", answer::letter(at)),
-            None => text.to_owned(),
+            Some(at) => format!("{}) {label}", answer::letter(at)),
+            None => label.to_owned(),
         }
     };
     let all = |texts: &[String]| {
@@ -77,7 +78,7 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
         }
         QuestionKind::Match { pairs, extra } => {
             for pair in pairs {
-                let pair = format!("{}: {}", pair.left, lettered(&pair.right));
+                let pair = format!("{}: {}", question.label(&pair.left), lettered(&pair.right));
                 remarks.push(remark("answer", pair));
             }
             if !extra.is_empty() {

@@ -126,7 +126,10 @@ pub fn activities(page: &Page) -> Vec<String> {
             },
             Some(Block::Predict(predict)) => {
                 let state = match page.predictions.get(&predict.id) {
-                    Some(made) => format!("you said {}", answer::spelled(&made.given)),
+                    Some(made) => format!(
+                        "you said {}",
+                        answer::spelled(&made.given, |text| predict.label(text))
+                    ),
                     None => "not made".to_owned(),
                 };
                 format!("Prediction {}: {state}", predict.id)
@@ -172,13 +175,13 @@ fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
     lines.extend(markdown(&predict.prompt));
     if let PredictKind::Choice { choices } = &predict.kind {
-        lines.extend(options(choices));
+        lines.extend(options(&answer::choices(predict, choices)));
     }
     match page.predictions.get(&predict.id) {
         Some(made) => {
             lines.extend(sentence(&format!(
                 "You said: {}.",
-                answer::spelled(&made.given)
+                answer::spelled(&made.given, |text| predict.label(text))
             )));
             if made.locked {
                 lines.push("It stands: its run has started.".to_owned());
@@ -233,7 +236,11 @@ fn question(page: &Page, question: &Question) -> Vec<String> {
     lines.extend(markdown(&question.prompt));
     if let QuestionKind::Match { pairs, .. } = &question.kind {
         for (index, pair) in pairs.iter().enumerate() {
-            lines.extend(sentence(&format!("{}. {}", index + 1, pair.left)));
+            lines.extend(sentence(&format!(
+                "{}. {}",
+                index + 1,
+                question.label(&pair.left)
+            )));
         }
     }
     lines.extend(options(&answer::options(&page.lesson, question)));
@@ -273,7 +280,10 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
         return Vec::new();
     };
     let word = if answered.right { "Right" } else { "Not yet" };
-    let mut lines = sentence(&format!("{word}: {}.", answer::spelled(&answered.given)));
+    let mut lines = sentence(&format!(
+        "{word}: {}.",
+        answer::spelled(&answered.given, |text| question.label(text))
+    ));
     lines.extend(markdown(&answered.feedback));
     if let (true, Some(explain)) = (answered.right, &question.explain) {
         lines.extend(markdown(explain));

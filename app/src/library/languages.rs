@@ -1,0 +1,215 @@
+//! In which language lessons are shown.
+
+use std::path::{Path, PathBuf};
+
+use mlsys_lesson::{CourseFile, CourseFiles, Lesson, Parsed, read_translation, translated};
+
+use super::folder;
+use crate::console::Console;
+use crate::exit::Failure;
+
+/// The languages a reader understands, the best first; a lesson in none of them is shown as it was written.
+#[derive(Clone, Debug, Default)]
+pub struct Languages(Vec<String>);
+
+impl Languages {
+    /// The language that was asked for, else the one that the environment promises.
+    pub fn detect(asked: Option<&str>, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+        let named = match asked.filter(|asked| !asked.is_empty()) {
+            Some(asked) => Some(asked.to_owned()),
+            None => ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set),
+        };
+        let named = named.unwrap_or_default();
+        // As POSIX has it: language_TERRITORY.codeset@modifier.
+        let plain = named.split(['.', '@']).next().unwrap_or_default();
+        let tag = plain.replace('_', "-");
+        if matches!(tag.as_str(), "" | "C" | "POSIX") {
+            return Self::default();
+        }
+        let main = tag.split('-').next().unwrap_or_default().to_owned();
+        let mut tags = vec![tag];
+        if !tags.contains(&main) {
+            tags.push(main);
+        }
+        Self(tags)
+    }
+
+    /// The first of these translations' languages that the reader understands.
+    fn best<T>(&self, mut translations: Vec<(&str, T)>) -> Option<T> {
+        let at = self.0.iter().find_map(|wanted| {
+            translations
+                .iter()
+                .position(|(language, _)| language.eq_ignore_ascii_case(wanted))
+        })?;
+        Some(translations.swap_remove(at).1)
+    }
+
+    /// A lesson in the reader's language, if a translation stands beside it. One that is not valid is told of and
+    /// left out: the lesson itself is there.
+    pub fn of(&self, lesson: Lesson, files: &CourseFiles, console: &mut Console) -> Lesson {
+        if self.0.is_empty() {
+            return lesson;
+        }
+        match self.read(&lesson, files) {
+            None => lesson,
+            Some(Ok(parsed)) => parsed.lesson.unwrap_or_else(|| {
+                let file = parsed.diagnostics.first().map(|first| first.file.as_str());
+                console.warn(format_args!(
+                    "the translation {} is not valid and was left out; `mlsys lesson check` tells why",
+                    file.unwrap_or_default()
+                ));
+                lesson
+            }),
+            Some(Err(failure)) => {
+                console.warn(failure);
+                lesson
+            }
+        }
+    }
+
+    /// The file of a lesson's translation that the reader understands best, for a lesson on disk.
+    pub fn file_of(&self, lesson: &Lesson) -> Option<PathBuf> {
+        let own = on_disk(Path::new(&lesson.source.file));
+        self.best(
+            own.iter()
+                .map(|(lang, path)| (lang.as_str(), path))
+                .collect(),
+        )
+        .cloned()
+    }
+
+    fn read(&self, lesson: &Lesson, files: &CourseFiles) -> Option<Result<Parsed, Failure>> {
+        if let Some(path) = path_in(lesson, files) {
+            let translations = beside(path, files);
+            let file = self.best(translations)?;
+            return Some(Ok(read_translation(&file.name, &file.bytes, lesson)));
+        }
+        let own = on_disk(Path::new(&lesson.source.file));
+        let own = own
+            .iter()
+            .map(|(lang, path)| (lang.as_str(), path))
+            .collect();
+        self.best(own).map(|path| read_file(path, lesson))
+    }
+}
+
+/// The path of a lesson among the files of a course.
+fn path_in<'f>(lesson: &Lesson, files: &'f CourseFiles) -> Option<&'f str> {
+    let is_it = |(_, file): &(&String, &CourseFile)| file.name == lesson.source.file;
+    files.iter().find(is_it).map(|(path, _)| path.as_str())
+}
+
+/// The translations of a lesson of a course, by language.
+fn beside<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFile)> {
+    let of = |(other, file): (&'f String, &'f CourseFile)| {
+        let (original, language) = translated(other)?;
+        (original == path).then_some((language, file))
+    };
+    files.iter().filter_map(of).collect()
+}
+
+/// The translations that stand beside a lesson file, by language, in the order of their names.
+pub fn on_disk(path: &Path) -> Vec<(String, PathBuf)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let (Some(name), Ok(entries)) = (
+        name,
+        std::fs::read_dir(folder.unwrap_or_else(|| Path::new("."))),
+    ) else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let other = entry.file_name();
+            let (original, language) = translated(other.to_str()?)?;
+            (original == name).then(|| (language.to_owned(), path.with_file_name(&other)))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The lesson file that a translation belongs to, if it is one.
+pub fn original_of(path: &Path) -> Option<PathBuf> {
+    let (original, _) = translated(path.file_name()?.to_str()?)?;
+    let original = path.with_file_name(original);
+    original.is_file().then_some(original)
+}
+
+/// Reads a translation file.
+pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
+    let bytes = folder::bytes_of(path, "translation", mlsys_lesson::MAX_FILE_BYTES as u64)?;
+    Ok(read_translation(
+        &path.display().to_string(),
+        &bytes,
+        original,
+    ))
+}
+
+/// Every translation of a lesson, of a course or on disk, as it reads.
+pub fn all(lesson: &Lesson, files: &CourseFiles) -> Result<Vec<Parsed>, Failure> {
+    match path_in(lesson, files) {
+        Some(path) => Ok(beside(path, files)
+            .into_iter()
+            .map(|(_, file)| read_translation(&file.name, &file.bytes, lesson))
+            .collect()),
+        None => on_disk(Path::new(&lesson.source.file))
+            .iter()
+            .map(|(_, path)| read_file(path, lesson))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detected(asked: Option<&str>, variables: &[(&str, &str)]) -> Vec<String> {
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Languages::detect(asked, &variable).0
+    }
+
+    #[test]
+    fn what_is_asked_for_comes_before_the_environment() {
+        let french = ("LANG", "fr_FR.UTF-8");
+        for (asked, variables, expected) in [
+            (None, vec![], vec![]),
+            (None, vec![("LANG", "C.UTF-8")], vec![]),
+            (None, vec![("LANG", "POSIX")], vec![]),
+            (None, vec![french], vec!["fr-FR", "fr"]),
+            (None, vec![french, ("LC_ALL", "")], vec!["fr-FR", "fr"]),
+            (
+                None,
+                vec![french, ("LC_MESSAGES", "pt_BR")],
+                vec!["pt-BR", "pt"],
+            ),
+            (None, vec![french, ("LC_ALL", "C")], vec![]),
+            (None, vec![("LANG", "de_DE@euro")], vec!["de-DE", "de"]),
+            (Some("es"), vec![french], vec!["es"]),
+            (Some(""), vec![french], vec!["fr-FR", "fr"]),
+        ] {
+            assert_eq!(
+                detected(asked, &variables),
+                expected,
+                "{asked:?} {variables:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_nearest_language_is_taken() {
+        let languages = |tags: &[&str]| Languages(tags.iter().map(|&tag| tag.to_owned()).collect());
+        let there = || vec![("fr", 1), ("pt", 2), ("pt-BR", 3)];
+        assert_eq!(languages(&["pt-br", "pt"]).best(there()), Some(3));
+        assert_eq!(languages(&["pt-PT", "pt"]).best(there()), Some(2));
+        assert_eq!(languages(&["de"]).best(there()), None);
+        assert_eq!(languages(&[]).best(there()), None);
+    }
+}
