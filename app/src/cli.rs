@@ -94,6 +94,8 @@ pub enum Command {
     /// Show, print and check themes
     #[command(subcommand)]
     Theme(Theme),
+    /// Show the keys of the workbench
+    Keys(Keys),
     /// Say what this machine has: devices, terminal, folders
     Doctor(Listing),
     /// Show past runs
@@ -208,6 +210,14 @@ pub struct AskGlossary {
     pub term: Option<String>,
     #[command(flatten)]
     pub listing: Listing,
+}
+
+/// Shows the keys.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Keys {
+    /// As the page docs/keys.md
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 /// Runs or explains labs.

@@ -3,6 +3,7 @@
 mod bench;
 mod doctor;
 mod glossary;
+mod keys;
 mod lab;
 mod lesson;
 mod list;
@@ -71,6 +72,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Lesson(asked)) => lesson::run(&asked, &mut world),
         Some(Command::Glossary(asked)) => glossary::run(&asked, world.console),
         Some(Command::Theme(asked)) => theme::run(&asked, &mut world),
+        Some(Command::Keys(options)) => keys::run(options, world.console),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),

@@ -1,5 +1,6 @@
 //! The one table of commands: dispatch, footer, help and palette all read it.
 
+pub mod reference;
 mod table;
 
 use super::key::Key;
