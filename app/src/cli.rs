@@ -132,6 +132,21 @@ pub enum Theme {
 pub enum Bench {
     /// Training steps: a loop written by hand, the same without a screen, and on the screen
     Train(BenchTrain),
+    /// The first frame, memory, and the time from a key to the frame that answers it
+    Start(BenchStart),
+}
+
+/// Measures the program on a pseudo-terminal.
+#[derive(Debug, Args)]
+pub struct BenchStart {
+    /// How often the program is started
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// How long keys are typed while a network trains
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub seconds: u32,
+    #[command(flatten)]
+    pub listing: Listing,
 }
 
 /// Measures training steps.

@@ -3,7 +3,11 @@
 //! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
 //! docs/measuring.md says how each figure comes about.
 
+#[cfg(unix)]
+mod pty;
 mod sample;
+#[cfg(unix)]
+mod start;
 mod train;
 
 use super::World;
@@ -14,5 +18,11 @@ use crate::exit::{Exit, Failure};
 pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Bench::Train(options) => train::run(options, world),
+        #[cfg(unix)]
+        cli::Bench::Start(options) => start::run(options, world),
+        #[cfg(not(unix))]
+        cli::Bench::Start(_) => Err(Failure::usage(
+            "mlsys bench start needs pseudo-terminals, which this system does not have",
+        )),
     }
 }

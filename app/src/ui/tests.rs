@@ -9,6 +9,7 @@ mod presets;
 mod reading;
 mod runs;
 mod screens;
+mod sizes;
 mod steering;
 
 use std::sync::Arc;

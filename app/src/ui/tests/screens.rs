@@ -76,40 +76,6 @@ fn no_footer_cuts_a_word_or_loses_the_way_out() {
 }
 
 #[test]
-fn no_size_and_no_page_makes_drawing_fail() {
-    let mut bench = Bench::in_lesson((120, 40));
-    let scripts = [
-        "",
-        "\n0.9\n ",
-        "\t",
-        "\n5",
-        "\u{1b}n",
-        "nn\n",
-        "?",
-        "?\u{1b}",
-        ":",
-        "la",
-        "\u{1b}K",
-        "a",
-        "\n",
-        "\u{1b}\u{1b}/",
-        "lab",
-        "\u{1b}S",
-        "\u{1b}\u{1b}",
-        "/s",
-    ];
-    for script in scripts {
-        bench.keys(script);
-        for width in (1..=210).step_by(13) {
-            for height in (1..=64).step_by(7) {
-                bench.app.update(Message::Resize { width, height });
-                assert_eq!(bench.buffer().area.width, width);
-            }
-        }
-    }
-}
-
-#[test]
 fn a_terminal_too_small_says_so() {
     let bench = Bench::in_lesson((20, 5));
     bench.shows("too small");
