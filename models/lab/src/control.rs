@@ -158,12 +158,16 @@ impl Control {
             return Ok(None);
         };
         let wait = match (self.gait, self.last) {
-            (Gait::Paused, _) => {
-                if let Some(tell) = &mut self.settled {
-                    tell();
+            (Gait::Paused, _) => match (orders.try_recv(), &mut self.settled) {
+                (Ok(order), _) => return Ok(Some(order)),
+                (Err(TryRecvError::Disconnected), _) => return Err(Gone),
+                (Err(TryRecvError::Empty), tell) => {
+                    if let Some(tell) = tell {
+                        tell();
+                    }
+                    return orders.recv().map(Some).map_err(|_| Gone);
                 }
-                return orders.recv().map(Some).map_err(|_| Gone);
-            }
+            },
             (Gait::Running, Some(last)) => self.interval.saturating_sub(last.elapsed()),
             (Gait::Running, None) | (Gait::Steps(_), _) => Duration::ZERO,
         };
