@@ -7,6 +7,7 @@ pub mod decode;
 mod clipboard;
 mod frame;
 
+use std::any::Any;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{panic, thread};
@@ -74,17 +75,14 @@ impl Guard {
         let main = thread::current().id();
         panic::set_hook(Box::new(move |info| {
             let thread = thread::current();
-            let name = thread.name().unwrap_or("without a name");
             if thread.id() == main {
                 give_back();
                 let _ = writeln!(
                     io::stderr(),
                     "mlsys stopped by a mistake of its own: {info}"
                 );
-            } else if !name.starts_with(RUN_THREAD) {
-                // A run's panic is caught and shown as a failed run; a driver's threads are nobody's.
-                let message = panic_message(info.payload());
-                tell(format!("the thread '{name}' broke off: {message}"));
+            } else if let Some(sentence) = broke_off(thread.name(), info.payload()) {
+                tell(sentence);
             }
         }));
         enter()?;
@@ -166,6 +164,13 @@ impl Screen for Guard {
     }
 }
 
+/// What to say to a panic in a thread that is not the main one; a run's is caught and shown as a failed run.
+fn broke_off(name: Option<&str>, panic: &(dyn Any + Send)) -> Option<String> {
+    let name = name.unwrap_or("without a name");
+    let message = panic_message(panic);
+    (!name.starts_with(RUN_THREAD)).then(|| format!("the thread '{name}' broke off: {message}"))
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
         give_back();
@@ -212,5 +217,22 @@ pub fn give_back() {
         let _ = frame::send(&bytes);
         let _ = disable_raw_mode();
         quiet::speak();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_thread_that_is_nobodys_is_told_and_one_of_a_run_is_not() {
+        let panic: Box<dyn Any + Send> = Box::new("device lost\nmore".to_owned());
+        let told = |name| broke_off(name, panic.as_ref());
+        assert_eq!(
+            told(Some("wgpu-poll")).as_deref(),
+            Some("the thread 'wgpu-poll' broke off: device lost")
+        );
+        assert!(told(None).is_some());
+        assert_eq!(told(Some("run-train")), None);
     }
 }

@@ -100,3 +100,48 @@ fn a_terminal_without_a_locale_gets_characters_that_every_terminal_has() {
     assert!(screen.shown().is_ascii(), "{}", screen.shown());
     leave(screen);
 }
+
+#[test]
+fn a_theme_that_is_asked_for_is_taken_and_the_terminal_is_not_asked() {
+    let mut screen = Screen::open_in(100, 30, &[], &[("MLSYS_THEME", "light")]);
+    screen.wait_for("Five lines");
+    screen.wait_for_bytes(LIGHT);
+    leave(screen);
+    let mut screen = Screen::open(100, 30, &["--theme", "light"]);
+    screen.wait_for("Five lines");
+    assert!(screen.raw().contains(LIGHT) && !screen.raw().contains(QUESTION));
+    leave(screen);
+}
+
+#[test]
+fn a_theme_that_is_not_there_is_told_and_the_default_taken() {
+    let mut screen = Screen::open(100, 30, &["--theme", "ligth"]);
+    screen.wait_for("Five lines");
+    screen.wait_for("there is no theme 'ligth'; did you mean 'light'?");
+    leave(screen);
+}
+
+#[test]
+fn a_terminal_that_cannot_place_text_is_left_alone() {
+    let mut screen = Screen::open_in(100, 30, &[], &[("TERM", "dumb")]);
+    assert_eq!(screen.exit_code(), Some(2));
+    let said = screen.raw();
+    assert!(said.contains("of type dumb, cannot place text"), "{said}");
+    assert!(
+        said.contains("`mlsys --plain`") && !said.contains('\u{1b}'),
+        "{said}"
+    );
+}
+
+#[test]
+fn line_by_line_the_terminal_is_only_written_to() {
+    let mut screen = Screen::open_in(100, 30, &["--plain"], &[("TERM", "dumb")]);
+    screen.wait_for_bytes("Type open and a lesson's number.");
+    screen.wait_for_bytes("\n> ");
+    screen.keys("open 1\n");
+    screen.wait_for_bytes("Prediction 1 of 2 (a number).");
+    screen.keys("quit\n");
+    assert_eq!(screen.exit_code(), Some(0));
+    assert!(!screen.raw().contains('\u{1b}'));
+    assert!(!screen.is_raw());
+}

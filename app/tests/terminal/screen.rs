@@ -77,6 +77,8 @@ impl Screen {
             .env_remove("COLORFGBG")
             .env_remove("NO_COLOR")
             .env_remove("MLSYS_DEVICE")
+            .env_remove("MLSYS_THEME")
+            .env_remove("MLSYS_PLAIN")
             .envs(environment.iter().copied())
             // As a shell starts its jobs: to stop one is not to stop the tests.
             .process_group(0)

@@ -84,3 +84,24 @@ pub fn probe_devices(outbox: &Outbox) {
     // Without a thread the course can still be read; runs will say that devices are being looked for.
     drop(spawned);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn without_the_thread_that_reads_keys_the_program_is_asked_to_end() {
+        let (sender, inbox) = mpsc::channel();
+        let last_word = LastWord(sender);
+        let thread = thread::spawn(move || {
+            let _last_word = last_word;
+            panic!("a mistake in the decoder");
+        });
+        assert!(thread.join().is_err());
+        assert!(matches!(
+            inbox.recv(),
+            Ok(Input::Message(Message::Terminate))
+        ));
+    }
+}

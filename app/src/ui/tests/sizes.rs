@@ -101,7 +101,7 @@ fn everywhere(page: usize, keys: &str) {
     let sizes = (0..=60_u16).flat_map(|width| (0..=30_u16).map(move |height| (width, height)));
     for (place, (width, height)) in sizes.enumerate() {
         // Twelve does not divide the number of heights, so that every page meets every width and every height.
-        if (place + page) % EVERY == 0 {
+        if (place + page).is_multiple_of(EVERY) {
             turn += 1;
             let look = &looks[turn % looks.len()];
             let bench = turn / looks.len() % benches.len();
