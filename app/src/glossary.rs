@@ -2,9 +2,10 @@
 
 mod matcher;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use mlsys_lab::nearest::nearest;
+use mlsys_lesson::Lesson;
 use serde::Deserialize;
 
 use matcher::Matcher;
@@ -13,11 +14,11 @@ pub use matcher::Occurrence;
 /// The built-in vocabulary as text.
 const TEXT: &str = include_str!("../../assets/glossary.toml");
 
-static BUILTIN: LazyLock<Result<Glossary, toml::de::Error>> =
-    LazyLock::new(|| Glossary::parse(TEXT));
+static BUILTIN: LazyLock<Result<Arc<Glossary>, toml::de::Error>> =
+    LazyLock::new(|| Glossary::parse(TEXT).map(Arc::new));
 
 /// A term of the vocabulary.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
     /// What it is called.
@@ -37,7 +38,7 @@ pub struct Term {
 }
 
 /// All terms, in the order of their names.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Glossary {
     terms: Vec<Term>,
     matcher: Matcher,
@@ -55,18 +56,49 @@ impl Glossary {
         clippy::expect_used,
         reason = "the text is compiled in and read by a test"
     )]
-    pub fn builtin() -> &'static Self {
+    pub fn builtin() -> &'static Arc<Self> {
         BUILTIN.as_ref().expect("the built-in glossary reads")
     }
 
     fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let File { term: mut terms } = toml::from_str(text)?;
+        let File { term } = toml::from_str(text)?;
+        Ok(Self::new(term))
+    }
+
+    /// The vocabulary while a lesson is open: its own terms take the place of those of the same name.
+    pub fn of(lesson: &Lesson) -> Arc<Self> {
+        let front = &lesson.front;
+        if front.terms.is_empty() {
+            return Arc::clone(Self::builtin());
+        }
+        let mut terms = Self::builtin().terms.clone();
+        for own in &front.terms {
+            let called = |name: &String| name.eq_ignore_ascii_case(&own.name);
+            terms.retain(|term| !called(&term.name));
+            for term in &mut terms {
+                term.aliases.retain(|alias| {
+                    !called(alias) && !own.aliases.iter().any(|a| a.eq_ignore_ascii_case(alias))
+                });
+            }
+            terms.push(Term {
+                name: own.name.clone(),
+                aliases: own.aliases.clone(),
+                about: own.about.clone(),
+                lesson: front.id.to_string(),
+                see: Vec::new(),
+                source: None,
+            });
+        }
+        Arc::new(Self::new(terms))
+    }
+
+    fn new(mut terms: Vec<Term>) -> Self {
         terms.sort_by_key(|term| term.name.to_lowercase());
         let matcher = Matcher::new(terms.iter().map(|term| {
             let names = std::iter::once(&term.name).chain(&term.aliases);
             names.map(String::as_str)
         }));
-        Ok(Self { terms, matcher })
+        Self { terms, matcher }
     }
 
     /// All terms.
@@ -195,6 +227,19 @@ mod tests {
                 term.name
             );
         }
+    }
+
+    #[test]
+    fn a_lesson_s_own_terms_take_the_place_of_others() {
+        let text = "+++\nformat = 1\nid = \"m/l\"\ntitle = \"T\"\nminutes = 1\n[[term]]\nname = \"Epoch\"\n\
+            aliases = [\"minibatch\"]\nabout = \"One pass here.\"\n+++\n# T\n\nText.\n";
+        let parsed = mlsys_lesson::read("l.md", text.as_bytes(), mlsys_registry::registry());
+        let glossary = Glossary::of(&parsed.lesson.unwrap());
+        assert_eq!(glossary.terms().len(), Glossary::builtin().terms().len());
+        let named = |name| &glossary.terms()[glossary.named(name).unwrap()];
+        assert_eq!(named("epochs").about, "One pass here.");
+        assert_eq!(named("minibatch").lesson, "m/l");
+        assert_eq!(named("mini-batch").name, "batch");
     }
 
     #[test]

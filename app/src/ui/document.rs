@@ -39,7 +39,7 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
         let start = document.lines.len();
         match block {
             Block::Prose(prose) => {
-                let lines = prose::render(&prose.markdown, width, styles(look), signs(look));
+                let lines = prose::render(&prose.markdown, width, styles(page, look), signs(look));
                 document.lines.extend(lines);
                 document.lines.push(Line::default());
             }
@@ -112,13 +112,13 @@ pub fn length(page: &Page, width: usize, look: &Look) -> usize {
     build(page, width, look).lines.len()
 }
 
-fn styles(look: &Look) -> Styles {
+fn styles<'a>(page: &'a Page, look: &Look) -> Styles<'a> {
     Styles {
         text: look.theme.text,
         heading: look.theme.title,
         code: look.theme.code,
         dim: look.theme.dim,
-        term: Modifier::UNDERLINED,
+        terms: Some(&page.glossary),
     }
 }
 
@@ -226,7 +226,12 @@ impl<'a> Card<'a> {
     fn prose(&mut self, markdown: &str) {
         let bar = self.bar();
         let width = self.width.saturating_sub(2);
-        for mut line in prose::render(markdown, width, styles(self.look), signs(self.look)) {
+        for mut line in prose::render(
+            markdown,
+            width,
+            styles(self.page, self.look),
+            signs(self.look),
+        ) {
             line.spans.insert(0, bar.clone());
             self.lines.push(line);
         }

@@ -14,11 +14,14 @@ use super::entry::Entry;
 use super::message::Effect;
 use super::panel::View;
 use super::slot::{Knob, Slot, State};
+use crate::glossary::Glossary;
 
 /// A lesson on the screen.
 pub struct Page {
     /// The lesson.
     pub lesson: Arc<Lesson>,
+    /// What its terms mean.
+    pub glossary: Arc<Glossary>,
     /// Its labs, in file order.
     pub slots: Vec<Slot>,
     /// Which of them is shown.
@@ -120,6 +123,7 @@ impl Page {
             .filter_map(|directive| slot(directive, seed, registry))
             .collect();
         let mut page = Self {
+            glossary: Glossary::of(&lesson),
             lesson,
             slots,
             current: 0,

@@ -10,7 +10,7 @@ use crate::glossary::Glossary;
 
 /// The styles of prose.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Styles {
+pub struct Styles<'a> {
     /// Running text.
     pub text: Style,
     /// Headings.
@@ -19,8 +19,8 @@ pub struct Styles {
     pub code: Style,
     /// Quotes, rules, bullets and link targets.
     pub dim: Style,
-    /// What marks the first use of each glossary term in a paragraph; empty marks none.
-    pub term: Modifier,
+    /// The terms whose first use in a paragraph is underlined; without it, none.
+    pub terms: Option<&'a Glossary>,
 }
 
 /// Signs that depend on what the terminal can draw.
@@ -35,7 +35,12 @@ pub struct Signs {
 }
 
 /// Renders markdown; links are shown as text and address, never followed.
-pub fn render(markdown: &str, width: usize, styles: Styles, signs: Signs) -> Vec<Line<'static>> {
+pub fn render(
+    markdown: &str,
+    width: usize,
+    styles: Styles<'_>,
+    signs: Signs,
+) -> Vec<Line<'static>> {
     let mut writer = Writer {
         width: width.max(8),
         styles,
@@ -61,9 +66,9 @@ pub fn render(markdown: &str, width: usize, styles: Styles, signs: Signs) -> Vec
     writer.lines
 }
 
-struct Writer {
+struct Writer<'a> {
     width: usize,
-    styles: Styles,
+    styles: Styles<'a>,
     signs: Signs,
     lines: Vec<Line<'static>>,
     pieces: Vec<Piece>,
@@ -100,7 +105,7 @@ struct Table {
     rows: Vec<Vec<String>>,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn style(&self) -> Style {
         let base = if self.heading {
             self.styles.heading
@@ -321,16 +326,15 @@ impl Writer {
     /// Takes the paragraph under construction, the first use of each term in it marked.
     fn spans(&mut self) -> Vec<(String, Style)> {
         let pieces = std::mem::take(&mut self.pieces);
-        let term = self.styles.term;
         let mut seen = Vec::new();
         let mut spans = Vec::new();
         for Piece { text, style, kind } in pieces {
-            if self.heading || term.is_empty() || kind == Kind::Verbatim {
-                spans.push((text, style));
-                continue;
-            }
+            let found = match self.styles.terms {
+                Some(terms) if !self.heading && kind == Kind::Words => terms.occurrences(&text),
+                Some(_) | None => Vec::new(),
+            };
             let mut from = 0;
-            for found in Glossary::builtin().occurrences(&text) {
+            for found in found {
                 if seen.contains(&found.term) {
                     continue;
                 }
@@ -338,7 +342,7 @@ impl Writer {
                 let plain = text.get(from..found.range.start).unwrap_or_default();
                 spans.push((plain.to_owned(), style));
                 let name = text.get(found.range.clone()).unwrap_or_default();
-                spans.push((name.to_owned(), style.add_modifier(term)));
+                spans.push((name.to_owned(), style.add_modifier(Modifier::UNDERLINED)));
                 from = found.range.end;
             }
             spans.push((text.get(from..).unwrap_or_default().to_owned(), style));
@@ -360,7 +364,7 @@ impl Table {
         }
     }
 
-    fn lines(&self, styles: Styles, rule: &str) -> Vec<Line<'static>> {
+    fn lines(&self, styles: Styles<'_>, rule: &str) -> Vec<Line<'static>> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -447,7 +451,7 @@ mod tests {
     #[test]
     fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
         let styles = Styles {
-            term: Modifier::UNDERLINED,
+            terms: Some(Glossary::builtin()),
             ..Styles::default()
         };
         let signs = Signs {

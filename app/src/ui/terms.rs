@@ -1,5 +1,7 @@
 //! The open glossary: a list of terms that typing narrows, and the definition of one.
 
+use std::sync::Arc;
+
 use super::command::Motion;
 use super::entry::{Edit, Entry, For};
 use super::key::Key;
@@ -21,11 +23,12 @@ pub struct Terms {
     /// Which of the related terms of the opened one is marked.
     pub related: usize,
     on_screen: Vec<usize>,
+    glossary: Arc<Glossary>,
 }
 
 impl Terms {
     /// Opens it with the terms on the screen first.
-    pub fn new(on_screen: Vec<usize>) -> Self {
+    pub fn new(glossary: Arc<Glossary>, on_screen: Vec<usize>) -> Self {
         let mut terms = Self {
             entry: Entry::new(For::Search, ""),
             here: 0,
@@ -34,19 +37,20 @@ impl Terms {
             opened: Vec::new(),
             related: 0,
             on_screen,
+            glossary,
         };
         terms.search();
         terms
     }
 
     /// The term whose definition is shown: the opened one, else the marked one.
-    pub fn term(&self) -> Option<&'static Term> {
+    pub fn term(&self) -> Option<&Term> {
         let index = self.opened.last().or_else(|| self.found.get(self.chosen))?;
-        Glossary::builtin().terms().get(*index)
+        self.glossary.terms().get(*index)
     }
 
     /// The term opened over the list.
-    pub fn open_term(&self) -> Option<&'static Term> {
+    pub fn open_term(&self) -> Option<&Term> {
         self.opened.last()?;
         self.term()
     }
@@ -65,11 +69,16 @@ impl Terms {
         self.search();
     }
 
+    /// A term by its place in the glossary.
+    pub fn get(&self, index: usize) -> Option<&Term> {
+        self.glossary.terms().get(index)
+    }
+
     /// Moves the mark, in the list or among the related terms.
     pub fn move_by(&mut self, motion: Motion, half: usize) {
-        match self.open_term() {
-            Some(term) => {
-                let last = term.see.len().saturating_sub(1);
+        match self.open_term().map(|term| term.see.len()) {
+            Some(related) => {
+                let last = related.saturating_sub(1);
                 self.related = motion.from(self.related, half, last);
             }
             None => {
@@ -85,7 +94,7 @@ impl Terms {
             Some(term) => term
                 .see
                 .get(self.related)
-                .and_then(|name| Glossary::builtin().named(name)),
+                .and_then(|name| self.glossary.named(name)),
             None => self.found.get(self.chosen).copied(),
         };
         if let Some(next) = next {
@@ -104,7 +113,7 @@ impl Terms {
         self.opened.clear();
         self.related = 0;
         self.chosen = 0;
-        let matching = Glossary::builtin().searched(self.entry.text());
+        let matching = self.glossary.searched(self.entry.text());
         // What begins with the letters comes first; without letters the order is the page's.
         let typed = !self.entry.text().trim().is_empty();
         let mut found: Vec<usize> = self
@@ -132,9 +141,9 @@ mod tests {
 
     #[test]
     fn terms_of_the_screen_come_first_and_all_are_reachable() {
-        let glossary = Glossary::builtin();
+        let glossary = Arc::clone(Glossary::builtin());
         let warp = glossary.named("warp").unwrap();
-        let mut terms = Terms::new(vec![warp]);
+        let mut terms = Terms::new(Arc::clone(&glossary), vec![warp]);
         assert_eq!(terms.term().unwrap().name, "warp");
         assert_eq!((terms.here, terms.found.len()), (1, glossary.terms().len()));
         typed(&mut terms, "cross-e");
@@ -143,7 +152,7 @@ mod tests {
 
     #[test]
     fn related_terms_are_followed_and_left_one_by_one() {
-        let mut terms = Terms::new(Vec::new());
+        let mut terms = Terms::new(Arc::clone(Glossary::builtin()), Vec::new());
         typed(&mut terms, "ring all");
         terms.enter();
         terms.enter();

@@ -33,7 +33,7 @@ pub use grade::{
 pub use model::{
     Block, Check, CourseId, CourseIdError, DeviceName, Formula, FrontMatter, Knob, LabDirective,
     Lesson, LessonId, LessonIdError, ListedModule, Manifest, Match, Notes, PanelRef, Predict,
-    PredictKind, Prose, Question, QuestionKind, Setting, Target, Tolerance, Wrong,
+    PredictKind, Prose, Question, QuestionKind, Setting, Target, Term, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::{

@@ -48,10 +48,23 @@ pub struct FrontMatter {
     pub requires: Vec<Located<LessonId>>,
     /// Ideas that it teaches.
     pub teaches: Vec<String>,
+    /// Terms that it adds to the glossary.
+    pub terms: Vec<Term>,
     /// Seed of all its runs.
     pub seed: u64,
     /// Where it stands, fences included.
     pub place: Place,
+}
+
+/// A term that a lesson explains in its glossary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// What it is called.
+    pub name: String,
+    /// Other names and spellings.
+    pub aliases: Vec<String>,
+    /// What it is.
+    pub about: String,
 }
 
 /// One part of a lesson.

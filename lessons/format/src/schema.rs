@@ -72,6 +72,10 @@ fn front_matter() -> Value {
             "minutes": { "type": "integer", "minimum": 1, "maximum": 600 },
             "requires": { "type": "array", "items": { "$ref": "#/$defs/lesson_id" } },
             "teaches": texts(),
+            "term": { "type": "array", "items": object(
+                &["name", "about"],
+                json!({ "name": text(), "aliases": texts(), "about": { "type": "string", "maxLength": 300 } }),
+            ) },
             "seed": { "type": "integer", "minimum": 0 },
         }),
     )

@@ -1,5 +1,7 @@
 //! The glossary over the page.
 
+use std::sync::Arc;
+
 use super::App;
 use crate::glossary::Glossary;
 use crate::ui::document;
@@ -16,8 +18,13 @@ impl App {
         self.overlay = match self.overlay {
             Some(Overlay::Glossary(_)) => None,
             Some(_) | None => {
-                let terms = Glossary::builtin().terms_in(&self.readable());
-                Some(Overlay::Glossary(Terms::new(terms)))
+                let page = self.page.as_ref();
+                let glossary = match page {
+                    Some(page) => &page.glossary,
+                    None => Glossary::builtin(),
+                };
+                let terms = glossary.terms_in(&self.readable());
+                Some(Overlay::Glossary(Terms::new(Arc::clone(glossary), terms)))
             }
         };
     }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::palette::{BOXED, draw_box, list};
-use crate::glossary::{Glossary, Term};
+use crate::glossary::Term;
 use crate::ui::app::App;
 use crate::ui::terms::Terms;
 use crate::ui::wrap::wrap;
@@ -82,7 +82,7 @@ fn draw_names(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) {
     let skip = (terms.chosen + 1).saturating_sub(usize::from(area.height));
     let shown = terms.found.iter().enumerate().skip(skip);
     for ((place, &index), row) in shown.zip(area.rows()) {
-        let Some(term) = Glossary::builtin().terms().get(index) else {
+        let Some(term) = terms.get(index) else {
             continue;
         };
         let marked = place == terms.chosen;
@@ -150,7 +150,9 @@ fn page(app: &App, terms: &Terms, term: &Term, width: usize) -> Vec<Line<'static
     if let Some(source) = &term.source {
         say(format!("source: {source}"), theme.dim);
     }
-    lines.push(Line::styled(" see also", theme.dim));
+    if !term.see.is_empty() {
+        lines.push(Line::styled(" see also", theme.dim));
+    }
     for (place, name) in term.see.iter().enumerate() {
         let marked = place == terms.related;
         let mark = if marked { app.look.glyphs.arrow } else { " " };

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::problems::Problems;
 use super::split::Lines;
 use crate::diagnostic::Code;
-use crate::model::{FrontMatter, LessonId};
+use crate::model::{FrontMatter, LessonId, Term};
 use crate::source::{Located, Place, Source};
 
 /// The front matter and where the body begins.
@@ -119,6 +119,7 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         })
         .collect();
     let teaches = fields.texts("teaches").unwrap_or_default();
+    let terms = terms(&mut fields);
     // TOML integers are signed, and so is the parameter that the seed becomes.
     let seed = fields.integer("seed", 0..=i64::MAX as u64);
     fields.finish();
@@ -130,8 +131,54 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         minutes: minutes.map_or(0, |minutes| minutes.value as u32),
         requires,
         teaches: teaches.into_iter().map(|idea| idea.value).collect(),
+        terms,
         seed: seed.map_or(1, |seed| seed.value),
         place: body,
+    })
+}
+
+/// Longest definition of a term, in characters: what can be read at a glance.
+const LONGEST_TERM: usize = 300;
+
+/// Takes the terms that a lesson adds to the glossary; no name may stand for two of them.
+pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
+    let mut names: Vec<String> = Vec::new();
+    fields.tables("term", |fields| {
+        fields.require(&[
+            ("name", "name = \"...\""),
+            ("about", "about = \"...\", what it is in a sentence or two"),
+        ]);
+        let name = fields.line("name");
+        let aliases = fields.texts("aliases").unwrap_or_default();
+        let about = fields.line("about");
+        for spelling in name.iter().chain(&aliases) {
+            let folded = spelling.value.to_lowercase();
+            if names.contains(&folded) {
+                fields.error(
+                    Code::DuplicateId,
+                    spelling.place,
+                    "a term of this lesson has this name already",
+                    "give each name to one term",
+                );
+            }
+            names.push(folded);
+        }
+        let length = about
+            .as_ref()
+            .map_or(0, |about| about.value.chars().count());
+        if let Some(about) = about.as_ref().filter(|_| length > LONGEST_TERM) {
+            fields.error(
+                Code::BadValue,
+                about.place,
+                format!("this definition has {length} characters"),
+                format!("say it in at most {LONGEST_TERM}; the lesson's text has room for more"),
+            );
+        }
+        Some(Term {
+            name: name?.value,
+            aliases: aliases.into_iter().map(|alias| alias.value).collect(),
+            about: about?.value,
+        })
     })
 }
 
@@ -159,6 +206,7 @@ fn blank(place: Place) -> FrontMatter {
         minutes: 0,
         requires: Vec::new(),
         teaches: Vec::new(),
+        terms: Vec::new(),
         seed: 1,
         place,
     }

@@ -16,7 +16,7 @@ use super::split::{self, Directive, Segment};
 use super::{FORMAT, Parsed, front, text_of};
 use crate::course::translated;
 use crate::diagnostic::Code;
-use crate::model::{Block, Lesson};
+use crate::model::{Block, Lesson, Term};
 use crate::overflow::overflow;
 use crate::source::{Located, Place, Source, shortened};
 
@@ -74,6 +74,9 @@ pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
     if let Some(head) = head {
         lesson.front.lang = Some(head.lang);
         lesson.front.title = head.title;
+        if !head.terms.is_empty() {
+            lesson.front.terms = head.terms;
+        }
     }
     Parsed::new(Some(lesson), diagnostics)
 }
@@ -82,6 +85,8 @@ pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
 struct Head {
     lang: String,
     title: String,
+    /// Terms in its language; without any, the original's stand in.
+    terms: Vec<Term>,
 }
 
 fn head(
@@ -119,6 +124,7 @@ fn head(
         );
     }
     let title = fields.line("title");
+    let terms = front::terms(&mut fields);
     let lang = fields.line("lang").and_then(|lang| {
         let named = translated(&file).map(|(_, named)| named.to_owned());
         let help = match named {
@@ -148,6 +154,7 @@ fn head(
     Some(Head {
         lang: lang?.value,
         title: title?.value,
+        terms,
     })
 }
 

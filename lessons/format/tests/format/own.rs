@@ -86,3 +86,39 @@ fn code_and_tables_too_wide_for_a_small_terminal_are_told() {
         .collect();
     assert_eq!(found, [("overflow", 12, false), ("overflow", 15, false)]);
 }
+
+#[test]
+fn a_lesson_adds_terms_to_the_glossary_and_gives_each_name_once() {
+    let lesson = |terms: &str| {
+        format!(
+            "+++\nformat = 1\nid = \"m/l\"\ntitle = \"T\"\nminutes = 1\n{terms}\n+++\n# T\n\nText.\n"
+        )
+    };
+    let term =
+        |name: &str, about: &str| format!("[[term]]\nname = \"{name}\"\nabout = \"{about}\"\n");
+    let registry = registry();
+    let read = |text: String| read("l.md", text.as_bytes(), &registry);
+    let good = read(lesson(&format!(
+        "{}aliases = [\"b\"]\n",
+        term("a", "First.")
+    )));
+    let front = good.lesson.unwrap().front;
+    assert_eq!(
+        (front.terms[0].name.as_str(), front.terms[0].aliases.len()),
+        ("a", 1)
+    );
+    let codes = |text: String| {
+        let parsed = read(text);
+        parsed
+            .diagnostics
+            .iter()
+            .map(|d| d.code.name())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        codes(lesson(&(term("a", "One.") + &term("A", "Two.")))),
+        ["duplicate-id"]
+    );
+    assert_eq!(codes(lesson(&term("a", &"x".repeat(301)))), ["bad-value"]);
+    assert_eq!(codes(lesson("[[term]]\nname = \"a\"\n")), ["missing-key"]);
+}
