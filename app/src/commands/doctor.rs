@@ -2,6 +2,7 @@
 
 mod folders;
 mod terminal;
+mod themes;
 
 use mlsys_lab::device::{DeviceInfo, DeviceState};
 use serde_json::{Value as Json, json};
@@ -17,6 +18,8 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
     let probed = world.devices.found();
     let terminal = terminal::Terminal::detect();
     let folder = folders::Folder::examine(&world.paths);
+    let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
+    let themes = themes::own(themes.as_deref());
     let console = &mut *world.console;
     if listing.json {
         console.line(json!({
@@ -24,6 +27,7 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
             "devices": probed.devices.iter().map(device_json).collect::<Vec<_>>(),
             "probing": probed.trouble,
             "terminal": terminal.json(),
+            "themes": themes.iter().map(themes::Own::json).collect::<Vec<_>>(),
             "data": folder.json(),
         }))?;
         return Ok(Exit::Passed);
@@ -39,6 +43,11 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
     }
     console.line("\nTerminal")?;
     section(&terminal.rows(), console)?;
+    if !themes.is_empty() {
+        console.line("\nThemes")?;
+        let rows: Vec<_> = themes.iter().flat_map(themes::Own::rows).collect();
+        section(&rows, console)?;
+    }
     console.line("\nFolders")?;
     section(&folder.rows(), console)?;
     Ok(Exit::Passed)

@@ -22,6 +22,11 @@ fn a_theme_is_printed_changed_checked_and_listed() {
     for name in ["dark\n", "light\n", "paper\n", "mine\n"] {
         assert!(listed.did().contains(name), "{listed:?}");
     }
+    let doctor = folder.run(&["doctor"]);
+    assert!(
+        doctor.did().contains("mine  `dim` has a contrast of"),
+        "{doctor:?}"
+    );
     folder
         .run(&["theme", "show", "ligth"])
         .refused(2, &["did you mean 'light'?"]);
