@@ -7,6 +7,7 @@ mod course;
 mod dispatch;
 mod export;
 mod lesson;
+mod mouse;
 mod news;
 mod overlay;
 mod palette;
@@ -34,6 +35,8 @@ use super::preview::Preview;
 use super::theme::{Look, Theme};
 use super::wait::Waiting;
 
+pub use mouse::Mouse;
+
 /// Everything the screen shows.
 pub struct App {
     /// What the course is called; lessons that belong to none have no title over them.
@@ -50,6 +53,8 @@ pub struct App {
     pub page: Option<Page>,
     /// What lies over the page and takes the keys.
     pub overlay: Option<Overlay>,
+    /// Whose the mouse is.
+    pub mouse: Mouse,
     /// What was chosen from the palette, the newest first.
     pub recent: Vec<Target>,
     /// What lessons that are no built-in ones were opened by, by their ids.
@@ -186,6 +191,7 @@ impl App {
             chosen: 0,
             page: None,
             overlay: None,
+            mouse: Mouse::Off,
             recent: Vec::new(),
             sources: BTreeMap::new(),
             recorded: Vec::new(),
@@ -222,6 +228,11 @@ impl App {
                 self.notice = None;
                 self.dispatch(command)
             }
+            Message::Mouse {
+                gesture,
+                column,
+                row,
+            } => self.gesture(gesture, column, row),
             Message::Paste(text) => {
                 if self.overlay.is_some() {
                     self.paste_over(&text);

@@ -80,6 +80,8 @@ pub enum Command {
     Palette,
     /// Settings of the lab that are worth looking at.
     Presets,
+    /// Take the mouse, or give it back to the terminal.
+    Mouse,
     /// Copy and show the command line that opens what is on the screen.
     CopyLine,
     /// Back to the course, or out of what lies over it.

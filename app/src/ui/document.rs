@@ -26,6 +26,8 @@ pub struct Document {
     pub blocks: Vec<(usize, usize)>,
     /// Line and column of the cursor, if a field is open in the text.
     pub cursor: Option<(usize, usize)>,
+    /// The lines of options: line, block and option.
+    pub options: Vec<(usize, usize, usize)>,
 }
 
 /// Lays a lesson out for a width.
@@ -34,6 +36,7 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
         lines: Vec::new(),
         blocks: Vec::new(),
         cursor: None,
+        options: Vec::new(),
     };
     for (index, block) in page.lesson.blocks.iter().enumerate() {
         let start = document.lines.len();
@@ -70,6 +73,9 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
                     }
                     Block::Prose(_) | Block::Check(_) | Block::Notes(_) => {}
                 }
+                let options = card.options.iter();
+                let options = options.map(|&(line, option)| (start + line, index, option));
+                document.options.extend(options);
                 document.cursor = document
                     .cursor
                     .or(card.cursor.map(|(line, column)| (start + line, column)));
@@ -165,6 +171,7 @@ struct Card<'a> {
     look: &'a Look,
     lines: Vec<Line<'static>>,
     cursor: Option<(usize, usize)>,
+    options: Vec<(usize, usize)>,
 }
 
 impl<'a> Card<'a> {
@@ -176,6 +183,7 @@ impl<'a> Card<'a> {
             look,
             lines: Vec::new(),
             cursor: None,
+            options: Vec::new(),
         }
     }
 
@@ -246,8 +254,11 @@ impl<'a> Card<'a> {
                 letter_style,
             );
             let rest = Span::styled(format!("{}     ", self.look.glyphs.vertical), theme.border);
+            let start = self.lines.len();
             self.lines
                 .extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
+            self.options
+                .extend((start..self.lines.len()).map(|line| (line, index)));
         }
     }
 

@@ -19,7 +19,7 @@ use mlsys_lesson::{Course, Lesson, Progress};
 
 use super::app::{App, Instructors};
 use super::key::Key;
-use super::message::{Effect, Message};
+use super::message::{Effect, Gesture, Message};
 use super::preview::Preview;
 use super::terminal::{Guard, Screen, Stop};
 use super::theme::ColorDepth;
@@ -379,6 +379,7 @@ impl Driver {
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures => self.runner.want_pictures(),
                 Effect::Abandon => self.runner.abandon(),
+                Effect::Mouse(mouse) => terminal.mouse(mouse)?,
                 Effect::Copy(text) => terminal.copy(&text)?,
                 Effect::Save(event) => {
                     let failed = self.log.as_mut().and_then(|log| log.append(&event).err());
@@ -413,8 +414,31 @@ pub(crate) fn message_of(event: crossterm::event::Event) -> Option<Message> {
         Event::Key(key) => Key::from_event(key).map(Message::Key),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(width, height) => Some(Message::Resize { width, height }),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(mouse) => gesture(mouse),
+        Event::FocusGained | Event::FocusLost => None,
     }
+}
+
+/// What is done with the mouse, as far as it means anything here.
+fn gesture(mouse: crossterm::event::MouseEvent) -> Option<Message> {
+    use crossterm::event::{MouseButton, MouseEventKind};
+    let gesture = match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => Gesture::Press,
+        MouseEventKind::Drag(MouseButton::Left) => Gesture::Drag,
+        MouseEventKind::ScrollUp => Gesture::WheelUp,
+        MouseEventKind::ScrollDown => Gesture::WheelDown,
+        MouseEventKind::Down(MouseButton::Middle | MouseButton::Right)
+        | MouseEventKind::Drag(MouseButton::Middle | MouseButton::Right)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => return None,
+    };
+    Some(Message::Mouse {
+        gesture,
+        column: mouse.column,
+        row: mouse.row,
+    })
 }
 
 /// The sender that every source of messages holds.

@@ -8,6 +8,7 @@ use mlsys_lab::params::Params;
 use mlsys_lab::report::Report;
 use mlsys_lesson::Event;
 
+use super::app::Mouse;
 use super::command;
 use super::key::Key;
 use super::preview::Sight;
@@ -22,6 +23,15 @@ pub enum Message {
     Key(Key),
     /// A command was given by its name.
     Do(command::Command),
+    /// Something was done with the mouse.
+    Mouse {
+        /// What.
+        gesture: Gesture,
+        /// The column, from the left.
+        column: u16,
+        /// The row, from the top.
+        row: u16,
+    },
     /// Text was pasted.
     Paste(String),
     /// The terminal has a new size.
@@ -73,6 +83,19 @@ pub enum Message {
     Terminate,
 }
 
+/// What is done with a mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gesture {
+    /// The left button was pressed.
+    Press,
+    /// The mouse was moved with the left button held.
+    Drag,
+    /// The wheel was turned away from the hand.
+    WheelUp,
+    /// The wheel was turned towards the hand.
+    WheelDown,
+}
+
 /// Something to be done outside.
 #[derive(Debug)]
 pub enum Effect {
@@ -84,6 +107,8 @@ pub enum Effect {
     WantPictures,
     /// End the run and forget it; what comes of it later is dropped.
     Abandon,
+    /// Take the mouse, or give it back to the terminal.
+    Mouse(Mouse),
     /// Put a text into the clipboard.
     Copy(String),
     /// Append to the learner's progress.

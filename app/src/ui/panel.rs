@@ -115,6 +115,14 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
     }
 }
 
+/// The step at a column of a panel, if it is a chart and the column is among its curves.
+pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
+    match scene.panel.draw {
+        Draw::Line => line::step_at(below_title(area), column, scene, look),
+        Draw::Bars | Draw::Table | Draw::Frame => None,
+    }
+}
+
 /// Draws a frame without a title.
 pub fn draw_frame(area: Rect, buf: &mut Buffer, frame: &Frame, look: &Look) {
     let area = area.intersection(buf.area);
@@ -165,9 +173,13 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
             break;
         }
     }
+    below_title(area)
+}
+
+fn below_title(area: Rect) -> Rect {
     Rect {
         y: area.y + 1,
-        height: area.height - 1,
+        height: area.height.saturating_sub(1),
         ..area
     }
 }

@@ -26,9 +26,17 @@ use ratatui::backend::CrosstermBackend;
 use self::frame::Bytes;
 use crate::quiet;
 use crate::session::{RUN_THREAD, panic_message};
+use crate::ui::app::Mouse;
 
 /// Whether the terminal is ours at the moment, so that it is given back exactly once.
 static OURS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the mouse is ours too while the terminal is.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// Buttons, the wheel and moves with a button held, with places beyond column 223; and no more of it, in reverse.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 /// What the terminal is asked: the colour behind the text (OSC 11), and what it is (DA1). Every terminal answers the
 /// second, so that its answer tells when the first will not come any more.
@@ -53,6 +61,11 @@ pub trait Screen {
 
     /// Stops as a job of the shell, and comes back when continued.
     fn stop_job(&mut self) -> io::Result<Stop>;
+
+    /// Takes the mouse or gives it back; where there is none there is none to take.
+    fn mouse(&mut self, _mouse: Mouse) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Puts a text into the clipboard of whoever looks at the screen; where nobody does there is none.
     fn copy(&mut self, _text: &str) -> io::Result<()> {
@@ -122,6 +135,15 @@ impl Screen for Guard {
     fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
+    }
+
+    fn mouse(&mut self, mouse: Mouse) -> io::Result<()> {
+        MOUSE.store(mouse == Mouse::On, Ordering::SeqCst);
+        self.bytes.write_all(match mouse {
+            Mouse::On => MOUSE_ON,
+            Mouse::Off => MOUSE_OFF,
+        })?;
+        self.bytes.send()
     }
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
@@ -195,6 +217,9 @@ fn enter() -> io::Result<()> {
     quiet::hush();
     let mut bytes = Vec::new();
     queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+    if MOUSE.load(Ordering::SeqCst) {
+        bytes.extend_from_slice(MOUSE_ON);
+    }
     let entered = frame::send(&bytes);
     if entered.is_err() {
         give_back();
@@ -206,6 +231,9 @@ fn enter() -> io::Result<()> {
 pub fn give_back() {
     if OURS.swap(false, Ordering::SeqCst) {
         let mut bytes = Vec::new();
+        if MOUSE.load(Ordering::SeqCst) {
+            bytes.extend_from_slice(MOUSE_OFF);
+        }
         let _ = queue!(
             bytes,
             EndSynchronizedUpdate,

@@ -2,6 +2,7 @@
 
 mod charts;
 mod line;
+mod mouse;
 mod pages;
 mod palette;
 mod pictures;

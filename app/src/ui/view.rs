@@ -1,15 +1,16 @@
 //! What the state looks like: reads it, draws it, changes nothing.
 
 mod bars;
-mod course;
+pub mod course;
 mod footer;
 mod glossary;
 pub mod help;
-mod lab;
-mod lesson;
+pub mod hit;
+pub mod lab;
+pub mod lesson;
 mod line;
 pub mod palette;
-mod presets;
+pub mod presets;
 mod problems;
 mod prompt;
 

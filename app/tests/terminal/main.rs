@@ -7,6 +7,7 @@
 
 mod jobs;
 mod looks;
+mod mouse;
 mod screen;
 
 use rustix::process::Signal;

@@ -254,6 +254,8 @@ impl Screen {
             "the cursor was not shown again"
         );
         assert!(seen.rfind("\x1b[?1049h") < left);
+        let (taken, released) = (seen.rfind("\x1b[?1000h"), seen.rfind("\x1b[?1000l"));
+        assert!(released >= taken, "the mouse was not released");
     }
 
     fn read_more(&mut self, until: Instant) -> bool {

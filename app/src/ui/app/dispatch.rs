@@ -90,6 +90,7 @@ impl App {
             Command::Instructor => self.change_audience(),
             Command::Problems => self.lay_over(Overlay::Problems { scroll: 0 }),
             Command::Presets => self.lay_over(Overlay::Presets { chosen: 0 }),
+            Command::Mouse => return self.change_mouse(),
             Command::CopyLine => {
                 let line = line::line(self);
                 self.lay_over(Overlay::Line(line.clone()));

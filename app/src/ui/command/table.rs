@@ -493,6 +493,14 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Lab, Need::Preset]),
     row(
+        Command::Mouse,
+        &[Key::Char('M')],
+        PAGES,
+        "mouse",
+        "let the mouse choose and scroll, or give it back to the terminal for selecting text",
+    )
+    .rank(Rank::Rare),
+    row(
         Command::CopyLine,
         &[Key::Char('y')],
         &[Course, Text, Lab, Picture],

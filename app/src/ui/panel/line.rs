@@ -39,11 +39,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
         return true;
     }
     let items = items::items(scene, &curves, look);
-    let rows = legend::rows(&items, area.width, (area.height / 4).max(1));
-    let [upper, lower] = split(area, area.height - rows);
-    let y = Axis::around(low, high, scene.view.chart.scale);
-    let unit = curves.now.first().and_then(|c| scene.unit(c.name));
-    let chart = Chart::new(upper, &curves, y, unit, &look.glyphs);
+    let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
     chart.axes(buf, look);
     marks::draw(&chart, buf, scene, &curves, look);
     chart.cursor(buf, &curves, look);
@@ -51,6 +47,39 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look)
     chart.readings(buf, &curves, look);
     legend::draw(lower, buf, &items, look);
     true
+}
+
+/// The chart above its legend, and where the legend is.
+fn lay_out(
+    area: Rect,
+    scene: &Scene<'_>,
+    curves: &Curves<'_>,
+    items: &[legend::Item],
+    (low, high): (f64, f64),
+    look: &Look,
+) -> (Chart, Rect) {
+    let rows = legend::rows(items, area.width, (area.height / 4).max(1));
+    let [upper, lower] = split(area, area.height - rows);
+    let y = Axis::around(low, high, scene.view.chart.scale);
+    let unit = curves.now.first().and_then(|c| scene.unit(c.name));
+    (Chart::new(upper, curves, y, unit, &look.glyphs), lower)
+}
+
+/// The step at a column of a chart drawn in an area.
+pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
+    let curves = Curves::gather(scene, usize::from(area.width) * 2);
+    let bounds = curves.bounds()?;
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        return None;
+    }
+    let items = items::items(scene, &curves, look);
+    let (chart, _) = lay_out(area, scene, &curves, &items, bounds, look);
+    let columns = chart.plot.x..chart.plot.right();
+    columns.contains(&column).then(|| {
+        let share = (f64::from(column - chart.plot.x) + 0.5) / f64::from(chart.plot.width);
+        let (first, last) = chart.steps;
+        first + (share * (last - first) as f64).round() as u64
+    })
 }
 
 /// Whether a curve of the chart is smoothed.

@@ -50,6 +50,20 @@ fn a_small_screen_has_keys_help_palette_and_reasons() {
 }
 
 #[test]
+fn presets_and_the_line_of_this_state_look_as_they_did() {
+    for size in [(40, 12), (80, 24), (120, 40)] {
+        let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
+        let mut bench = Bench::in_lesson(size);
+        bench.keys("P_");
+        compare(&name("presets"), &bench.buffer());
+        bench.keys("\u{1b}\t>y");
+        compare(&name("line"), &bench.buffer());
+        bench.keys("\u{1b}:stop");
+        compare(&name("refused"), &bench.buffer());
+    }
+}
+
+#[test]
 fn no_footer_cuts_a_word_or_loses_the_way_out() {
     let mut bench = Bench::in_lesson((120, 24));
     for script in ["", "n", "\t", "?", ":", "\u{1b}\u{1b}"] {

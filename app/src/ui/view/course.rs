@@ -17,38 +17,53 @@ use crate::ui::wrap::wrap;
 /// Columns of the list where there is room for details beside it.
 const LIST: u16 = 62;
 
-/// Draws the list of lessons and, beside or below it, what the marked one is about.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let (list, details) = if area.width >= LIST + 30 {
+/// The list of lessons, and what the marked one is about beside or below it.
+pub fn areas(area: Rect) -> [Rect; 2] {
+    if area.width >= LIST + 30 {
         let [list, details] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)])
             .spacing(2)
             .areas(area);
-        (list, details)
+        [list, details]
     } else {
         let details = 7.min(area.height / 2);
         let [list, details] =
             Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
-        (list, details)
-    };
+        [list, details]
+    }
+}
+
+/// Draws the list of lessons and, beside or below it, what the marked one is about.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let [list, details] = areas(area);
     draw_list(app, list, buffer);
     draw_details(app, details, buffer);
 }
 
 fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
+    for ((line, _), row) in shown(app, area).into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// The lines of the list from the first that is shown on, each with its lesson if it is one.
+pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
     let width = usize::from(area.width);
-    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut lines: Vec<(Line<'static>, Option<usize>)> = Vec::new();
     let mut marked_line = 0;
     let listed = app.listed();
     if !app.title.is_empty() {
-        lines.push(heading(app, &app.title, 0..app.lessons.len(), width));
+        lines.push((heading(app, &app.title, 0..app.lessons.len(), width), None));
     }
     for module in &app.modules {
         let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
         if !listed.iter().any(|index| module.lessons.contains(index)) {
             continue;
         }
-        lines.push(Line::default());
-        lines.push(heading(app, &module.title, module.lessons.clone(), width));
+        lines.push((Line::default(), None));
+        lines.push((
+            heading(app, &module.title, module.lessons.clone(), width),
+            None,
+        ));
         for (index, lesson) in module.lessons.clone().zip(lessons) {
             if !listed.contains(&index) {
                 continue;
@@ -56,14 +71,13 @@ fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
             if index == app.chosen {
                 marked_line = lines.len();
             }
-            lines.push(row(app, index, lesson, width));
+            lines.push((row(app, index, lesson, width), Some(index)));
         }
     }
     let height = usize::from(area.height);
     let skip = (marked_line + 2).saturating_sub(height);
-    for (line, row) in lines.into_iter().skip(skip).zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    lines.drain(..skip.min(lines.len()));
+    lines
 }
 
 /// The title of a part of the course, how many of its lessons are done, and how long all of them take.

@@ -1,6 +1,6 @@
 //! The lab: which one, its pictures, its knobs, and where the run stands.
 
-mod knobs;
+pub mod knobs;
 mod status;
 
 use ratatui::buffer::Buffer;
@@ -19,22 +19,27 @@ const PANEL_ROWS: u16 = 9;
 /// Columns a picture needs beside another.
 const PANEL_COLUMNS: u16 = 60;
 
-/// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
-pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let Some(slot) = page.slot() else {
-        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
-        return None;
-    };
-    let inner = Rect::new(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(2),
-        area.height,
-    );
+/// Where the parts of a lab are.
+pub struct Areas {
+    /// The labs by name.
+    pub head: Rect,
+    /// The pictures.
+    pub panels: Rect,
+    /// What the run has to say.
+    said: Rect,
+    /// The knobs.
+    pub knobs: Rect,
+    /// Where the run stands.
+    state: Rect,
+}
+
+/// The parts of a lab in its area.
+pub fn areas(app: &App, slot: &Slot, area: Rect) -> Areas {
+    let inner = within(area);
     let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
     let message = status::message(app, slot, usize::from(inner.width));
     let said = (message.len() as u16).min(inner.height / 4);
-    let [head, panels, said, knob_rows, state] = Layout::vertical([
+    let [head, panels, said, knobs, state] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(1),
         Constraint::Length(said),
@@ -42,6 +47,43 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
         Constraint::Length(1),
     ])
     .areas(inner);
+    Areas {
+        head,
+        panels,
+        said,
+        knobs,
+        state,
+    }
+}
+
+/// The picture that is shown alone, and the line below it.
+pub fn chosen_areas(area: Rect) -> [Rect; 2] {
+    Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(within(area))
+}
+
+fn within(area: Rect) -> Rect {
+    Rect::new(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        area.height,
+    )
+}
+
+/// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
+pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let Some(slot) = page.slot() else {
+        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        return None;
+    };
+    let message = status::message(app, slot, usize::from(within(area).width));
+    let Areas {
+        head,
+        panels,
+        said,
+        knobs: knob_rows,
+        state,
+    } = areas(app, slot, area);
     draw_head(app, page, head, buffer);
     match page.telling {
         Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
@@ -65,14 +107,7 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
         return;
     };
-    let inner = Rect::new(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(2),
-        area.height,
-    );
-    let [picture, state] =
-        Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(inner);
+    let [picture, state] = chosen_areas(area);
     match (slot.chosen(), page.telling) {
         (Some(index), Telling::Drawn) => {
             if let Some(scene) = scene(page, slot, index) {
@@ -87,29 +122,32 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     status::draw(app, page, slot, state, buffer);
 }
 
-/// The lessons' labs by id, the shown one marked.
-fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.look.theme;
-    let mut line = Line::default();
-    for (index, slot) in page.slots.iter().enumerate() {
+/// The lesson's labs by id, each with how its run stands, as they follow each other in the first line.
+pub fn head_names(app: &App, page: &Page) -> Vec<String> {
+    let names = page.slots.iter().map(|slot| {
         let sign = match &slot.state {
-            State::Ready => "",
+            State::Ready => return format!(" {} ", slot.id),
             State::Running => app.look.glyphs.running,
             State::Paused => app.look.glyphs.paused,
             State::Finished => app.look.glyphs.right,
             State::Diverged(_) | State::Stopped | State::Failed(_) => app.look.glyphs.wrong,
         };
+        format!(" {} {sign} ", slot.id)
+    });
+    names.collect()
+}
+
+/// The lessons' labs by id, the shown one marked.
+fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let mut line = Line::default();
+    for (index, name) in head_names(app, page).into_iter().enumerate() {
         let style = match (index == page.current, page.side) {
             (true, Side::Lab) => theme.selection,
             (true, Side::Text | Side::Picture) => theme.accent,
             (false, _) => theme.dim,
         };
-        let name = if sign.is_empty() {
-            slot.id.clone()
-        } else {
-            format!("{} {sign}", slot.id)
-        };
-        line.spans.push(Span::styled(format!(" {name} "), style));
+        line.spans.push(Span::styled(name, style));
     }
     if let Some(slot) = page.slot() {
         let title = Span::styled(format!("  {}", slot.title), theme.title);
@@ -151,11 +189,11 @@ fn scene<'a>(page: &Page, slot: &'a Slot, index: usize) -> Option<Scene<'a>> {
     })
 }
 
-/// The pictures: as many as there is room for, the chosen one first.
-fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+/// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
+pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
     let count = slot.panels.len();
     if count == 0 {
-        return;
+        return Vec::new();
     }
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
     let down = usize::from((area.height / PANEL_ROWS).max(1));
@@ -166,17 +204,29 @@ fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buf
     let heights =
         (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
     let bands = Layout::vertical(heights).split(area);
+    let mut places = Vec::new();
     for (row, band) in bands.iter().enumerate() {
         let first = row * columns;
         let here = columns.min(shown - first);
         let cells = Layout::horizontal(vec![Constraint::Fill(1); here])
             .spacing(1)
             .split(*band);
-        for (column, cell) in cells.iter().enumerate() {
-            let index = slot.panels[(slot.panel + first + column) % count];
-            if let Some(scene) = scene(page, slot, index) {
-                draw_panel(*cell, buffer, &scene, &app.look);
-            }
+        places.extend(
+            cells
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| (first + column, *cell)),
+        );
+    }
+    places
+}
+
+/// The pictures.
+fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    for (place, cell) in cells(slot, area) {
+        let index = slot.panels[(slot.panel + place) % slot.panels.len()];
+        if let Some(scene) = scene(page, slot, index) {
+            draw_panel(cell, buffer, &scene, &app.look);
         }
     }
 }

@@ -60,6 +60,18 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
     }
 }
 
+/// The sides of the page as they stand in the line of tabs, each after a blank.
+pub fn tabs(page: &Page) -> [(Side, String); 3] {
+    let lab = page
+        .slot()
+        .map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    [
+        (Side::Text, " text ".to_owned()),
+        (Side::Lab, format!(" {lab} ")),
+        (Side::Picture, " picture ".to_owned()),
+    ]
+}
+
 fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let tab = |side: Side, name: &str| {
@@ -68,22 +80,17 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         } else {
             theme.dim
         };
-        Span::styled(format!(" {name} "), style)
+        Span::styled(name.to_owned(), style)
     };
-    let lab = page
-        .slot()
-        .map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
     let state = page.slot().map_or("", |slot| slot.state.word());
-    Line::from(vec![
-        Span::raw(" "),
-        tab(Side::Text, "text"),
-        Span::raw(" "),
-        tab(Side::Lab, &lab),
-        Span::raw(" "),
-        tab(Side::Picture, "picture"),
-        Span::styled(format!("  {state}  tab changes"), theme.dim),
-    ])
-    .render(area, buffer);
+    let mut line = Line::default();
+    for (side, name) in tabs(page) {
+        line.spans.push(Span::raw(" "));
+        line.spans.push(tab(side, &name));
+    }
+    line.spans
+        .push(Span::styled(format!("  {state}  tab changes"), theme.dim));
+    line.render(area, buffer);
 }
 
 fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {

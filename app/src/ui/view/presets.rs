@@ -15,10 +15,18 @@ const BESIDE: usize = 60;
 
 /// Draws the presets, those that cannot be taken with the reason.
 pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
+    for ((line, _), row) in shown(app, chosen, area).into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// The lines from the first that is shown on, each with the place of its preset.
+pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
     let theme = &app.look.theme;
     let lab = app.page.as_ref().and_then(|page| page.slot());
     let title = lab.map_or("", |slot| slot.title.as_str());
-    let mut lines = vec![Line::styled(format!(" Presets: {title}"), theme.title)];
+    let title = Line::styled(format!(" Presets: {title}"), theme.title);
+    let mut lines = vec![(title, None)];
     let mut end = 0;
     let width = usize::from(area.width).saturating_sub(1);
     for (index, (preset, refused)) in app.presets().into_iter().enumerate() {
@@ -42,8 +50,9 @@ pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
         ]);
         let indent = |columns: usize| Span::raw(" ".repeat(columns));
         if width < BESIDE {
-            lines.push(head);
-            lines.extend(wrap(&spans, width, indent(5), indent(5)));
+            lines.push((head, Some(index)));
+            let below = wrap(&spans, width, indent(5), indent(5));
+            lines.extend(below.into_iter().map(|line| (line, Some(index))));
         } else {
             let mut beside = wrap(&spans, width, indent(NAME), indent(NAME));
             if let Some(first) = beside.first_mut() {
@@ -53,14 +62,13 @@ pub fn draw(app: &App, chosen: usize, area: Rect, buffer: &mut Buffer) {
                 first.spans.push(indent(pad));
                 first.spans.extend(rest);
             }
-            lines.extend(beside);
+            lines.extend(beside.into_iter().map(|line| (line, Some(index))));
         }
         if index == chosen {
             end = lines.len();
         }
     }
     let skip = end.saturating_sub(usize::from(area.height));
-    for (line, row) in lines.into_iter().skip(skip).zip(area.rows()) {
-        line.render(row, buffer);
-    }
+    lines.drain(..skip);
+    lines
 }

@@ -21,6 +21,27 @@ pub fn rows(slot: &Slot, width: u16) -> u16 {
     slot.knobs.len().div_ceil(across) as u16
 }
 
+/// Where each knob is that can be seen, column by column.
+pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
+    if area.height == 0 || slot.knobs.is_empty() {
+        return Vec::new();
+    }
+    let across = usize::from((area.width / KNOB).max(1));
+    let down = slot.knobs.len().div_ceil(across);
+    let width = area.width / across as u16;
+    // Where there are more rows than fit, the marked one stays in view.
+    let skip = (slot.knob % down + 1).saturating_sub(usize::from(area.height));
+    let shown = skip..skip + usize::from(area.height);
+    (0..slot.knobs.len())
+        .filter(|index| shown.contains(&(index % down)))
+        .map(|index| {
+            let (column, row) = ((index / down) as u16, (index % down - skip) as u16);
+            let cell = Rect::new(area.x + column * width, area.y + row, width, 1);
+            (index, cell.intersection(area))
+        })
+        .collect()
+}
+
 /// Draws the knobs column by column; returns where the cursor stands if a value is being typed.
 pub fn draw(
     app: &App,
@@ -29,39 +50,12 @@ pub fn draw(
     area: Rect,
     buffer: &mut Buffer,
 ) -> Option<Position> {
-    if area.height == 0 || slot.knobs.is_empty() {
-        return None;
-    }
-    let across = usize::from((area.width / KNOB).max(1));
-    let down = slot.knobs.len().div_ceil(across);
-    let width = area.width / across as u16;
-    // Where there are more rows than fit, the marked one stays in view.
-    let skip = (slot.knob % down + 1).saturating_sub(usize::from(area.height));
     let mut cursor = None;
-    for (index, knob) in slot.knobs.iter().enumerate() {
-        let (column, row) = (index / down, index % down);
-        let Some(row) = row
-            .checked_sub(skip)
-            .filter(|&row| row < usize::from(area.height))
-        else {
-            continue;
-        };
-        let cell = Rect::new(
-            area.x + column as u16 * width,
-            area.y + row as u16,
-            width,
-            1,
-        );
-        let at = draw_knob(
-            app,
-            page,
-            slot,
-            knob,
-            index,
-            cell.intersection(area),
-            buffer,
-        );
-        cursor = cursor.or(at);
+    for (index, cell) in cells(slot, area) {
+        if let Some(knob) = slot.knobs.get(index) {
+            let at = draw_knob(app, page, slot, knob, index, cell, buffer);
+            cursor = cursor.or(at);
+        }
     }
     cursor
 }
