@@ -243,7 +243,7 @@ pub fn tell(parsed: &Parsed, console: &mut Console) {
 
 #[cfg(test)]
 mod tests {
-    use super::Library;
+    use super::{Library, languages};
 
     #[test]
     fn the_built_in_course_lists_every_lesson_file_and_has_nothing_wrong_with_it() {
@@ -261,5 +261,18 @@ mod tests {
                 .find(|module| module.id == lesson.front.id.module());
             assert!(module.is_some(), "{}", lesson.front.id);
         }
+    }
+    #[test]
+    fn every_built_in_translation_can_be_used() {
+        let library = Library::built_in();
+        let mut read = 0;
+        for lesson in library.parsed().course.unwrap().lessons() {
+            for (file, parsed) in languages::all(lesson, library.files()).unwrap() {
+                let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+                assert!(parsed.lesson.is_some(), "{file}: {}", told.join("\n"));
+                read += 1;
+            }
+        }
+        assert!(read > 0);
     }
 }

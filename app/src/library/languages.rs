@@ -150,16 +150,19 @@ pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
     ))
 }
 
-/// Every translation of a lesson, of a course or on disk, as it reads.
-pub fn all(lesson: &Lesson, files: &CourseFiles) -> Result<Vec<Parsed>, Failure> {
+/// Every translation of a lesson, of a course or on disk, as it reads, with the name of its file.
+pub fn all(lesson: &Lesson, files: &CourseFiles) -> Result<Vec<(String, Parsed)>, Failure> {
     match path_in(lesson, files) {
         Some(path) => Ok(beside(path, files)
             .into_iter()
-            .map(|(_, file)| read_translation(&file.name, &file.bytes, lesson))
+            .map(|(_, file)| {
+                let parsed = read_translation(&file.name, &file.bytes, lesson);
+                (file.name.clone(), parsed)
+            })
             .collect()),
         None => on_disk(Path::new(&lesson.source.file))
             .iter()
-            .map(|(_, path)| read_file(path, lesson))
+            .map(|(_, path)| Ok((path.display().to_string(), read_file(path, lesson)?)))
             .collect(),
     }
 }

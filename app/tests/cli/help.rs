@@ -35,6 +35,8 @@ impl Folder {
             .args(arguments)
             .stdin(Stdio::null())
             .env("MLSYS_DATA_DIR", self.path("data"))
+            .envs(["LC_ALL", "LC_MESSAGES", "LANG"].map(|name| (name, "")))
+            .env_remove("MLSYS_LANG")
             .env_remove("MLSYS_DEVICE")
             .env_remove("MLSYS_PLAIN")
             .env_remove("MLSYS_THEME");

@@ -15,3 +15,4 @@ mod runs;
 #[cfg(unix)]
 mod signals;
 mod themes;
+mod translations;

@@ -22,6 +22,7 @@ pub fn json_schema(registry: &Registry) -> Value {
             "question": { "$ref": "#/$defs/question" },
             "check": { "$ref": "#/$defs/check" },
             "notes": { "type": "string" },
+            "translation": { "$ref": "#/$defs/translation" },
         },
         "additionalProperties": false,
         "$defs": {
@@ -30,6 +31,7 @@ pub fn json_schema(registry: &Registry) -> Value {
             "predict": predict(),
             "question": question(registry),
             "check": check(),
+            "translation": translation(),
             "lesson_id": { "type": "string", "pattern": "^[a-z][a-z0-9-]*/[a-z][a-z0-9-]*$" },
             "text": { "type": "string", "pattern": "\\S" },
             "texts": { "type": "array", "items": { "$ref": "#/$defs/text" } },
@@ -213,4 +215,48 @@ fn check() -> Value {
             "why": text(),
         }),
     )
+}
+
+/// The TOML parts of a translation: texts alone.
+fn translation() -> Value {
+    let optional = |properties| object(&[], properties);
+    let mut translation = optional(json!({
+        "front_matter": object(&["format", "id", "lang", "title"], json!({
+            "format": { "const": FORMAT },
+            "id": { "$ref": "#/$defs/lesson_id" },
+            "lang": { "type": "string", "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]+)*$" },
+            "title": text(),
+            "of": { "type": "string", "description": "the fingerprint of the original when it was translated" },
+        })),
+        "lab": optional(json!({
+            "title": text(),
+            "panel": { "type": "array", "items": object(&["name", "title"], json!({
+                "name": text(),
+                "title": text(),
+            })) },
+        })),
+        "predict": optional(json!({
+            "prompt": text(),
+            "choices": texts(),
+            "unit": text(),
+            "explain": text(),
+        })),
+        "question": optional(json!({
+            "prompt": text(),
+            "choices": texts(),
+            "left": texts(),
+            "right": texts(),
+            "extra": texts(),
+            "accept": texts(),
+            "unit": text(),
+            "say": texts(),
+            "hints": texts(),
+            "explain": text(),
+        })),
+        "check": optional(json!({ "why": text() })),
+        "notes": { "type": "string" },
+    }));
+    translation["description"] =
+        "The TOML parts of a translation, LESSON.LANG.md beside LESSON.md: texts alone, all else is the original's.".into();
+    translation
 }

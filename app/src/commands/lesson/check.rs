@@ -42,9 +42,12 @@ pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failur
             continue;
         };
         let mut own = check(lesson, options, &request, world)?;
-        for translation in languages::all(lesson, &course)? {
+        for (file, translation) in languages::all(lesson, &course)? {
             for diagnostic in &translation.diagnostics {
                 tell(diagnostic, world, &mut own);
+            }
+            if translation.lesson.is_some() {
+                passed.push(format!("{file}: good"));
             }
         }
         exit = exit.and(own);
