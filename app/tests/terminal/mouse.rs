@@ -23,7 +23,7 @@ fn a_click_opens_the_marked_lesson_and_quitting_releases_the_mouse() {
     let row = shown.lines().position(|line| line.contains("○ Five lines"));
     let row = row.unwrap() + 1;
     screen.keys(&format!("\x1b[<0;10;{row}M\x1b[<0;10;{row}m"));
-    screen.wait_for("PREDICT");
+    screen.wait_for("Two arms of points");
     screen.keys("q");
     screen.wait_for("the course");
     screen.keys("q");
@@ -48,7 +48,7 @@ fn a_stop_releases_the_mouse_and_going_on_takes_it_again() {
 #[test]
 fn the_line_for_this_state_goes_to_the_clipboard_of_the_terminal() {
     let mut screen = Screen::open(100, 30, &["open", "systems/training-loop"]);
-    screen.wait_for("PREDICT");
+    screen.wait_for("Two arms of points");
     screen.keys("y");
     // mlsys open systems/training-loop
     screen.wait_for_bytes("\x1b]52;c;bWxzeXMgb3BlbiBzeXN0ZW1zL3RyYWluaW5nLWxvb3A=\x07");
