@@ -134,6 +134,8 @@ pub enum Bench {
     Train(BenchTrain),
     /// The first frame, memory, and the time from a key to the frame that answers it
     Start(BenchStart),
+    /// Records: what a value costs the run that reports it, and how long a record of millions takes to load
+    Load(BenchLoad),
 }
 
 /// Measures the program on a pseudo-terminal.
@@ -145,6 +147,22 @@ pub struct BenchStart {
     /// How long keys are typed while a network trains
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=600))]
     pub seconds: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures records.
+#[derive(Debug, Args)]
+pub struct BenchLoad {
+    /// Steps of the run that is recorded
+    #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub steps: u64,
+    /// Metrics that it reports at every step
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=30))]
+    pub metrics: u64,
+    /// How often the record is loaded
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
     #[command(flatten)]
     pub listing: Listing,
 }

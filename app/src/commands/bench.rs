@@ -3,6 +3,7 @@
 //! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
 //! docs/measuring.md says how each figure comes about.
 
+mod load;
 #[cfg(unix)]
 mod pty;
 mod sample;
@@ -17,6 +18,7 @@ use crate::exit::{Exit, Failure};
 /// Does what `mlsys bench` asks for.
 pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
     match asked {
+        cli::Bench::Load(options) => load::run(options, world),
         cli::Bench::Train(options) => train::run(options, world),
         #[cfg(unix)]
         cli::Bench::Start(options) => start::run(options, world),
