@@ -1,4 +1,4 @@
-//! Puts the built-in course into the program, `course.toml` and every lesson file beside it, and the themes.
+//! Puts the built-in course into the program, `course.toml` and every lesson file beside it, the recorded runs and the themes.
 
 use std::error::Error;
 use std::fs;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fmt::Write};
 
 const LIBRARY: &str = "../lessons/library";
+const RECORDINGS: &str = "../assets/recordings";
 const THEMES: &str = "../assets/themes";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -14,7 +15,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     add(&library, "", &mut list)?;
     list.push(']');
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("library.rs"), list)?;
+    recordings()?;
     themes()
+}
+
+/// Lists the recordings that ship: each a folder as a run has left it.
+fn recordings() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={RECORDINGS}");
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(RECORDINGS);
+    let mut list = String::from("&[\n");
+    for recording in sorted(&folder)? {
+        if !recording.is_dir() {
+            continue;
+        }
+        let name = recording.file_name().unwrap_or_default().to_string_lossy();
+        let file = |file: &str| {
+            let path = recording.join(file).display().to_string();
+            format!("include_bytes!({path:?})")
+        };
+        writeln!(
+            list,
+            "    Shipped {{ name: {name:?}, about: {}, reports: {}, outcome: {} }},",
+            file("run.json"),
+            file("reports.jsonl"),
+            file("outcome.json")
+        )?;
+    }
+    list.push(']');
+    fs::write(
+        PathBuf::from(env::var("OUT_DIR")?).join("recordings.rs"),
+        list,
+    )?;
+    Ok(())
 }
 
 fn themes() -> Result<(), Box<dyn Error>> {

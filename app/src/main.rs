@@ -21,6 +21,7 @@ mod paths;
 mod progress_log;
 mod quiet;
 mod record;
+mod replay;
 mod reports;
 mod results;
 mod runner;

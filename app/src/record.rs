@@ -9,6 +9,7 @@ mod line;
 mod load;
 mod number;
 mod read;
+mod shipped;
 mod writer;
 
 use std::fs::{self, File};
@@ -25,6 +26,8 @@ use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
 pub use read::{Past, Standing, Summary, find, list, newest_metric, open, summary, value_text};
+
+pub use shipped::shipped;
 
 use crate::session::Outcome;
 use writer::Writer;

@@ -58,7 +58,7 @@ struct Inbox {
 impl Session {
     /// Starts a run; `wake` is called, from the run's thread, when the inbox is no longer empty.
     pub fn start(
-        lab: &'static dyn Lab,
+        lab: impl Lab + 'static,
         params: Params,
         device: DeviceId,
         limits: Limits,
@@ -94,7 +94,7 @@ impl Session {
                     sink: &mut uplink,
                     control,
                 };
-                let outcome = guarded(lab, &mut run);
+                let outcome = guarded(&lab, &mut run);
                 shared.lock().ended = Some((outcome, started.elapsed()));
                 (shared.wake)();
             })?;

@@ -26,6 +26,7 @@ pub mod picture;
 pub mod plain;
 pub mod preview;
 pub mod prose;
+mod records;
 pub mod search;
 pub mod slot;
 #[cfg(test)]

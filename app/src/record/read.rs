@@ -79,6 +79,14 @@ impl Summary {
         ))
     }
 
+    /// How long it took, if it has ended.
+    pub fn seconds(&self) -> Option<f64> {
+        match &self.standing {
+            Standing::Ended(end) => end["seconds"].as_f64(),
+            Standing::GoingOn | Standing::CutOff => None,
+        }
+    }
+
     /// The parameters with their values as people read them, in the order of their names.
     pub fn params(&self) -> Vec<(&str, String)> {
         let params = self.about["params"].as_object();
@@ -207,7 +215,7 @@ pub fn summary(folder: &Path) -> Result<Summary, String> {
 }
 
 /// Refuses what this version cannot read.
-fn checked(about: &Json) -> Result<(), String> {
+pub fn checked(about: &Json) -> Result<(), String> {
     match about["format"].as_u64() {
         Some(1..=FORMAT) => Ok(()),
         Some(format) if format > FORMAT => Err(format!(

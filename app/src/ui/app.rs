@@ -13,6 +13,7 @@ mod overlay;
 mod palette;
 mod picture;
 mod preset;
+mod records;
 mod run;
 mod search;
 mod steer;
@@ -32,6 +33,7 @@ use super::overlay::Overlay;
 use super::page::Page;
 use super::palette::{Item, Target};
 use super::preview::Preview;
+use super::records::Entry;
 use super::theme::{Look, Theme};
 use super::wait::Waiting;
 
@@ -61,6 +63,8 @@ pub struct App {
     pub sources: BTreeMap<String, String>,
     /// Recorded runs, as the palette lists them.
     pub recorded: Vec<Item>,
+    /// All recorded runs, the newest first, with those that ship with the program last.
+    pub records: Vec<Entry>,
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
     /// Which device new runs take.
@@ -195,6 +199,7 @@ impl App {
             recent: Vec::new(),
             sources: BTreeMap::new(),
             recorded: Vec::new(),
+            records: Vec::new(),
             devices: None,
             choice,
             progress,
@@ -279,6 +284,8 @@ impl App {
                 self.notice = Some(sentence);
                 Vec::new()
             }
+            Message::Records(entries) => self.take_records(entries),
+            Message::Fetched(fetched) => self.fetched(fetched),
             Message::Previewed(sight) => self.previewed(sight),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
         }

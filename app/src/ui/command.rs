@@ -72,6 +72,8 @@ pub enum Command {
     Instructor,
     /// Show all that is wrong with the followed lesson file.
     Problems,
+    /// The recorded runs of this lab.
+    Records,
     /// Use the next usable device.
     Device,
     /// The page of all commands.
@@ -179,11 +181,13 @@ pub enum Place {
     Filter,
     /// The glossary.
     Glossary,
+    /// The list of recorded runs.
+    Records,
 }
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Course,
         Self::Text,
         Self::Lab,
@@ -197,6 +201,7 @@ impl Place {
         Self::Search,
         Self::Filter,
         Self::Glossary,
+        Self::Records,
     ];
 
     /// The word for it.
@@ -215,6 +220,7 @@ impl Place {
             Self::Search => "search",
             Self::Filter => "filter",
             Self::Glossary => "glossary",
+            Self::Records => "recorded runs",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod inputs;
 mod plain;
 mod pulse;
+mod records;
 mod runs;
 mod watch;
 
@@ -167,6 +168,7 @@ pub fn run(mut options: Options) -> Result<Left, Broken> {
         .and_then(|()| ask(decider, &app, &mut terminal))
         .and_then(|()| {
             inputs::probe_devices(&sender);
+            driver.runner.list_records();
             driver.serve(&mut app, &mut terminal, &inbox)
         });
     // However it ends, the record of a run that goes on is closed.
@@ -376,6 +378,14 @@ impl Driver {
                         self.carry_out(more, app, terminal)?;
                     }
                 }
+                Effect::Replay(start) => {
+                    if let Some(message) = self.runner.replay(*start) {
+                        let more = app.update(message);
+                        self.carry_out(more, app, terminal)?;
+                    }
+                }
+                Effect::ListRecords => self.runner.list_records(),
+                Effect::ReadRecord(wanted) => self.runner.read_record(*wanted),
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures => self.runner.want_pictures(),
                 Effect::Abandon => self.runner.abandon(),

@@ -1,17 +1,20 @@
 //! What happens to the app and what it wants done: the only ways in and out of [`super::app::App`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
-use mlsys_lab::report::Report;
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::Schema;
 use mlsys_lesson::Event;
 
 use super::app::Mouse;
 use super::command;
 use super::key::Key;
 use super::preview::Sight;
+use super::records::{Entry, Fetched, Wanted};
 use super::theme::Background;
 use crate::exports::Export;
 use crate::session::Outcome;
@@ -77,6 +80,10 @@ pub enum Message {
     NotSaved(String),
     /// A picture was written; the sentence says where.
     Exported(String),
+    /// The recorded runs are known, the newest first.
+    Records(Vec<Entry>),
+    /// A recorded run has been read, or why it could not be.
+    Fetched(Result<Box<Fetched>, String>),
     /// The lesson file that is followed has changed.
     Previewed(Sight),
     /// The system asks the program to end.
@@ -101,6 +108,12 @@ pub enum Gesture {
 pub enum Effect {
     /// Start a run.
     Start(Box<Start>),
+    /// Replay a recorded run as if it ran.
+    Replay(Box<ReplayStart>),
+    /// Find out what has been recorded.
+    ListRecords,
+    /// Read a recorded run.
+    ReadRecord(Box<Wanted>),
     /// Give the run an order.
     Order(Command),
     /// Ask the run for fresh pictures.
@@ -138,4 +151,17 @@ pub struct Start {
     pub lesson: String,
     /// The lab's id in the lesson, for the record.
     pub lab: String,
+}
+
+/// A recorded run to be replayed.
+#[derive(Debug)]
+pub struct ReplayStart {
+    /// Its number among the runs of this session.
+    pub run: u64,
+    /// Its lab.
+    pub schema: &'static Schema,
+    /// The lab's parameters here.
+    pub params: Params,
+    /// What it reported.
+    pub data: Arc<RunData>,
 }

@@ -4,11 +4,12 @@ use super::command::Place;
 use super::confirm::Confirm;
 use super::entry::Entry;
 use super::palette::Palette;
+use super::records::Records;
 use super::search::Search;
 use super::terms::Terms;
 
 /// Something over the page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
     /// The page of all commands.
     Help {
@@ -34,6 +35,8 @@ pub enum Overlay {
     Filter(Entry),
     /// The glossary.
     Glossary(Terms),
+    /// The recorded runs of the shown lab.
+    Records(Records),
     /// Everything that is wrong with the followed lesson file.
     Problems {
         /// The first line shown.
@@ -54,6 +57,7 @@ impl Overlay {
             Self::Search(_) => Place::Search,
             Self::Filter(_) => Place::Filter,
             Self::Glossary(_) => Place::Glossary,
+            Self::Records(_) => Place::Records,
         }
     }
 

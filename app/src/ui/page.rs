@@ -345,6 +345,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         begun_with: Vec::new(),
         reference: None,
         device: None,
+        replay: None,
         explored: false,
         superseded: false,
         seed,

@@ -15,10 +15,6 @@ pub enum Target {
     /// Opens a lab on a page of its own, by its kind.
     Lab(String),
     /// Opens a recorded run, by its name.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "nothing lists recorded runs yet")
-    )]
     Run(String),
 }
 

@@ -53,6 +53,17 @@ pub struct Scene<'a> {
     pub cursor: Option<u64>,
     /// Whether keys act on it.
     pub focus: Focus,
+    /// Whether the run is one that goes on here.
+    pub origin: Origin,
+}
+
+/// Whether a run goes on here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It does, or did.
+    Here,
+    /// It was recorded before, here or elsewhere.
+    Recorded,
 }
 
 /// Whether keys act on a panel.
@@ -162,7 +173,10 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
         Focus::Keys => theme.selection,
         Focus::Aside => theme.title,
     };
-    let end = pen.text(area.x, area.y, name, style);
+    let mut end = pen.text(area.x, area.y, name, style);
+    if scene.origin == Origin::Recorded {
+        end = pen.text(end, area.y, " recorded", theme.warn);
+    }
     let facts = facts(scene, look);
     // The facts that fit right of the name, the most telling first.
     for kept in (1..=facts.len()).rev() {

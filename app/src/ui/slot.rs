@@ -12,7 +12,8 @@ use mlsys_lab::value::Value;
 
 use super::earlier::{self, Earlier, Overlay};
 use super::history::{History, Turned};
-use super::panel::{Focus, Scene, View};
+use super::panel::{Focus, Origin, Scene, View};
+use super::records::Replay;
 
 /// A lab beside the text.
 pub struct Slot {
@@ -56,6 +57,8 @@ pub struct Slot {
     pub reference: Option<RunData>,
     /// The device of the newest run.
     pub device: Option<DeviceId>,
+    /// The recorded run that is shown in place of one, which never counts.
+    pub replay: Option<Replay>,
     /// Whether a knob has left the lesson's value in the newest run.
     pub explored: bool,
     /// The run's seed.
@@ -179,11 +182,15 @@ impl Slot {
     pub fn begin(&mut self) {
         if !self.data.series.is_empty() {
             self.retired += 1;
-            let name = format!("run {}", self.retired);
+            let name = match &self.replay {
+                Some(replay) => replay.origin.clone(),
+                None => format!("run {}", self.retired),
+            };
             let data = std::mem::take(&mut self.data);
             let values = std::mem::take(&mut self.begun_with);
             earlier::keep(&mut self.earlier, Earlier::new(name, values, data));
         }
+        self.replay = None;
         let values = self.knobs.iter().map(|knob| {
             let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
             (knob.param.name.clone(), value)
@@ -238,6 +245,10 @@ impl Slot {
             view: self.views.get(index)?,
             cursor: self.cursor,
             focus: Focus::Aside,
+            origin: self
+                .replay
+                .as_ref()
+                .map_or(Origin::Here, |_| Origin::Recorded),
         })
     }
 

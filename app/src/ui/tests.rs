@@ -8,6 +8,7 @@ mod palette;
 mod pictures;
 mod presets;
 mod reading;
+mod records;
 mod runs;
 mod screens;
 mod sizes;

@@ -13,6 +13,7 @@ pub mod palette;
 pub mod presets;
 mod problems;
 mod prompt;
+mod records;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -74,6 +75,7 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => {
             return None;
         }
+        Overlay::Records(_) => records::area(body),
     };
     Clear.render(area, buffer);
     Block::new()
@@ -99,6 +101,10 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),
         Overlay::Glossary(terms) => glossary::draw(app, terms, area, buffer),
         Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => None,
+        Overlay::Records(records) => {
+            records::draw(app, records, area, buffer);
+            None
+        }
     }
 }
 

@@ -16,6 +16,16 @@ pub trait Lab: Send + Sync {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError>;
 }
 
+impl<L: Lab + ?Sized> Lab for &L {
+    fn schema(&self) -> &Schema {
+        (**self).schema()
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        (**self).run(run)
+    }
+}
+
 /// What a lab is given for one run.
 pub struct Run<'a> {
     /// Resolved parameters; a live one may change between two steps.

@@ -7,6 +7,7 @@ use crate::ui::line;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::{Audience, Side};
+use crate::ui::records::Purpose;
 
 impl App {
     /// Where keys go now.
@@ -57,6 +58,9 @@ impl App {
     /// One arm a command; what depends on the place is told apart by the arm's own function.
     fn carry_out(&mut self, command: Command) -> Vec<Effect> {
         match command {
+            Command::Run if self.place() == Place::Records => {
+                return self.fetch_marked(Purpose::Replay);
+            }
             Command::Run => return self.run_or_pause(),
             Command::Step => return self.step(1),
             Command::Steps => self.ask_for_steps(),
@@ -67,6 +71,7 @@ impl App {
             Command::Search => self.open_search(),
             Command::Glossary => self.toggle_glossary(),
             Command::Yes => return self.confirmed(),
+            Command::Records => return self.open_records(),
             Command::Stop => return self.stop(),
             Command::Reset => return self.ask_to_reset(),
             Command::Move(motion) => self.move_by(motion),

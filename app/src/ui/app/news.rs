@@ -73,7 +73,8 @@ impl App {
             slot.data = RunData::default();
         }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
-        if !complete || slot.explored {
+        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
+        if !complete || slot.explored || slot.replay.is_some() {
             return Vec::new();
         }
         slot.reference = Some(slot.data.clone());

@@ -6,6 +6,7 @@ use crate::ui::key::Key;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::preview::Preview;
+use crate::ui::records::Purpose;
 use crate::ui::view;
 
 impl App {
@@ -32,6 +33,7 @@ impl App {
                 Overlay::Help { .. }
                 | Overlay::Problems { .. }
                 | Overlay::Presets { .. }
+                | Overlay::Records(_)
                 | Overlay::Line(_),
             )
             | None => {}
@@ -53,6 +55,7 @@ impl App {
                 Overlay::Help { .. }
                 | Overlay::Problems { .. }
                 | Overlay::Presets { .. }
+                | Overlay::Records(_)
                 | Overlay::Line(_)
                 | Overlay::Confirm(_),
             )
@@ -65,6 +68,7 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Palette(_)) => return self.choose_from_palette(),
             Some(Overlay::Presets { .. }) => return self.choose_preset(),
+            Some(Overlay::Records(_)) => return self.fetch_marked(Purpose::Overlay),
             Some(Overlay::Steps(_)) => return self.do_steps(),
             Some(Overlay::Filter(_)) => return self.open_filtered(),
             Some(Overlay::Search(_)) => self.next_hit(1),
@@ -103,6 +107,7 @@ impl App {
             ) => *at = motion.from(*at, half, last),
             Some(Overlay::Palette(palette)) => palette.move_by(motion, half),
             Some(Overlay::Glossary(terms)) => terms.move_by(motion, half),
+            Some(Overlay::Records(records)) => records.move_by(motion, half),
             Some(Overlay::Search(_)) => match motion {
                 Motion::Up | Motion::PageUp => self.next_hit(-1),
                 Motion::Down | Motion::PageDown => self.next_hit(1),

@@ -74,10 +74,7 @@ impl App {
         match target {
             Target::Command(command) => self.dispatch(command),
             Target::Lesson(_) | Target::Lab(_) => self.ask_to_go(target),
-            Target::Run(name) => {
-                self.notice = Some(format!("mlsys runs show {name} prints this run"));
-                Vec::new()
-            }
+            Target::Run(name) => self.go_to_record(&name),
         }
     }
 
@@ -109,7 +106,7 @@ impl App {
     }
 
     /// Opens a lab with its own defaults on a page of its own.
-    fn go_to_lab(&mut self, kind: &str) -> Vec<Effect> {
+    pub(super) fn go_to_lab(&mut self, kind: &str) -> Vec<Effect> {
         let page = self.registry.find(kind).ok();
         let Some(lesson) = page.and_then(|lab| own_page::with_defaults(lab.schema())) else {
             self.notice = Some(format!("lab {kind} has no page of its own"));

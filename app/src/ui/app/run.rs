@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
-use mlsys_lab::device::{DeviceId, choose};
+use mlsys_lab::device::{DeviceChoice, DeviceId, choose};
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
 use super::{Active, App, Asked, How, Tempo};
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
+use crate::ui::records::Purpose;
 use crate::ui::slot::{Slot, State};
 use crate::ui::view::TWO_SIDES;
 
@@ -127,6 +128,12 @@ impl App {
             // The answer under way is of a knob that has moved on.
             Some(active) if active.slot == current && instant => self.start(How::Run),
             None if instant => self.start(How::Run),
+            Some(active) if active.slot == current && slot.replay.is_some() => {
+                self.notice = Some(format!(
+                    "a recorded run does not hear knobs: {name} takes effect with the next run"
+                ));
+                Vec::new()
+            }
             // A value that is unset again has no order: the next run is without it.
             Some(active)
                 if active.slot == current
@@ -210,6 +217,7 @@ impl App {
         let Some(active) = self.active.filter(|active| active.waiting) else {
             return Vec::new();
         };
+        let recording = self.recording_for(active.slot);
         let Some(page) = self.page.as_mut() else {
             return Vec::new();
         };
@@ -220,8 +228,18 @@ impl App {
         let device = if !slot.schema.is_live() {
             Ok(DeviceId::CPU)
         } else if let Some(devices) = &self.devices {
-            choose(self.choice, devices, &backends(&lesson, &slot.id))
-                .map_err(|error| error.to_string())
+            match (
+                choose(self.choice, devices, &backends(&lesson, &slot.id)),
+                recording,
+            ) {
+                (Ok(device), _) => Ok(device),
+                (Err(_), Some(recording)) if self.choice == DeviceChoice::Auto => {
+                    slot.state = State::Ready;
+                    self.active = None;
+                    return self.fetch(recording, Purpose::Replay, active.slot);
+                }
+                (Err(missing), _) => Err(missing.to_string()),
+            }
         } else {
             return Vec::new();
         };
@@ -275,10 +293,11 @@ impl App {
     }
 }
 
+/// Long enough to see a boundary bend and to turn a knob, short enough to be waited for.
+pub(super) const WATCHED: Duration = Duration::from_secs(6);
+
 /// The least time from step to step at a tempo.
 pub(super) fn interval(tempo: Tempo, slot: &Slot) -> Duration {
-    /// Long enough to see a boundary bend and to turn a knob, short enough to be waited for.
-    const WATCHED: Duration = Duration::from_secs(6);
     match (tempo, slot.steps()) {
         (Tempo::Watch, Some(steps)) => WATCHED / u32::try_from(steps).unwrap_or(u32::MAX).max(1),
         (Tempo::Watch, None) | (Tempo::Full, _) => Duration::ZERO,

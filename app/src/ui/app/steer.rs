@@ -9,6 +9,7 @@ use crate::ui::key::Key;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
+use crate::ui::records::Speed;
 use crate::ui::slot::State;
 use crate::ui::wait::{Wait, Waiting};
 
@@ -84,6 +85,9 @@ impl App {
                 active.asked = Asked::Nothing;
                 if let Some(slot) = page.slot_mut() {
                     slot.state = State::Running;
+                    if let Some(replay) = &mut slot.replay {
+                        replay.speed = Speed::ToTheEnd;
+                    }
                 }
                 vec![
                     Effect::Order(Command::Pace(std::time::Duration::ZERO)),
@@ -139,6 +143,9 @@ impl App {
 
     /// Full speed, or a pace that can be watched; a run that is going on changes with it.
     pub(super) fn change_tempo(&mut self) -> Vec<Effect> {
+        if let Some(effects) = self.change_speed() {
+            return effects;
+        }
         self.tempo = self.tempo.other();
         self.notice = Some(self.tempo.sentence().to_owned());
         let Some(active) = &mut self.active else {

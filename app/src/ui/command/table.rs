@@ -4,17 +4,17 @@ use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
 use Place::{
-    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Search, Steps,
-    Text,
+    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Records, Search,
+    Steps, Text,
 };
 
 const READING: &[Place] = &[Text, Lab, Picture];
-const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets];
+const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 /// What lies over the page and holds a list, beside a field that takes the letters.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 const ALL: &[Place] = &[
     Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter,
-    Glossary,
+    Glossary, Records,
 ];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
@@ -207,7 +207,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Back,
         &[Key::Esc, Key::Char('q')],
-        &[Text, Lab, Picture, Help, Presets],
+        &[Text, Lab, Picture, Help, Presets, Records],
         "back",
         "back to the course, or out of what lies over the page; runs stop, answers are kept",
     )
@@ -596,6 +596,31 @@ pub const TABLE: &[Binding] = &[
         "mark an entry further away",
     )
     .rank(Rank::Rare),
+    row(
+        Command::Records,
+        &[Key::Char('r')],
+        &[Text, Lab, Picture, Records],
+        "recorded",
+        "list recorded runs of this lab: to put one behind the curves, or to replay one; or leave the list",
+    )
+    .needs(&[Need::Lab])
+    .rank(Rank::Rare),
+    row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Records],
+        "behind curves",
+        "put the marked run behind the curves",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Run,
+        &[Key::Char(' ')],
+        &[Records],
+        "replay",
+        "replay the marked run; f changes its speed",
+    )
+    .rank(Rank::First),
     row(
         Command::Quit,
         &[Key::Ctrl('c')],

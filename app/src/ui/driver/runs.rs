@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::control::{Command, Limits, StopReason};
+use mlsys_lab::device::DeviceId;
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 
-use super::{Input, Outbox};
+use super::{Input, Outbox, records};
 use crate::record::{About, Record};
+use crate::replay::Replayed;
 use crate::session::{Outcome, Session};
 use crate::ui::app::App;
-use crate::ui::message::{Message, Start};
+use crate::ui::message::{Message, ReplayStart, Start};
+use crate::ui::records::Wanted;
 
 /// Starts runs one at a time and brings back what they say.
 pub struct Runner {
@@ -92,6 +95,44 @@ impl Runner {
                 trouble
             }
         }
+    }
+
+    /// Replays a recorded run; nothing of it is recorded again.
+    pub fn replay(&mut self, start: ReplayStart) -> Option<Message> {
+        self.abandon();
+        let ReplayStart {
+            run,
+            schema,
+            params,
+            data,
+        } = start;
+        let outbox = self.outbox.clone();
+        let wake = move || {
+            let _ = outbox.send(Input::RunSpoke);
+        };
+        let lab = Replayed { schema, data };
+        match Session::start(lab, params, DeviceId::CPU, Limits::default(), wake) {
+            Err(error) => Some(failed(run, format!("no thread could be started: {error}"))),
+            Ok(session) => {
+                self.running = Some(Running {
+                    run,
+                    session,
+                    record: None,
+                    started: Instant::now(),
+                });
+                None
+            }
+        }
+    }
+
+    /// Finds out what has been recorded.
+    pub fn list_records(&self) {
+        records::list(self.folder.clone(), &self.outbox);
+    }
+
+    /// Reads a recorded run.
+    pub fn read_record(&self, wanted: Wanted) {
+        records::read(wanted, &self.outbox);
     }
 
     /// Gives the run an order.

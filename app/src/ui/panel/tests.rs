@@ -10,7 +10,7 @@ use mlsys_lab::schema::{Scale, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Focus, Scene, Smoothing, View, Window, draw_panel, words};
+use super::{Focus, Origin, Scene, Smoothing, View, Window, draw_panel, words};
 use crate::ui::earlier::Earlier;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::snapshot::rows;
@@ -69,6 +69,7 @@ fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
         view: view(schema, panel),
         cursor: None,
         focus: Focus::Aside,
+        origin: Origin::Here,
     }
 }
 

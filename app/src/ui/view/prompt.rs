@@ -62,6 +62,7 @@ impl<'a> Prompt<'a> {
             | Overlay::Presets { .. }
             | Overlay::Line(_)
             | Overlay::Palette(_)
+            | Overlay::Records(_)
             | Overlay::Problems { .. }
             | Overlay::Confirm(_)
             | Overlay::Glossary(_) => None,

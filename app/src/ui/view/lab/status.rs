@@ -49,6 +49,10 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         parts.push(Span::styled(separator, theme.dim));
         parts.push(Span::styled(text, theme.text));
     };
+    // Before all figures, so that it is never what has no room.
+    if let Some(replay) = &slot.replay {
+        add(replay.origin.clone());
+    }
     // What is waited for comes before the figures, which stand still meanwhile.
     let is_here = app.active.is_some_and(|active| {
         page.slots
@@ -80,7 +84,11 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     let hurried = is_here && app.active.is_some_and(|active| active.how == How::ToTheEnd);
     if hurried {
         add("to the end".to_owned());
-    } else if app.tempo == Tempo::Watch && slot.state == State::Running && slot.schema.is_live() {
+    } else if slot.replay.is_none()
+        && app.tempo == Tempo::Watch
+        && slot.state == State::Running
+        && slot.schema.is_live()
+    {
         add("paced (f: full speed)".to_owned());
     }
     if slot.explored {
@@ -102,6 +110,15 @@ pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
         State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
         State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
         State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
+    }
+    if let Some(replay) = &slot.replay {
+        let speed = replay.speed.word();
+        sentences.push((
+            format!(
+                "a recorded run, {speed} (f: other speeds): it earns no points and passes no check"
+            ),
+            theme.warn,
+        ));
     }
     sentences.extend(
         slot.data

@@ -1,0 +1,65 @@
+//! Recorded runs, listed and read on threads of their own: a folder with thousands of them holds no frame up.
+
+use std::path::PathBuf;
+use std::thread;
+
+use super::{Input, Outbox};
+use crate::record::{self, Past};
+use crate::ui::message::Message;
+use crate::ui::records::{Entry, Fetched, Source, Wanted};
+
+/// Lists the runs of a folder, the newest first, and those that ship with the program.
+pub fn list(folder: Option<PathBuf>, outbox: &Outbox) {
+    beside("records", outbox, move || Message::Records(entries(folder)));
+}
+
+/// Reads a run.
+pub fn read(wanted: Wanted, outbox: &Outbox) {
+    beside("record", outbox, move || Message::Fetched(fetched(wanted)));
+}
+
+/// Does work on a thread; without one there is no answer, and what asked for it goes on waiting.
+fn beside(name: &str, outbox: &Outbox, work: impl FnOnce() -> Message + Send + 'static) {
+    let outbox = outbox.clone();
+    let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let _ = outbox.send(Input::Message(work()));
+    });
+    drop(spawned);
+}
+
+fn entries(folder: Option<PathBuf>) -> Vec<Entry> {
+    let names = folder.as_deref().and_then(|runs| record::list(runs).ok());
+    let folders = folder
+        .iter()
+        .flat_map(|runs| names.iter().flatten().rev().map(|name| runs.join(name)));
+    // What cannot be read is told by `mlsys runs list`, where there is room for it.
+    let own = folders.filter_map(|folder| {
+        let summary = record::summary(&folder).ok()?;
+        Some(Entry::new(Source::Folder(folder), &summary))
+    });
+    let shipped = record::shipped()
+        .enumerate()
+        .filter_map(|(place, recording)| {
+            Some(Entry::new(
+                Source::Shipped(place),
+                &recording.summary().ok()?,
+            ))
+        });
+    own.chain(shipped).collect()
+}
+
+fn fetched(wanted: Wanted) -> Result<Box<Fetched>, String> {
+    let past = match &wanted.entry.source {
+        Source::Folder(folder) => record::open(folder),
+        Source::Shipped(place) => match record::shipped().nth(*place) {
+            Some(recording) => recording.open(),
+            None => Err("no such recording ships with mlsys".to_owned()),
+        },
+    };
+    let Past { data, warnings, .. } = past?;
+    Ok(Box::new(Fetched {
+        wanted,
+        data,
+        warnings,
+    }))
+}
