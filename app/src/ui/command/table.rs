@@ -191,7 +191,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Help,
         &[Key::Char('?')],
-        &[Course, Text, Lab, Picture, Help, Presets, Line],
+        &[Course, Text, Lab, Picture, Help, Presets, Records, Line],
         "help",
         "show all keys, or leave them",
     )
