@@ -81,6 +81,7 @@ fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
         | Overlay::Steps(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
+        | Overlay::Records(_)
         | Overlay::Glossary(_) => Some(Hit::Over(None)),
     }
 }
