@@ -5,6 +5,7 @@ mod lab;
 mod number;
 mod predict;
 mod shuffle;
+mod withheld;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ pub enum Verdict {
     Right,
     /// It is not.
     Wrong,
+    /// Nobody here knows: the right answer is kept elsewhere, and this one is graded there.
+    Recorded,
     /// It is no answer to such a question; the feedback says what one looks like, and nothing is lost by it.
     Malformed,
 }
@@ -43,6 +46,7 @@ pub enum Verdict {
 enum Judgement {
     Right,
     Wrong(Option<String>),
+    Recorded,
     Malformed(String),
 }
 
@@ -53,11 +57,12 @@ impl Question {
         let (verdict, feedback) = match self.judge(given, env, registry) {
             Judgement::Right => (Verdict::Right, None),
             Judgement::Wrong(say) => (Verdict::Wrong, say),
+            Judgement::Recorded => (Verdict::Recorded, None),
             Judgement::Malformed(why) => (Verdict::Malformed, Some(why)),
         };
         let points = match verdict {
             Verdict::Right => self.points,
-            Verdict::Wrong | Verdict::Malformed => 0,
+            Verdict::Wrong | Verdict::Recorded | Verdict::Malformed => 0,
         };
         Grade {
             verdict,
@@ -131,10 +136,11 @@ impl Question {
                 }
                 None => malformed("an expression"),
             },
+            QuestionKind::Withheld(asked) => withheld::judge(given, asked),
         }
     }
 
-    /// The stated answer, in the shape in which a learner gives one.
+    /// The stated answer, in the shape in which a learner gives one; empty where it is withheld.
     pub fn stated_answer(&self) -> Answer {
         match &self.kind {
             QuestionKind::Numeric { answer, .. } => Answer::One(answer.source.clone()),
@@ -152,6 +158,7 @@ impl Question {
             }
             QuestionKind::Match { pairs, .. } => Answer::Pairs(pair_map(pairs)),
             QuestionKind::Expression { answer, .. } => Answer::One(answer.value.clone()),
+            QuestionKind::Withheld(_) => Answer::Many(Vec::new()),
         }
     }
 }

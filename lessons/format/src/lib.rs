@@ -19,6 +19,7 @@ mod source;
 mod template;
 mod translate;
 mod validate;
+mod withhold;
 
 pub use check::{CheckOutcome, Part};
 pub use course::{
@@ -31,9 +32,9 @@ pub use grade::{
     Answer, Comparison, Grade, PredictionError, ReadNumberError, Verdict, read_number,
 };
 pub use model::{
-    Block, Check, CourseId, CourseIdError, DeviceName, Formula, FrontMatter, Knob, LabDirective,
-    Lesson, LessonId, LessonIdError, ListedModule, Manifest, Match, Notes, PanelRef, Predict,
-    PredictKind, Prose, Question, QuestionKind, Setting, Target, Term, Tolerance, Wrong,
+    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Formula, FrontMatter, Knob,
+    LabDirective, Lesson, LessonId, LessonIdError, ListedModule, Manifest, Match, Notes, PanelRef,
+    Predict, PredictKind, Prose, Question, QuestionKind, Setting, Target, Term, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::{
@@ -49,3 +50,4 @@ pub use source::{Located, Place, Source};
 pub use template::new_lesson;
 pub use translate::skeleton;
 pub use validate::validate;
+pub use withhold::{Key, KeyError, withheld};

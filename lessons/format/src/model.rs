@@ -16,7 +16,7 @@ pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
 pub(crate) use lab::settings;
 pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
-pub use question::{Match, Question, QuestionKind, Tolerance, Wrong};
+pub use question::{Asked, Match, Question, QuestionKind, Tolerance, Wrong};
 
 /// A lesson: front matter, and prose and directives in file order.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ mod question;
 mod split;
 mod translation;
 mod tree;
+mod withheld;
 
 use mlsys_lab::Registry;
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Answer;
-use crate::model::{CourseId, Lesson, LessonId};
+use crate::model::{CourseId, Lesson, LessonId, Question};
 
 pub use answers::{Answers, AnswersError, Details, PredictionMade};
 pub use event::{Event, LOG_VERSION, Record};
@@ -291,8 +291,12 @@ impl LessonProgress {
 
     /// Whether every question of the lesson is answered right and every prediction was made.
     pub fn covers(&self, lesson: &Lesson) -> bool {
-        let right = |id: &str| self.answers.get(id).is_some_and(|answered| answered.right);
-        lesson.questions().all(|question| right(&question.id))
+        // What is graded elsewhere is done once it is answered.
+        let done = |question: &Question| {
+            let answered = self.answers.get(&question.id);
+            answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
+        };
+        lesson.questions().all(done)
             && lesson
                 .predictions()
                 .all(|predict| self.predictions.contains_key(&predict.id))

@@ -86,6 +86,7 @@ impl SelfTest<'_> {
                     self.wrong(question, &given, &wrong.say, wrong.place);
                 }
             }
+            QuestionKind::Withheld(_) => {}
             QuestionKind::Match { .. } => {
                 self.right(question, &question.stated_answer(), question.place);
             }
@@ -126,6 +127,7 @@ impl SelfTest<'_> {
                 let why = grade.feedback.unwrap_or_default();
                 Some(format!("cannot be given: {why}"))
             }
+            Verdict::Recorded => None,
             Verdict::Wrong if grade.feedback.as_deref() == Some(say) => None,
             Verdict::Wrong => Some("gets another answer's feedback".to_owned()),
         };

@@ -117,7 +117,8 @@ impl<'a> Validation<'a> {
             | QuestionKind::Multiple { .. }
             | QuestionKind::Match { .. }
             | QuestionKind::Order { .. }
-            | QuestionKind::Text { .. } => {}
+            | QuestionKind::Text { .. }
+            | QuestionKind::Withheld(_) => {}
         }
     }
 

@@ -88,6 +88,20 @@ impl Predict {
         })
     }
 
+    /// What it is held against, once that is known, so that it reads back as the same.
+    pub fn truth(&self, env: &dyn Env) -> Option<Answer> {
+        let value = match &self.target {
+            Target::Metric(formula) | Target::Answer(formula) => value(formula, env).ok()?,
+            Target::Choice(text) => Value::Text(text.clone()),
+        };
+        match value {
+            Value::Number(x) => Some(Answer::One(format!("{x:?}"))),
+            Value::Text(text) => Some(Answer::One(text)),
+            Value::Bool(truth) => Some(Answer::One(truth.to_string())),
+            Value::Series(points) => points.last().map(|(_, x)| Answer::One(format!("{x:?}"))),
+        }
+    }
+
     fn read(&self, given: &Answer) -> Result<Value, PredictionError> {
         let malformed = |message: String| Err(PredictionError::Malformed(message));
         let Some(text) = given.one() else {

@@ -1,6 +1,6 @@
 //! The order in which choices are shown: mixed, and the same each time.
 
-use crate::model::{LessonId, Question, QuestionKind};
+use crate::model::{Asked, LessonId, Question, QuestionKind};
 
 impl Question {
     /// The texts to choose from, or to put in order, in the order they are shown; empty for other types.
@@ -32,6 +32,13 @@ impl Question {
             | QuestionKind::List { .. }
             | QuestionKind::Expression { .. }
             | QuestionKind::Text { .. } => Vec::new(),
+            QuestionKind::Withheld(asked) => match asked {
+                Asked::Choice { choices }
+                | Asked::Multiple { choices }
+                | Asked::Match { choices, .. }
+                | Asked::Order { choices } => choices.iter().map(String::as_str).collect(),
+                Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => Vec::new(),
+            },
         };
         let unmixed = texts.clone();
         shuffle(&mut texts, seed(lesson.as_str(), &self.id));

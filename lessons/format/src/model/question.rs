@@ -102,6 +102,46 @@ pub enum QuestionKind {
         /// Recognised mistakes.
         wrong: Vec<Wrong<String>>,
     },
+    /// Any of these, whose answer is kept elsewhere: answers are recorded here and graded there.
+    Withheld(Asked),
+}
+
+/// What a question asks where its answer is kept elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A number.
+    Numeric {
+        /// Its unit, as shown.
+        unit: Option<String>,
+    },
+    /// One of several texts.
+    Choice {
+        /// The texts, in no order that tells anything.
+        choices: Vec<String>,
+    },
+    /// All that are right out of several texts.
+    Multiple {
+        /// The texts.
+        choices: Vec<String>,
+    },
+    /// Each left side with its right side.
+    Match {
+        /// The left sides.
+        left: Vec<String>,
+        /// The right sides, and some that belong to nothing.
+        choices: Vec<String>,
+    },
+    /// Texts to be put in order.
+    Order {
+        /// The texts.
+        choices: Vec<String>,
+    },
+    /// Several numbers.
+    List,
+    /// An expression.
+    Expression,
+    /// A word or a short text.
+    Text,
 }
 
 /// A recognised wrong answer and what to say to it.
@@ -143,6 +183,11 @@ impl Question {
 }
 
 impl QuestionKind {
+    /// Whether its answer is kept elsewhere.
+    pub const fn is_withheld(&self) -> bool {
+        matches!(self, Self::Withheld(_))
+    }
+
     /// The name of the type in a lesson file.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -154,6 +199,16 @@ impl QuestionKind {
             Self::List { .. } => "list",
             Self::Expression { .. } => "expression",
             Self::Text { .. } => "text",
+            Self::Withheld(asked) => match asked {
+                Asked::Numeric { .. } => "numeric",
+                Asked::Choice { .. } => "choice",
+                Asked::Multiple { .. } => "multiple",
+                Asked::Match { .. } => "match",
+                Asked::Order { .. } => "order",
+                Asked::List => "list",
+                Asked::Expression => "expression",
+                Asked::Text => "text",
+            },
         }
     }
 }

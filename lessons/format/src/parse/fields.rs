@@ -179,6 +179,18 @@ impl<'p, 's> Fields<'p, 's> {
         }
     }
 
+    /// Takes true or false; false where it is something else, which is an error.
+    pub(super) fn flag(&mut self, key: &'static str) -> bool {
+        let Some(node) = self.take(key).map(|entry| entry.node) else {
+            return false;
+        };
+        let Item::Bool(flag) = node.item else {
+            self.wrong_type::<()>(key, &node, "true or false");
+            return false;
+        };
+        flag
+    }
+
     /// Takes a number.
     pub(super) fn number(&mut self, key: &'static str) -> Option<Located<f64>> {
         let node = self.take(key)?.node;

@@ -48,7 +48,13 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     let points = fields.integer("points", 0..=1000);
     let hints = fields.texts("hints").unwrap_or_default();
     let explain = fields.text("explain");
-    let kind = ty.and_then(|ty| kind(&ty, fields));
+    let is_withheld = fields.has("withheld") && fields.flag("withheld");
+    let kind = ty.and_then(|ty| match TYPES.iter().find(|name| **name == ty.value) {
+        Some(&name) if is_withheld && name != "kernel" => {
+            super::withheld::read(name, fields).map(QuestionKind::Withheld)
+        }
+        Some(_) | None => kind(&ty, fields),
+    });
     Some(Question {
         id,
         prompt: prompt?.value,

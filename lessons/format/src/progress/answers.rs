@@ -78,6 +78,16 @@ pub enum AnswersError {
         "a newer mlsys has written this answers file (format {0}; this one reads up to {FORMAT}): an update reads it"
     )]
     Newer(u32),
+    /// They were given in another course.
+    #[error(
+        "these answers are of the course {theirs}, and the lessons are of the course {own}; --course names another"
+    )]
+    OtherCourse {
+        /// Theirs.
+        theirs: CourseId,
+        /// The one at hand.
+        own: CourseId,
+    },
 }
 
 impl Answers {
@@ -125,6 +135,20 @@ impl Answers {
                 AnswersError::NotOurs(error)
             }
         })
+    }
+
+    /// Refuses answers that were given in another course; a file written by hand names none.
+    ///
+    /// # Errors
+    /// Which course they are of.
+    pub fn refuse_other_course(&self, own: Option<&CourseId>) -> Result<(), AnswersError> {
+        match (&self.course, own) {
+            (Some(theirs), Some(own)) if theirs != own => Err(AnswersError::OtherCourse {
+                theirs: theirs.clone(),
+                own: own.clone(),
+            }),
+            (Some(_) | None, _) => Ok(()),
+        }
     }
 
     /// The file's text.

@@ -17,3 +17,4 @@ mod progress;
 mod robust;
 mod support;
 mod translation;
+mod withheld;

@@ -1,0 +1,244 @@
+//! Lessons without their answers, and answers without their lessons: what learners are given and what graders keep.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Asked, Block, CourseId, Lesson, LessonId, Question, QuestionKind};
+use crate::source::{Place, Source};
+
+/// The version of key files that this program reads and writes.
+const FORMAT: u32 = 1;
+
+/// What was taken out of the questions of a course.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The version of the file.
+    pub format: u32,
+    /// The course.
+    pub course: CourseId,
+    /// The whole directives of its questions, by question id, by lesson.
+    pub lessons: BTreeMap<LessonId, BTreeMap<String, String>>,
+}
+
+/// A key that does not open anything.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// It is no key.
+    #[error("this is no key: {0}; `mlsys course pack --key FILE` writes one")]
+    NotOurs(serde_json::Error),
+    /// A later program wrote it.
+    #[error("this key is of format {0}, and this version of mlsys reads format {FORMAT}")]
+    Newer(u32),
+    /// It belongs to another lesson or another version of it.
+    #[error("the key does not fit the lesson {lesson}: {reason}")]
+    Misfit {
+        /// The lesson.
+        lesson: LessonId,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The text of a lesson without answers, wrong answers, explanations and notes: what its learners are given.
+pub fn withheld(lesson: &Lesson) -> String {
+    replaced(&lesson.source, &lesson.blocks, |block| match block {
+        Block::Question(question) => Some(asked(question, lesson)),
+        Block::Notes(_) => Some(String::new()),
+        Block::Prose(_) | Block::Lab(_) | Block::Predict(_) | Block::Check(_) => None,
+    })
+}
+
+impl Key {
+    /// The key of these lessons.
+    pub fn of<'l>(course: CourseId, lessons: impl IntoIterator<Item = &'l Lesson>) -> Self {
+        let questions = |lesson: &Lesson| {
+            let text = |question: &Question| {
+                let text = lesson.source.slice(question.place).to_owned();
+                (question.id.clone(), text)
+            };
+            lesson.questions().map(text).collect()
+        };
+        let lessons = lessons.into_iter();
+        Self {
+            format: FORMAT,
+            course,
+            lessons: lessons
+                .map(|lesson| (lesson.front.id.clone(), questions(lesson)))
+                .collect(),
+        }
+    }
+
+    /// Reads a key file.
+    ///
+    /// # Errors
+    /// What is not as it should be.
+    pub fn parse(bytes: &[u8]) -> Result<Self, KeyError> {
+        /// What is read before anything else, so that a later file is named as one.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let Head { format } = serde_json::from_slice(bytes).map_err(KeyError::NotOurs)?;
+        if format != FORMAT {
+            return Err(KeyError::Newer(format));
+        }
+        serde_json::from_slice(bytes).map_err(KeyError::NotOurs)
+    }
+
+    /// The file's text.
+    ///
+    /// # Errors
+    /// None that the key's own types can cause.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|json| json + "\n")
+    }
+
+    /// The text of a lesson whose answers were withheld, with the answers of this key; notes stay away.
+    ///
+    /// # Errors
+    /// A lesson that the key does not know, or knows otherwise.
+    pub fn complete(&self, lesson: &Lesson) -> Result<String, KeyError> {
+        let misfit = |reason: &str| KeyError::Misfit {
+            lesson: lesson.front.id.clone(),
+            reason: reason.to_owned(),
+        };
+        let questions = self
+            .lessons
+            .get(&lesson.front.id)
+            .ok_or_else(|| misfit("it has no answers for it"))?;
+        if let Some(stranger) = lesson
+            .questions()
+            .find(|question| !questions.contains_key(&question.id))
+        {
+            return Err(misfit(&format!("it has no question {}", stranger.id)));
+        }
+        let text = replaced(&lesson.source, &lesson.blocks, |block| {
+            let question = block.as_question()?;
+            questions.get(&question.id).cloned()
+        });
+        let whole = crate::parse(&lesson.source.file, &text);
+        match whole.lesson {
+            Some(whole) if withheld(&whole) == lesson.source.text => Ok(text),
+            Some(_) | None => Err(misfit("its questions are of another version")),
+        }
+    }
+}
+
+/// A lesson's text with some of its directives replaced.
+fn replaced(source: &Source, blocks: &[Block], with: impl Fn(&Block) -> Option<String>) -> String {
+    let mut text = String::with_capacity(source.text.len());
+    let mut at = 0;
+    for block in blocks {
+        let Some(replacement) = with(block) else {
+            continue;
+        };
+        let place = match block {
+            Block::Question(question) => question.place,
+            Block::Notes(notes) => notes.place,
+            Block::Lab(lab) => lab.place,
+            Block::Predict(predict) => predict.place,
+            Block::Check(check) => check.place,
+            Block::Prose(_) => continue,
+        };
+        text.push_str(source.slice(Place::new(at, place.start)));
+        text.push_str(&replacement);
+        at = place.end;
+    }
+    text.push_str(source.slice(Place::new(at, source.text.len())));
+    text
+}
+
+/// The directive of a question with what is asked and without what is right, between its own fences.
+fn asked(question: &Question, lesson: &Lesson) -> String {
+    let original = lesson.source.slice(question.place);
+    let mut lines = original.lines();
+    let opening = lines.next().unwrap_or_default();
+    let closing = lines.next_back().unwrap_or_default();
+    let mut keys = vec![
+        format!("type = {}", quoted(question.kind.name())),
+        "withheld = true".to_owned(),
+        format!("prompt = {}", quoted(&question.prompt)),
+        format!("points = {}", question.points),
+    ];
+    if !question.hints.is_empty() {
+        keys.push(list("hints", question.hints.iter().map(String::as_str)));
+    }
+    match question.kind.asked() {
+        Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", quoted(&unit))),
+        Asked::Numeric { unit: None } | Asked::List | Asked::Expression | Asked::Text => {}
+        Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
+            keys.push(list("choices", sorted(&choices)));
+        }
+        Asked::Match { left, choices } => {
+            keys.push(list("left", left.iter().map(String::as_str)));
+            keys.push(list("choices", sorted(&choices)));
+        }
+    }
+    let end = if original.ends_with('\n') { "\n" } else { "" };
+    format!("{opening}\n{}\n{closing}{end}", keys.join("\n"))
+}
+
+/// Texts in an order that tells nothing of which is right.
+fn sorted(texts: &[String]) -> impl Iterator<Item = &str> {
+    let mut sorted: Vec<&str> = texts.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.into_iter()
+}
+
+fn list<'t>(key: &str, texts: impl Iterator<Item = &'t str>) -> String {
+    let texts: Vec<String> = texts.map(quoted).collect();
+    format!("{key} = [{}]", texts.join(", "))
+}
+
+/// A text as TOML writes it on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+impl QuestionKind {
+    /// What a learner must know of it to answer.
+    pub fn asked(&self) -> Asked {
+        let others = |wrong: &[crate::model::Wrong<String>]| -> Vec<String> {
+            wrong.iter().map(|wrong| wrong.value.clone()).collect()
+        };
+        match self {
+            Self::Numeric { unit, .. } => Asked::Numeric { unit: unit.clone() },
+            Self::Choice { answer, wrong } => Asked::Choice {
+                choices: [vec![answer.clone()], others(wrong)].concat(),
+            },
+            Self::Multiple { answer, wrong } => Asked::Multiple {
+                choices: [answer.clone(), others(wrong)].concat(),
+            },
+            Self::Match { pairs, extra } => Asked::Match {
+                left: pairs.iter().map(|pair| pair.left.clone()).collect(),
+                choices: pairs
+                    .iter()
+                    .map(|pair| pair.right.clone())
+                    .chain(extra.iter().cloned())
+                    .collect(),
+            },
+            Self::Order { answer, .. } => Asked::Order {
+                choices: answer.clone(),
+            },
+            Self::List { .. } => Asked::List,
+            Self::Expression { .. } => Asked::Expression,
+            Self::Text { .. } => Asked::Text,
+            Self::Withheld(asked) => asked.clone(),
+        }
+    }
+}
