@@ -1,11 +1,16 @@
 //! The command line: what can be typed, and the texts that explain it.
 
+mod course;
+
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
+
+pub use course::{Ci, Course, PackCourse};
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
@@ -40,7 +45,7 @@ pub struct Cli {
     pub display: Display,
     /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
     #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
-    pub course: Option<PathBuf>,
+    pub course: Option<OsString>,
     /// Show lessons in this language where they are translated: fr, pt-BR
     #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
     pub lang: Option<String>,
@@ -91,6 +96,9 @@ pub enum Command {
     /// Write, check and preview lessons
     #[command(subcommand)]
     Lesson(Lesson),
+    /// Write, check and pack courses
+    #[command(subcommand)]
+    Course(Course),
     /// Show, print and check themes
     #[command(subcommand)]
     Theme(Theme),
@@ -329,6 +337,9 @@ pub struct RunLessons {
     /// Grade the answers in this file
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+    /// Grade by the complete course, or by a key, where the course's lessons have no answers
+    #[arg(long, value_name = "FILE", requires = "answers")]
+    pub key: Option<PathBuf>,
     /// Fail where a hardware check fails three times
     #[arg(long)]
     pub strict_hardware: bool,
@@ -347,10 +358,13 @@ pub struct RunLessons {
 pub enum Lesson {
     /// Check lessons: all mistakes at once, and whether labs, checks and answers hold
     Check(CheckLessons),
-    /// Write a commented lesson to start from; an existing file is left alone
+    /// Write a commented lesson, or with --course a course, to start from; existing files are left alone
     New {
         /// The file to write
-        path: PathBuf,
+        path: Option<PathBuf>,
+        /// With --course: write a workflow that checks and runs the course on each push
+        #[arg(long, value_name = "SERVICE", conflicts_with = "path")]
+        ci: Option<Ci>,
     },
     /// Print the JSON Schema of lesson files' front matter and directives
     Schema,
@@ -376,7 +390,7 @@ pub struct CheckLessons {
     /// Lesson files, or folders with lesson files
     #[arg(value_name = "PATH", required_unless_present = "library")]
     pub paths: Vec<PathBuf>,
-    /// The built-in lessons
+    /// The lessons of the course; without --course, the built-in ones
     #[arg(long, conflicts_with = "paths")]
     pub library: bool,
     /// Read the lessons only: run no lab

@@ -1,6 +1,7 @@
 //! The commands, one module each, and what they share.
 
 mod bench;
+mod course;
 mod doctor;
 mod glossary;
 mod keys;
@@ -56,7 +57,10 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         interrupt: Interrupt::default(),
         paths: Paths::find(),
         display: cli.display,
-        course: cli.course.filter(|course| !course.as_os_str().is_empty()),
+        course: cli
+            .course
+            .filter(|course| !course.is_empty())
+            .map(PathBuf::from),
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),
         reader: cli.reader,
     };
@@ -73,6 +77,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Glossary(asked)) => glossary::run(&asked, world.console),
         Some(Command::Theme(asked)) => theme::run(&asked, &mut world),
         Some(Command::Keys(options)) => keys::run(options, world.console),
+        Some(Command::Course(asked)) => course::run(&asked, &mut world),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),

@@ -3,11 +3,14 @@
 mod folder;
 pub mod languages;
 
+pub use folder::bytes_of;
+
 use std::path::{Path, PathBuf};
 
 use mlsys_lab::nearest::nearest;
-use mlsys_lesson::{Course, CourseFile, CourseFiles, Lesson, Parsed, ParsedCourse};
+use mlsys_lesson::{Course, CourseFile, CourseFiles, CourseId, Lesson, Parsed, ParsedCourse};
 
+use crate::archive;
 use crate::console::Console;
 use crate::exit::Failure;
 use languages::Languages;
@@ -39,11 +42,16 @@ impl Library {
         }
     }
 
-    /// The course in a folder.
+    /// The course in a folder, or in an archive.
     pub fn open(path: &Path) -> Result<Self, Failure> {
+        let files = if path.is_file() {
+            archive::open(path)?
+        } else {
+            folder::files(path)?
+        };
         Ok(Self {
             place: Some(path.to_owned()),
-            files: folder::files(path)?,
+            files,
         })
     }
 
@@ -61,6 +69,11 @@ impl Library {
             None => "`mlsys lesson check --library` tells why".to_owned(),
             Some(place) => format!("`mlsys course check {}` tells why", place.display()),
         }
+    }
+
+    /// The id of the course, if its `course.toml` is valid.
+    pub fn id(&self) -> Option<CourseId> {
+        self.parsed().course.map(|course| course.id)
     }
 
     /// The course as it reads, with all that is wrong with it.
@@ -226,7 +239,7 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
 
 /// Reads a lesson file.
 pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
-    let bytes = folder::bytes_of(path, "lesson", mlsys_lesson::MAX_FILE_BYTES as u64)?;
+    let bytes = bytes_of(path, "lesson", mlsys_lesson::MAX_FILE_BYTES as u64)?;
     Ok(mlsys_lesson::read(
         &path.display().to_string(),
         &bytes,

@@ -5,6 +5,7 @@
     reason = "a program has no outside: `pub` marks what a module offers to the others"
 )]
 
+mod archive;
 mod cli;
 mod commands;
 mod console;

@@ -102,6 +102,9 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))?
         .progress();
     let course = world.library()?.course(world.console)?;
+    answers
+        .refuse_other_course(Some(&course.id))
+        .map_err(|error| failed(error.to_string()))?;
     let (log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
         world.console.warn(trouble);

@@ -1,5 +1,7 @@
 //! `mlsys run`: lessons without a screen.
 
+mod key;
+
 use std::fs;
 use std::path::Path;
 
@@ -8,19 +10,23 @@ use mlsys_lesson::{Answers, Lesson};
 use super::World;
 use crate::cli::RunLessons;
 use crate::exit::{Exit, Failure};
+use crate::library::Library;
 use crate::reports::{self, summary};
 use crate::results::Results;
 use crate::runner::{self, Graders, HardwareRule, Request};
 use crate::settings;
+use key::Grading;
 
 /// Runs lessons, writes the reports, and says how it went.
 pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let library = world.library()?;
+    let grading = Grading::open(options.key.as_deref(), world)?;
+    let library = grading.library();
     let lessons = if options.all {
         library.all(world.console)?
     } else {
         library.valid(options.lessons.iter().map(String::as_str), world.console)?
     };
+    let lessons = grading.complete(lessons)?;
     let request = Request {
         device: options.machine.device,
         seed: options.machine.seed,
@@ -31,7 +37,7 @@ pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure>
         } else {
             HardwareRule::Report
         },
-        graders: graders(options.answers.as_deref(), &lessons, world)?,
+        graders: graders(options.answers.as_deref(), &lessons, library, world)?,
         records: world.runs(),
     };
     world.listen();
@@ -76,6 +82,7 @@ fn tell(
 fn graders(
     file: Option<&Path>,
     lessons: &[Lesson],
+    library: &Library,
     world: &mut World<'_>,
 ) -> Result<Graders, Failure> {
     let Some(file) = file else {
@@ -84,6 +91,9 @@ fn graders(
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
+    answers
+        .refuse_other_course(library.id().as_ref())
+        .map_err(|error| failed(error.to_string()))?;
     for stray in lessons.iter().flat_map(|lesson| answers.strays(lesson)) {
         world.console.warn(stray);
     }

@@ -35,13 +35,22 @@ pub fn items(lesson: &Lesson, graders: &Graders, env: &dyn Env) -> Vec<Item> {
     }
 }
 
+/// Said of a question whose answer is not in the lesson.
+const WITHHELD: &str = "its answer is kept elsewhere";
+
+/// Said of an answer to such a question.
+const GRADED_LATER: &str =
+    "answer recorded, graded later: its right answer is kept elsewhere; `--key FILE` grades it";
+
 fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item {
     let lines = lesson.source.line(question.place.start)..=lesson.source.line(question.place.end);
     let own = problems
         .iter()
         .filter(|problem| problem.is_error() && lines.contains(&problem.line));
     let reasons: Vec<&str> = own.map(|problem| problem.message.as_str()).collect();
-    let verdict = if reasons.is_empty() {
+    let verdict = if question.kind.is_withheld() {
+        Verdict::Skipped(WITHHELD.to_owned())
+    } else if reasons.is_empty() {
         Verdict::Passed
     } else {
         Verdict::Failed(reasons.join("; "))
@@ -62,6 +71,7 @@ fn learners(question: &Question, answer: Option<&Answer>, env: &dyn Env) -> Item
                         .feedback
                         .unwrap_or_else(|| "the answer is wrong".to_owned()),
                 ),
+                Graded::Recorded => Verdict::Skipped(GRADED_LATER.to_owned()),
                 Graded::Malformed => Verdict::Failed(
                     grade
                         .feedback

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lesson::{Answer, Lesson, Predict, PredictKind, Question, QuestionKind};
+use mlsys_lesson::{Answer, Asked, Lesson, Predict, PredictKind, Question, QuestionKind};
 
 /// The letter of an option.
 pub fn letter(index: usize) -> char {
@@ -34,19 +34,19 @@ struct Choices {
 
 /// How a question is answered, for the line below the field.
 pub fn how(kind: &QuestionKind) -> &'static str {
-    match kind {
-        QuestionKind::Numeric { .. } => "a number or a formula such as 2*512^3; enter gives it",
-        QuestionKind::Choice { .. } => "the letter; enter gives it",
-        QuestionKind::Multiple { .. } => {
+    match kind.asked() {
+        Asked::Numeric { .. } => "a number or a formula such as 2*512^3; enter gives it",
+        Asked::Choice { .. } => "the letter; enter gives it",
+        Asked::Multiple { .. } => {
             "the letters of all that are right, such as a c; enter gives them"
         }
-        QuestionKind::Match { .. } => {
+        Asked::Match { .. } => {
             "a letter for each number, in their order, such as b a c; enter gives them"
         }
-        QuestionKind::Order { .. } => "all letters, first to last, such as b a c; enter gives them",
-        QuestionKind::List { .. } => "numbers with commas between them; enter gives them",
-        QuestionKind::Expression { .. } => "an expression; enter gives it",
-        QuestionKind::Text { .. } => "a word or a short text; enter gives it",
+        Asked::Order { .. } => "all letters, first to last, such as b a c; enter gives them",
+        Asked::List => "numbers with commas between them; enter gives them",
+        Asked::Expression => "an expression; enter gives it",
+        Asked::Text => "a word or a short text; enter gives it",
     }
 }
 
@@ -57,26 +57,23 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
         texts: texts.map(str::to_owned).collect(),
         labels: options(lesson, question),
     };
-    match &question.kind {
-        QuestionKind::Choice { .. } => one(text, &options).map(Answer::One),
-        QuestionKind::Multiple { .. } | QuestionKind::Order { .. } => {
-            letters(text, &options).map(Answer::Many)
-        }
-        QuestionKind::Match { pairs, .. } => {
+    match question.kind.asked() {
+        Asked::Choice { .. } => one(text, &options).map(Answer::One),
+        Asked::Multiple { .. } | Asked::Order { .. } => letters(text, &options).map(Answer::Many),
+        Asked::Match { left, .. } => {
             let rights = letters(text, &options)?;
-            if rights.len() != pairs.len() {
+            if rights.len() != left.len() {
                 return Err(format!(
                     "{} letters are needed, one for each number",
-                    pairs.len()
+                    left.len()
                 ));
             }
-            let lefts = pairs.iter().map(|pair| pair.left.clone());
-            Ok(Answer::Pairs(lefts.zip(rights).collect::<BTreeMap<_, _>>()))
+            let pairs: BTreeMap<_, _> = left.into_iter().zip(rights).collect();
+            Ok(Answer::Pairs(pairs))
         }
-        QuestionKind::Numeric { .. }
-        | QuestionKind::List { .. }
-        | QuestionKind::Expression { .. }
-        | QuestionKind::Text { .. } => Ok(Answer::One(text.to_owned())),
+        Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => {
+            Ok(Answer::One(text.to_owned()))
+        }
     }
 }
 

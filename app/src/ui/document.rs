@@ -3,8 +3,8 @@
 mod instructor;
 
 use mlsys_lesson::{
-    Block, Check, DeviceFacts, LabDirective, LessonEnv, Notes, Predict, PredictKind, Question,
-    QuestionKind,
+    Asked, Block, Check, DeviceFacts, LabDirective, LessonEnv, Notes, Predict, PredictKind,
+    Question,
 };
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -407,10 +407,10 @@ impl<'a> Card<'a> {
         );
         self.prose(&question.prompt);
         let options = answer::options(&self.page.lesson, question);
-        if let QuestionKind::Match { pairs, .. } = &question.kind {
-            for (index, pair) in pairs.iter().enumerate() {
+        if let Asked::Match { left, .. } = question.kind.asked() {
+            for (index, left) in left.iter().enumerate() {
                 self.line(
-                    format!("  {}. {}", index + 1, question.label(&pair.left)),
+                    format!("  {}. {}", index + 1, question.label(left)),
                     theme.text,
                 );
             }
@@ -425,7 +425,10 @@ impl<'a> Card<'a> {
         }
         self.field(answer::how(&question.kind));
         if let Some(answered) = answered {
-            let (sign, style, word) = if answered.right {
+            let (sign, style, word) = if question.kind.is_withheld() {
+                let word = "answer recorded, graded later";
+                (self.look.glyphs.right, theme.accent, word)
+            } else if answered.right {
                 (self.look.glyphs.right, theme.good, "right")
             } else {
                 (self.look.glyphs.wrong, theme.bad, "not yet")

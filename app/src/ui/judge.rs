@@ -2,7 +2,9 @@
 
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::registry::Registry;
-use mlsys_lesson::{Answer, Block, CheckOutcome, DeviceFacts, LessonEnv, Question, Verdict};
+use mlsys_lesson::{
+    Answer, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Verdict,
+};
 use mlsys_lesson::{Event, Progress};
 
 use super::answer;
@@ -38,7 +40,7 @@ impl Page {
                 let feedback = grade.feedback.unwrap_or_default();
                 let right = match grade.verdict {
                     Verdict::Right => true,
-                    Verdict::Wrong => false,
+                    Verdict::Wrong | Verdict::Recorded => false,
                     Verdict::Malformed => return Err(feedback),
                 };
                 let answered = Answered {
@@ -72,7 +74,7 @@ impl Page {
         let feedback = grade.feedback.unwrap_or_default();
         match grade.verdict {
             Verdict::Right => Some((true, feedback)),
-            Verdict::Wrong => Some((false, feedback)),
+            Verdict::Wrong | Verdict::Recorded => Some((false, feedback)),
             Verdict::Malformed => None,
         }
     }
@@ -119,6 +121,21 @@ impl Page {
                 made.comparison = Some(statement);
             }
         }
+    }
+
+    /// What locked predictions are held against, as far as it is known.
+    pub fn truths(&self, devices: &[DeviceInfo]) -> Vec<(String, Answer)> {
+        let facts = self.device_facts(devices);
+        let env = self.env(&facts);
+        let is_locked = |predict: &&Predict| {
+            let made = self.predictions.get(&predict.id);
+            made.is_some_and(|made| made.locked)
+        };
+        let lesson = &self.lesson;
+        let locked = lesson.predictions().filter(is_locked);
+        locked
+            .filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?)))
+            .collect()
     }
 
     /// Brings back what the learner has answered before.

@@ -262,6 +262,15 @@ impl Page {
         passed.map(|(id, _)| id.as_str())
     }
 
+    /// The checks that cannot be told here.
+    pub fn skipped_checks(&self) -> impl Iterator<Item = &str> {
+        let skipped = self
+            .checks
+            .iter()
+            .filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
+        skipped.map(|(id, _)| id.as_str())
+    }
+
     /// Whether every question has been answered rightly and no check has failed.
     ///
     /// A page that asks nothing, such as that of a single lab, is never complete.
@@ -272,15 +281,15 @@ impl Page {
     }
 
     fn is_answered(&self) -> bool {
-        self.lesson
-            .questions()
-            .all(|q| self.answers.get(&q.id).is_some_and(|a| a.right))
-            && self.lesson.checks().all(|check| {
-                matches!(
-                    self.checks.get(&check.id),
-                    Some(CheckState::Passed | CheckState::Skipped(_))
-                )
-            })
+        self.lesson.questions().all(|q| {
+            let answered = self.answers.get(&q.id);
+            answered.is_some_and(|a| a.right || q.kind.is_withheld())
+        }) && self.lesson.checks().all(|check| {
+            matches!(
+                self.checks.get(&check.id),
+                Some(CheckState::Passed | CheckState::Skipped(_))
+            )
+        })
     }
 }
 

@@ -37,6 +37,7 @@ impl Folder {
             .env("MLSYS_DATA_DIR", self.path("data"))
             .envs(["LC_ALL", "LC_MESSAGES", "LANG"].map(|name| (name, "")))
             .env_remove("MLSYS_LANG")
+            .env_remove("MLSYS_COURSE")
             .env_remove("MLSYS_DEVICE")
             .env_remove("MLSYS_PLAIN")
             .env_remove("MLSYS_THEME");

@@ -1,6 +1,6 @@
 //! The skeleton of a translation: the original's prose and texts, to be written over in another language.
 
-use crate::model::{Block, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
+use crate::model::{Asked, Block, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
 use crate::parse::FORMAT;
 
 impl Lesson {
@@ -138,6 +138,16 @@ fn question_texts(question: &Question) -> String {
             list(&mut body, "accept", [answer]);
             list(&mut body, "say", says(wrong));
         }
+        QuestionKind::Withheld(asked) => match asked {
+            Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
+                list(&mut body, "choices", choices);
+            }
+            Asked::Match { left, choices } => {
+                list(&mut body, "left", left);
+                list(&mut body, "choices", choices);
+            }
+            Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => {}
+        },
     }
     list(&mut body, "hints", &question.hints);
     line(&mut body, "explain", question.explain.as_deref());

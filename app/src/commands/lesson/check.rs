@@ -6,25 +6,73 @@ use std::path::{Path, PathBuf};
 
 use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
 
-use crate::cli::CheckLessons;
+use crate::cli::{CheckLessons, Machine};
 use crate::commands::World;
 use crate::exit::{Exit, Failure};
 use crate::library::{self, Library, languages};
 use crate::results::{Kind, LessonResult, Verdict};
 use crate::runner::{self, Graders, HardwareRule, Request};
 
+/// How lessons are tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// How far it goes.
+    pub depth: Depth,
+    /// Where labs run.
+    pub machine: Machine,
+}
+
+/// How far a check goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The files are read and their answers tried.
+    Read,
+    /// The labs are run, too.
+    Run,
+}
+
 /// Reads, compares, tries and runs the lessons, and tells all that is wrong with any of them.
 pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
-    world.listen();
-    let read = if options.library {
-        Library::built_in().into_lessons()
-    } else {
-        files(&options.paths)?
+    let trial = Trial {
+        depth: if options.no_run {
+            Depth::Read
+        } else {
+            Depth::Run
+        },
+        machine: options.machine,
     };
-    let mut exit = tell_read(&read, options, world);
+    if options.library {
+        return course(&world.library()?, trial, world);
+    }
+    world.listen();
+    let read = files(&options.paths)?;
+    let exit = tell_read(&read, world);
+    lessons(&read, &CourseFiles::new(), exit, trial, world)
+}
+
+/// Does the same with a course and what is wrong between its lessons and its `course.toml`.
+pub fn course(library: &Library, trial: Trial, world: &mut World<'_>) -> Result<Exit, Failure> {
+    world.listen();
+    let parsed = library.parsed();
+    let mut exit = Exit::Passed;
+    for diagnostic in parsed.all_diagnostics() {
+        tell(diagnostic, world, &mut exit);
+    }
+    let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
+    lessons(&read, library.files(), exit, trial, world)
+}
+
+/// Tries the lessons that read.
+fn lessons(
+    read: &[Parsed],
+    course: &CourseFiles,
+    mut exit: Exit,
+    trial: Trial,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
     let request = Request {
-        device: options.machine.device,
-        seed: options.machine.seed,
+        device: trial.machine.device,
+        seed: trial.machine.seed,
         set: BTreeMap::new(),
         data_dir: None,
         hardware: HardwareRule::Report,
@@ -32,17 +80,12 @@ pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failur
         records: None,
     };
     let mut passed = Vec::new();
-    let course = if options.library {
-        Library::built_in().files().clone()
-    } else {
-        CourseFiles::new()
-    };
-    for parsed in &read {
+    for parsed in read {
         let Some(lesson) = &parsed.lesson else {
             continue;
         };
-        let mut own = check(lesson, options, &request, world)?;
-        for (file, translation) in languages::all(lesson, &course)? {
+        let mut own = check(lesson, trial.depth, &request, world)?;
+        for (file, translation) in languages::all(lesson, course)? {
             for diagnostic in &translation.diagnostics {
                 tell(diagnostic, world, &mut own);
             }
@@ -115,7 +158,7 @@ fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> 
 }
 
 /// Tells what is wrong inside the lessons and between them.
-fn tell_read(read: &[Parsed], options: &CheckLessons, world: &mut World<'_>) -> Exit {
+fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
     let mut exit = Exit::Passed;
     for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
         tell(diagnostic, world, &mut exit);
@@ -125,17 +168,15 @@ fn tell_read(read: &[Parsed], options: &CheckLessons, world: &mut World<'_>) -> 
         .filter_map(|parsed| parsed.lesson.as_ref())
         .collect();
     let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
-    if !options.library {
-        // An author may require built-in lessons; a file with the id of one stands in for it.
-        let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
-        lessons.extend(
-            Library::built_in()
-                .into_lessons()
-                .into_iter()
-                .filter_map(|parsed| parsed.lesson)
-                .filter(|lesson| !replaced(lesson)),
-        );
-    }
+    // An author may require built-in lessons; a file with the id of one stands in for it.
+    let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
+    lessons.extend(
+        Library::built_in()
+            .into_lessons()
+            .into_iter()
+            .filter_map(|parsed| parsed.lesson)
+            .filter(|lesson| !replaced(lesson)),
+    );
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
     for problem in mlsys_lesson::between(&lessons)
         .iter()
@@ -156,7 +197,7 @@ fn tell(diagnostic: &Diagnostic, world: &mut World<'_>, exit: &mut Exit) {
 /// What only a lesson that reads can be wrong about.
 fn check(
     lesson: &Lesson,
-    options: &CheckLessons,
+    depth: Depth,
     request: &Request,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
@@ -164,7 +205,7 @@ fn check(
     for diagnostic in mlsys_lesson::overflow(lesson) {
         tell(&diagnostic, world, &mut exit);
     }
-    if options.no_run {
+    if depth == Depth::Read {
         let env = LessonEnv::unrun(lesson);
         for diagnostic in mlsys_lesson::self_test(lesson, &env, mlsys_registry::registry()) {
             tell(&diagnostic, world, &mut exit);

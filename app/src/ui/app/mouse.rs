@@ -1,6 +1,6 @@
 //! The mouse: a click does what moving there and a key would do, and the wheel scrolls what is under it.
 
-use mlsys_lesson::{Block, PredictKind, QuestionKind};
+use mlsys_lesson::{Asked, Block, PredictKind};
 
 use super::App;
 use super::chart::put_cursor;
@@ -152,15 +152,10 @@ impl App {
             return;
         };
         let several = match page.lesson.blocks.get(block) {
-            Some(Block::Question(question)) => match &question.kind {
-                QuestionKind::Choice { .. } => false,
-                QuestionKind::Multiple { .. }
-                | QuestionKind::Match { .. }
-                | QuestionKind::Order { .. } => true,
-                QuestionKind::Numeric { .. }
-                | QuestionKind::List { .. }
-                | QuestionKind::Expression { .. }
-                | QuestionKind::Text { .. } => return,
+            Some(Block::Question(question)) => match question.kind.asked() {
+                Asked::Choice { .. } => false,
+                Asked::Multiple { .. } | Asked::Match { .. } | Asked::Order { .. } => true,
+                Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => return,
             },
             Some(Block::Predict(predict)) => match &predict.kind {
                 PredictKind::Choice { .. } => false,

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::report::{Report, RunData};
-use mlsys_lesson::Event;
+use mlsys_lesson::{Event, Progress};
 
 use super::App;
 use crate::session::Outcome;
 use crate::ui::message::Effect;
+use crate::ui::page::Page;
 use crate::ui::slot::State;
 
 /// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
@@ -95,6 +97,7 @@ impl App {
                 check: check.to_owned(),
             })
         }));
+        effects.extend(told_first(page, &usable, &self.progress));
         if page
             .marked_block()
             .is_some_and(|block| block.as_predict().is_some())
@@ -106,4 +109,30 @@ impl App {
         effects.extend(self.completed());
         effects
     }
+}
+
+/// What predictions came to and which checks cannot be told here, as far as the progress does not know it yet.
+fn told_first(page: &Page, devices: &[DeviceInfo], progress: &Progress) -> Vec<Effect> {
+    let lesson = page.lesson.front.id.clone();
+    let known = progress.lesson(&lesson);
+    let mut effects = Vec::new();
+    for (prediction, actual) in page.truths(devices) {
+        if known.and_then(|known| known.outcomes.get(&prediction)) != Some(&actual) {
+            effects.push(Effect::Save(Event::PredictionCompared {
+                lesson: lesson.clone(),
+                prediction,
+                actual,
+            }));
+        }
+    }
+    for check in page.skipped_checks() {
+        if !known.is_some_and(|known| known.skipped.contains(check) || known.checks.contains(check))
+        {
+            effects.push(Effect::Save(Event::CheckSkipped {
+                lesson: lesson.clone(),
+                check: check.to_owned(),
+            }));
+        }
+    }
+    effects
 }

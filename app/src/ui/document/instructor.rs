@@ -113,6 +113,9 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
             remarks.push(remark("accept", accept.source.clone()));
             remarks.extend(says(wrong, Clone::clone));
         }
+        QuestionKind::Withheld(_) => {
+            remarks.push(remark("answer", "kept elsewhere, and graded there"));
+        }
     }
     for (index, hint) in question.hints.iter().enumerate() {
         remarks.push(remark(format!("hint {}", index + 1), hint.clone()));

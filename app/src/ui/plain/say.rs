@@ -279,7 +279,13 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     let Some(answered) = page.answers.get(&question.id) else {
         return Vec::new();
     };
-    let word = if answered.right { "Right" } else { "Not yet" };
+    let word = if question.kind.is_withheld() {
+        "Answer recorded, graded later"
+    } else if answered.right {
+        "Right"
+    } else {
+        "Not yet"
+    };
     let mut lines = sentence(&format!(
         "{word}: {}.",
         answer::spelled(&answered.given, |text| question.label(text))

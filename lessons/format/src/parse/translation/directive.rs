@@ -7,7 +7,7 @@ use super::super::problems::Problems;
 use super::super::split::Directive;
 use crate::diagnostic::Code;
 use crate::model::{
-    Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind, Wrong,
+    Asked, Block, Check, LabDirective, Predict, PredictKind, Question, QuestionKind, Wrong,
 };
 use crate::source::Place;
 
@@ -175,6 +175,23 @@ impl Texts<'_, '_, '_> {
                 accept.extend(own.into_iter().map(|text| text.value));
                 self.say(wrong);
             }
+            QuestionKind::Withheld(asked) => match asked {
+                Asked::Numeric { unit } => self.unit(unit),
+                Asked::Choice { choices }
+                | Asked::Multiple { choices }
+                | Asked::Order { choices } => {
+                    let own = self.texts("choices", choices.len());
+                    question.wording = worded(choices.iter(), own);
+                }
+                Asked::Match { left, choices } => {
+                    let own = self.texts("left", left.len());
+                    let mut wording = worded(left.iter(), own);
+                    let own = self.texts("choices", choices.len());
+                    wording.extend(worded(choices.iter(), own));
+                    question.wording = wording;
+                }
+                Asked::List | Asked::Expression | Asked::Text => {}
+            },
         }
     }
 
