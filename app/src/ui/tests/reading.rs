@@ -87,6 +87,17 @@ fn the_glossary_begins_with_the_terms_on_the_screen() {
 }
 
 #[test]
+fn the_related_terms_of_a_long_definition_come_into_view_on_a_small_screen() {
+    let mut bench = Bench::in_lesson((40, 12));
+    bench.keys("Kgraph\n");
+    bench.hides("topological order");
+    bench.keys("__");
+    bench.shows("tensor");
+    bench.keys("^^");
+    bench.shows("computation graph");
+}
+
+#[test]
 fn the_lab_names_terms_too() {
     let mut bench = Bench::in_lesson((80, 24));
     bench.keys("\tK");

@@ -226,6 +226,22 @@ fn leaving_asks_while_a_run_goes_on_that_has_done_steps() {
 }
 
 #[test]
+fn going_elsewhere_by_the_palette_asks_too() {
+    let mut bench = running((120, 40));
+    let elsewhere = |bench: &Bench| {
+        let page = bench.app.page.as_ref().unwrap();
+        page.lesson.front.id.as_str() != "systems/small"
+    };
+    bench.keys(":occupancy\n");
+    bench.shows("y ends it and leaves this lesson");
+    bench.keys("\u{1b}");
+    assert!(!elsewhere(&bench) && bench.app.active.is_some());
+    bench.keys(":occupancy\n");
+    bench.keys("y");
+    assert!(elsewhere(&bench));
+}
+
+#[test]
 fn quitting_asks_once_and_a_second_ctrl_c_leaves_at_once() {
     let ctrl_c = |bench: &mut Bench| bench.app.update(Message::Key(Key::Ctrl('c')));
     let mut bench = running((120, 40));

@@ -30,10 +30,13 @@ pub fn draw(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Option
             height: inside.height + 1,
             ..inside
         };
-        for (line, row) in page(app, terms, term, usize::from(whole.width))
-            .into_iter()
-            .zip(whole.rows())
-        {
+        let lines = page(app, terms, term, usize::from(whole.width));
+        // A narrow screen shows the meaning first, and the related terms once the mark goes down to them.
+        let below = term.see.len().saturating_sub(terms.related + 1);
+        let to_mark =
+            (lines.len() - below.min(lines.len())).saturating_sub(usize::from(whole.height));
+        let skip = if terms.related > 0 { to_mark } else { 0 };
+        for (line, row) in lines.into_iter().skip(skip).zip(whole.rows()) {
             line.render(row, buffer);
         }
         return None;
