@@ -86,6 +86,10 @@ impl App {
             .preview
             .as_mut()
             .and_then(|preview| preview.id.replace(lesson.front.id.clone()));
+        if let Some(preview) = &self.preview {
+            let id = lesson.front.id.to_string();
+            self.sources.insert(id, preview.file.clone());
+        }
         let known = |known: &Arc<Lesson>| {
             known.front.id == lesson.front.id || Some(&known.front.id) == before.as_ref()
         };

@@ -8,6 +8,7 @@
 mod jobs;
 mod looks;
 mod mouse;
+mod preview;
 mod screen;
 
 use rustix::process::Signal;

@@ -60,7 +60,10 @@ pub(super) fn renew(
     };
     fresh.current = slot_at(shown_id).unwrap_or(0);
     fresh.reminded = slot_at(reminded_id);
-    fresh.side = old.side;
+    if !fresh.slots.is_empty() {
+        fresh.side = old.side;
+        fresh.full_screen = old.full_screen;
+    }
     fresh.telling = old.telling;
     fresh.audience = old.audience;
     fresh.marked = old
