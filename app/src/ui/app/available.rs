@@ -115,7 +115,7 @@ impl App {
 
     /// Whether a row is what the learner most likely wants now.
     pub fn is_urgent(&self, row: &Binding) -> bool {
-        let Some(page) = &self.page else {
+        let Some(page) = self.page.as_ref().filter(|_| self.overlay.is_none()) else {
             return row.command == Command::Enter;
         };
         let marked = page.marked_block();

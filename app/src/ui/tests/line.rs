@@ -110,6 +110,57 @@ fn the_line_of_a_labs_own_page_opens_every_preset() {
     }
 }
 
+/// A knob of every type that knobs can have; other types are set on a lab's own page.
+const EVERY_TYPE: &str = r#"+++
+format = 1
+id = "systems/types"
+title = "Types"
+minutes = 1
++++
+# Types
+
+```{lab} net
+kind = "train"
+[knob.profile]
+[knob.steps]
+[knob.learning_rate]
+[knob.optimizer]
+```
+"#;
+
+#[test]
+fn values_of_every_type_are_opened_and_copied() {
+    let registry = mlsys_registry::registry();
+    let read = mlsys_lesson::read("types.md", EVERY_TYPE.as_bytes(), registry);
+    let lesson = std::sync::Arc::new(read.lesson.unwrap());
+    let open = |pairs: &[String]| {
+        let mut bench = Bench::new((120, 40));
+        let turns = settings::of_knobs(pairs).unwrap();
+        bench.app.open_at(lesson.clone(), &turns).unwrap();
+        bench
+    };
+    let typed = [
+        "net.profile=true",
+        "net.steps=1e3",
+        "net.learning_rate=2.5e-7",
+        "net.optimizer=sgd",
+    ];
+    let bench = open(&typed.map(str::to_owned));
+    let values: Vec<String> = knobs(&bench)
+        .into_iter()
+        .map(|(_, value)| value.unwrap().to_string())
+        .collect();
+    assert_eq!(values, ["true", "1000", "2.5e-7", "sgd"]);
+    let Some(Command::Open(options)) = Cli::try_parse_from(shell(&line::line(&bench.app)))
+        .unwrap()
+        .command
+    else {
+        panic!("the line opens a lesson")
+    };
+    assert_eq!(options.set.len(), typed.len());
+    assert_eq!(knobs(&open(&options.set)), knobs(&bench));
+}
+
 #[test]
 fn words_that_shells_would_take_apart_come_back_whole() {
     let mut bench = Bench::new((120, 40));
