@@ -64,6 +64,9 @@ impl Screen {
             .env("LANG", "C.UTF-8")
             .env_remove("NO_COLOR")
             .env_remove("MLSYS_PLAIN")
+            .env_remove("MLSYS_THEME")
+            .env_remove("MLSYS_COURSE")
+            .env_remove("MLSYS_DEVICE")
             .stdin(Stdio::from(slave.try_clone()?))
             .stdout(Stdio::from(slave.try_clone()?))
             .stderr(Stdio::from(slave));

@@ -9,8 +9,21 @@ pub(super) fn harmful(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || reorders(c)
 }
 
+/// Whether a text certainly has none of them and no carriage return: told from its bytes alone, so that the whole of a
+/// course is looked at in no time before the first frame.
+fn is_plain(text: &str) -> bool {
+    // Among the first bytes of longer characters, C2 begins the other controls and E2 what reorders text.
+    let plain = |byte: &u8| {
+        matches!(byte, b'\n' | b'\t' | 0x20..=0x7e | 0x80..=0xff) && !matches!(byte, 0xc2 | 0xe2)
+    };
+    text.as_bytes().iter().all(plain)
+}
+
 /// The text without escape sequences and control characters, its line ends plain newlines.
 pub(super) fn harmless(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     let mut clean = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -72,6 +85,9 @@ fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
 
 /// The text with every harmful character replaced by as many spaces as it has bytes, so that places stay right.
 pub(super) fn blanked(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
     let mut blank = String::with_capacity(text.len());
     for c in text.chars() {
         if harmful(c) {
@@ -101,6 +117,9 @@ enum Where {
 
 fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
     let text = problems.source().slice(place);
+    if is_plain(text) {
+        return;
+    }
     let at = |byte: usize, c: char| {
         let start = place.start + byte;
         Place::new(start, start + c.len_utf8())
@@ -139,5 +158,24 @@ fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
                 "remove it",
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_plain_has_nothing_to_leave_out() {
+        let characters = (0..=0xffff_u32)
+            .chain([0x1_f600])
+            .filter_map(char::from_u32);
+        for c in characters {
+            let text = format!("a{c}b");
+            if is_plain(&text) {
+                assert!(!harmful(c) && c != '\r', "{c:?}");
+            }
+        }
+        assert!(is_plain("Größe,\n\tα"));
     }
 }
