@@ -109,6 +109,8 @@ pub enum Command {
     /// Show past runs
     #[command(subcommand)]
     Runs(Runs),
+    /// Write a run, or a lesson with its runs and answers, as one HTML page
+    Report(Report),
     /// Show, export and import answers and progress
     #[command(subcommand)]
     Progress(Progress),
@@ -398,6 +400,17 @@ pub struct CheckLessons {
     pub no_run: bool,
     #[command(flatten)]
     pub machine: Machine,
+}
+
+/// Writes a page about a run or a lesson.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A lesson's id, or a run as `mlsys runs show` takes it, such as last
+    #[arg(value_name = "RUN|LESSON")]
+    pub subject: String,
+    /// The file to write; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// Past runs.

@@ -10,6 +10,7 @@ mod lesson;
 mod list;
 mod open;
 mod progress;
+mod report;
 mod run;
 mod runs;
 mod theme;
@@ -80,6 +81,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Course(asked)) => course::run(&asked, &mut world),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
+        Some(Command::Report(options)) => report::run(&options, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),
         Some(Command::Bench(asked)) => bench::run(&asked, &mut world),
     }

@@ -3,7 +3,7 @@
 mod compare;
 mod export;
 mod list;
-mod show;
+pub mod show;
 mod tensorboard;
 
 use std::fs;

@@ -222,3 +222,35 @@ fn a_record_with_something_wrong_says_what_and_costs_no_other() {
         .run(&["runs", "remove", &third_name, "empty"])
         .refused(2, &["no run 'empty'"]);
 }
+
+#[test]
+fn a_report_is_one_page_that_fetches_and_runs_nothing() {
+    let folder = three_runs();
+    let file = folder.path("run.html");
+    folder
+        .run(&["report", "last-1", "-o", file.to_str().unwrap()])
+        .did();
+    let page = fs::read_to_string(file).unwrap();
+    for said in [
+        "<!doctype html>",
+        "learning_rate",
+        "<svg",
+        "prefers-color-scheme",
+        "Versions",
+    ] {
+        assert!(page.contains(said), "'{said}' is missing");
+    }
+    let lesson = folder.run(&["report", "systems/training-loop", "-o", "-"]);
+    for said in ["Predictions", "Answers", "Checks", "No run of this lesson"] {
+        assert!(lesson.did().contains(said), "'{said}' is missing");
+    }
+    for page in [page.as_str(), lesson.did()] {
+        let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+        for bad in ["<script", "http", "src=", "@import", "url("] {
+            assert!(!elsewhere.contains(bad), "{bad}");
+        }
+    }
+    folder
+        .run(&["report", "systems/trainig-loop", "-o", "-"])
+        .refused(2, &["systems/training-loop"]);
+}
