@@ -124,7 +124,9 @@ pub(super) fn device_of(plan: &Plan<'_>) -> Result<DeviceInfo, Verdict> {
         Place::Anywhere => Ok(processor()),
         Place::On(device) => Ok(device.clone()),
         Place::Nowhere(missing) => Err(Verdict::Broken(missing.to_string(), Exit::DeviceMissing)),
-        Place::Recording(missing) => Err(Verdict::Skipped(missing.to_string())),
+        Place::Recording(missing) => Err(Verdict::Skipped(format!(
+            "{missing}; on the screen a recording can stand in, which proves nothing here"
+        ))),
     }
 }
 
