@@ -1,12 +1,15 @@
 //! Markdown as styled lines of a width: headings, paragraphs, lists, quotes, code, tables and rules.
 
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+mod table;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use super::wrap::wrap;
 use crate::glossary::Glossary;
+use table::Table;
 
 /// The styles of prose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,12 +100,6 @@ enum Kind {
     Words,
     /// Code and addresses, shown as they are.
     Verbatim,
-}
-
-#[derive(Default)]
-struct Table {
-    alignments: Vec<Alignment>,
-    rows: Vec<Vec<String>>,
 }
 
 impl Writer<'_> {
@@ -357,123 +354,5 @@ impl Writer<'_> {
     }
 }
 
-impl Table {
-    fn cell(&mut self, text: &str) {
-        if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) {
-            cell.push_str(text);
-        }
-    }
-
-    fn lines(&self, styles: Styles<'_>, rule: &str) -> Vec<Line<'static>> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.width()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut lines = Vec::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            let style = if index == 0 {
-                styles.heading
-            } else {
-                styles.text
-            };
-            let cells = row
-                .iter()
-                .zip(&widths)
-                .enumerate()
-                .map(|(column, (cell, &width))| {
-                    let pad = width.saturating_sub(cell.width());
-                    match self.alignments.get(column) {
-                        Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
-                        Some(Alignment::Center) => {
-                            let left = pad / 2;
-                            format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
-                        }
-                        Some(Alignment::Left | Alignment::None) | None => {
-                            format!("{cell}{}", " ".repeat(pad))
-                        }
-                    }
-                });
-            lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
-            if index == 0 {
-                let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-                lines.push(Line::styled(rule.repeat(total), styles.dim));
-            }
-        }
-        lines
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain(markdown: &str, width: usize) -> Vec<String> {
-        let signs = Signs {
-            bullet: "-",
-            quote: "|",
-            rule: "-",
-        };
-        render(markdown, width, Styles::default(), signs)
-            .iter()
-            .map(|line| line.to_string().trim_end().to_owned())
-            .collect()
-    }
-
-    #[test]
-    fn blocks_become_lines() {
-        assert_eq!(
-            plain(
-                "# Title\n\nSome *soft* text\nover lines.\n\n- one\n- two\n  1. deep\n\n> said\n",
-                40
-            ),
-            [
-                "Title",
-                "",
-                "Some soft text over lines.",
-                "",
-                "- one",
-                "- two",
-                "  1. deep",
-                "",
-                "| said"
-            ]
-        );
-        assert_eq!(
-            plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40),
-            ["a  bb", "-----", "1   2"]
-        );
-        assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
-        assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
-    }
-
-    #[test]
-    fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
-        let styles = Styles {
-            terms: Some(Glossary::builtin()),
-            ..Styles::default()
-        };
-        let signs = Signs {
-            bullet: "-",
-            quote: "|",
-            rule: "-",
-        };
-        let markdown = "# A gradient\n\nThe loss, `loss` and\nloss, and **batch\nsizes**.\n\n- a loss\n\n```\nloss\n```";
-        let lines = render(markdown, 60, styles, signs);
-        let spans = lines.iter().skip(1).flat_map(|line| &line.spans);
-        let marked: Vec<&str> = spans
-            .filter(|span| span.style.add_modifier.contains(Modifier::UNDERLINED))
-            .map(|span| span.content.as_ref())
-            .collect();
-        assert_eq!(marked, ["loss", "batch sizes", "loss"]);
-    }
-
-    #[test]
-    fn any_text_renders_at_any_width() {
-        let nasty = "# a\n* b\n  * c\n```\nx\n| y | z |\n<b>\n[l](m)\n> - q\n***";
-        for width in 0..60 {
-            assert!(!plain(nasty, width).is_empty());
-        }
-    }
-}
+mod tests;
