@@ -115,14 +115,20 @@ impl Axis {
 
     /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
     pub fn share(&self, value: f64) -> Option<f64> {
-        let share = match self.scale {
-            Scale::Linear => (value - self.low) / (self.high - self.low),
-            Scale::Log if value > 0.0 => {
-                (value.log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
-            }
-            Scale::Log => return None,
+        self.measure().share(value)
+    }
+
+    /// The axis made ready to place many values.
+    pub fn measure(&self) -> Measure {
+        let (low, high) = match self.scale {
+            Scale::Linear => (self.low, self.high),
+            Scale::Log => (self.low.log10(), self.high.log10()),
         };
-        share.is_finite().then(|| share.clamp(0.0, 1.0))
+        Measure {
+            low,
+            size: high - low,
+            scale: self.scale,
+        }
     }
 
     /// About so many round values with their labels, in ascending order.
@@ -183,6 +189,27 @@ impl Axis {
                 (x, with_suffix(digits, &prefix.suffix(unit, glyphs)))
             })
             .collect()
+    }
+}
+
+/// Places values on an axis without working out its ends each time.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    low: f64,
+    size: f64,
+    scale: Scale,
+}
+
+impl Measure {
+    /// Where a value lies, 0 at the low end and 1 at the high end; absent off a logarithmic axis.
+    pub fn share(self, value: f64) -> Option<f64> {
+        let value = match self.scale {
+            Scale::Linear => value,
+            Scale::Log if value > 0.0 => value.log10(),
+            Scale::Log => return None,
+        };
+        let share = (value - self.low) / self.size;
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
     }
 }
 

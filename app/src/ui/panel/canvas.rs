@@ -98,14 +98,20 @@ impl Canvas {
     pub(super) fn line(&mut self, from: (usize, usize), to: (usize, usize), ink: Ink) {
         let (across, down) = (to.0.abs_diff(from.0), to.1.abs_diff(from.1));
         let steps = across.max(down);
-        for i in 0..=steps {
-            let part = |a: usize, b: usize| {
-                let way = (a.abs_diff(b) * i + steps / 2)
-                    .checked_div(steps)
-                    .unwrap_or(0);
-                if b >= a { a + way } else { a - way }
-            };
-            self.dot(part(from.0, to.0), part(from.1, to.1), ink);
+        // Each coordinate goes on by one when its remainder is full: no division for the thousands of dots of a frame.
+        let (mut x, mut y) = from;
+        let (mut rest_x, mut rest_y) = (steps / 2, steps / 2);
+        let on = |at: usize, to: usize| if to >= at { at + 1 } else { at - 1 };
+        self.dot(x, y, ink);
+        for _ in 0..steps {
+            (rest_x, rest_y) = (rest_x + across, rest_y + down);
+            if rest_x >= steps {
+                (rest_x, x) = (rest_x - steps, on(x, to.0));
+            }
+            if rest_y >= steps {
+                (rest_y, y) = (rest_y - steps, on(y, to.1));
+            }
+            self.dot(x, y, ink);
         }
     }
 

@@ -78,25 +78,25 @@ impl Trace {
             },
         };
         let mut mean = Fading::before(series, from, &columns, among);
-        let mut start = from;
-        while let Some(&(step, _)) = all.get(start).filter(|_| start < to) {
-            let here = columns.of(step);
-            let rest = &all[start..to];
-            let count = rest.partition_point(|(step, _)| columns.of(*step) <= here);
-            let end = start + count.max(1);
-            let found = series.summary(start..end, among);
-            trace.hidden += end - start - found.map_or(0, |found| found.count);
-            if let Some(found) = found {
-                trace.buckets.push(Bucket {
-                    first: found.first,
-                    last: found.last,
-                    low: found.low,
-                    high: found.high,
-                    smooth: mean.with(here, &found),
-                });
-            }
-            start = end;
+        let mut shown = 0;
+        // A piece is at most half a column wide, so that none is drawn further from its place than half a dot.
+        let pieces = series.pieces(from..to, 2 * columns.count, among);
+        let mut open: Option<(usize, Summary)> = None;
+        for piece in pieces {
+            shown += piece.count;
+            let here = columns.of(piece.first.0);
+            open = Some(match open {
+                Some((column, whole)) if column == here => (column, joined(whole, piece)),
+                Some((column, whole)) => {
+                    trace.buckets.push(mean.bucket(column, &whole));
+                    (here, piece)
+                }
+                None => (here, piece),
+            });
         }
+        let last = open.map(|(column, whole)| mean.bucket(column, &whole));
+        trace.buckets.extend(last);
+        trace.hidden = to - from - shown;
         trace
     }
 
@@ -115,6 +115,19 @@ impl Trace {
         let gaps = series.gaps();
         let next = gaps.partition_point(|gap| *gap <= after);
         gaps.get(next).is_some_and(|gap| *gap < before)
+    }
+}
+
+/// Two pieces that follow each other as one.
+fn joined(one: Summary, next: Summary) -> Summary {
+    Summary {
+        first: one.first,
+        last: next.last,
+        low: one.low.min(next.low),
+        high: one.high.max(next.high),
+        sum: one.sum + next.sum,
+        count: one.count + next.count,
+        travel: one.travel + next.travel,
     }
 }
 
@@ -211,6 +224,17 @@ impl Fading {
             weight: past.map_or(0.0, |past| 0.5 * past.count as f64),
             column: 0,
             kept,
+        }
+    }
+
+    /// A column as it is drawn.
+    fn bucket(&mut self, column: usize, found: &Summary) -> Bucket {
+        Bucket {
+            first: found.first,
+            last: found.last,
+            low: found.low,
+            high: found.high,
+            smooth: self.with(column, found),
         }
     }
 

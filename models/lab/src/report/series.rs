@@ -70,6 +70,21 @@ impl Series {
         }
     }
 
+    /// A stretch of the points, by their places, as summaries one after the other, cut where blocks of points end.
+    ///
+    /// There are at least `pieces` of them, and at most 32 times as many, if there are so many points; a piece that holds
+    /// none of those asked for is left out.
+    pub fn pieces(
+        &self,
+        places: Range<usize>,
+        pieces: usize,
+        among: Among,
+    ) -> impl Iterator<Item = Summary> + '_ {
+        self.kept
+            .levels
+            .pieces(self.points(), places, pieces, among)
+    }
+
     /// What a stretch of the points, by their places, holds; absent if none of those asked for lies in it.
     pub fn summary(&self, places: Range<usize>, among: Among) -> Option<Summary> {
         self.kept.levels.summary(self.points(), places, among)

@@ -178,6 +178,65 @@ impl Levels {
         })
     }
 
+    /// A stretch as summaries of blocks of one level, or of single points where there are too few of them.
+    pub(super) fn pieces<'a>(
+        &'a self,
+        points: &'a [(u64, f64)],
+        places: Range<usize>,
+        pieces: usize,
+        among: Among,
+    ) -> impl Iterator<Item = Summary> + 'a {
+        let places = places.start.min(points.len())..places.end.min(points.len());
+        let enough = |level: &usize| size(*level).saturating_mul(pieces) <= places.len();
+        let level = (0..self.0.len()).take_while(enough).last();
+        let wide = level.map_or(1, size);
+        let mut from = places.start;
+        std::iter::from_fn(move || {
+            while from < places.end {
+                let until = (from / wide + 1) * wide;
+                let here = from..until.min(places.end);
+                let block = level
+                    .filter(|_| here.len() == wide)
+                    .and_then(|level| self.0.get(level)?.get(from / wide).copied());
+                from = here.end;
+                let found = match block {
+                    Some(holds) => self.whole(points, &here, holds, among),
+                    None => self.summary(points, here, among),
+                };
+                if found.is_some() {
+                    return found;
+                }
+            }
+            None
+        })
+    }
+
+    /// What a whole block holds.
+    fn whole(
+        &self,
+        points: &[(u64, f64)],
+        places: &Range<usize>,
+        holds: Block,
+        among: Among,
+    ) -> Option<Summary> {
+        let every = among == Among::All || holds.positives == places.len();
+        if !every {
+            return match holds.positives {
+                0 => None,
+                _ => self.summary(points, places.clone(), among),
+            };
+        }
+        Some(Summary {
+            first: *points.get(places.start)?,
+            last: *points.get(places.end.checked_sub(1)?)?,
+            low: holds.low,
+            high: holds.high,
+            sum: holds.sum,
+            count: places.len(),
+            travel: holds.travel,
+        })
+    }
+
     /// Goes down from a part to one of its points, choosing at every level.
     fn end<'a>(
         &'a self,
@@ -300,6 +359,42 @@ mod tests {
                             "{places:?} of {count}, {among:?}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_hold_every_point_once_and_are_neither_too_few_nor_too_many() {
+        let mut next = numbers(5);
+        for count in [0, 1, 31, 33, 300, 5000, 40_000] {
+            let mut series = Series::default();
+            for step in 0..count {
+                series.push(step, next(100) as f64 - 30.0);
+            }
+            for pieces in [1, 7, 100] {
+                for among in [Among::All, Among::Positive] {
+                    let (a, b) = (next(count + 1) as usize, next(count + 1) as usize);
+                    let places = a.min(b)..a.max(b);
+                    let found: Vec<Summary> =
+                        series.pieces(places.clone(), pieces, among).collect();
+                    let whole = brute(series.points(), places.clone(), among);
+                    assert_eq!(found.first().map(|s| s.first), whole.map(|s| s.first));
+                    assert_eq!(found.last().map(|s| s.last), whole.map(|s| s.last));
+                    let held: usize = found.iter().map(|s| s.count).sum();
+                    assert_eq!(held, whole.map_or(0, |s| s.count));
+                    let low = found.iter().map(|s| s.low).reduce(f64::min);
+                    assert_eq!(low, whole.map(|s| s.low));
+                    let high = found.iter().map(|s| s.high).reduce(f64::max);
+                    assert_eq!(high, whole.map(|s| s.high));
+                    assert!(
+                        found
+                            .windows(2)
+                            .all(|pair| pair[0].last.0 < pair[1].first.0)
+                    );
+                    assert!(found.len() <= 32 * pieces + 2);
+                    let enough = places.len().min(pieces);
+                    assert!(among == Among::Positive || found.len() >= enough);
                 }
             }
         }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::curves::Curves;
 use crate::ui::glyphs::Glyphs;
-use crate::ui::panel::axis::Axis;
+use crate::ui::panel::axis::{Axis, Measure};
 use crate::ui::panel::pen::{self, Pen};
 use crate::ui::theme::Look;
 
@@ -21,6 +21,8 @@ pub(super) struct Chart {
     pub(super) y: Axis,
     /// The first and the last step.
     pub(super) steps: (u64, u64),
+    /// Both axes, for the many points of curves.
+    pub(super) measures: (Measure, Measure),
     ticks: Vec<(f64, String)>,
 }
 
@@ -55,6 +57,7 @@ impl Chart {
         Self {
             plot,
             area,
+            measures: (curves.axis.measure(), y.measure()),
             x: curves.axis.clone(),
             y,
             steps: curves.steps,

@@ -126,9 +126,10 @@ impl Chart {
     /// A straight line between two points, or the second alone.
     fn join(&self, canvas: &mut Canvas, from: Option<(u64, f64)>, to: (u64, f64), ink: Ink) {
         let (width, height) = canvas.size();
+        let (x_axis, y_axis) = self.measures;
         let dot = |(step, value): (u64, f64)| {
-            let x = self.x.share(step as f64)? * width.saturating_sub(1) as f64;
-            let y = (1.0 - self.y.share(value)?) * height.saturating_sub(1) as f64;
+            let x = x_axis.share(step as f64)? * width.saturating_sub(1) as f64;
+            let y = (1.0 - y_axis.share(value)?) * height.saturating_sub(1) as f64;
             Some((x.round() as usize, y.round() as usize))
         };
         if let Some(to) = dot(to) {
