@@ -1,5 +1,7 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
+#[cfg(test)]
+mod idle;
 mod inputs;
 mod plain;
 mod pulse;
