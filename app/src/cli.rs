@@ -142,6 +142,8 @@ pub enum Theme {
 pub enum Bench {
     /// Training steps: a loop written by hand, the same without a screen, and on the screen
     Train(BenchTrain),
+    /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
+    Screen(BenchScreen),
     /// The first frame, memory, and the time from a key to the frame that answers it
     Start(BenchStart),
     /// Records: what a value costs the run that reports it, and how long a record of millions takes to load
@@ -190,6 +192,16 @@ pub struct BenchTrain {
     pub listing: Listing,
     #[command(flatten)]
     pub machine: Machine,
+}
+
+/// Measures the screen.
+#[derive(Debug, Args)]
+pub struct BenchScreen {
+    /// How many frames are drawn of each kind
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: u32,
+    #[command(flatten)]
+    pub listing: Listing,
 }
 
 /// Where a run takes place and from which random numbers.

@@ -6,7 +6,9 @@
 mod load;
 #[cfg(unix)]
 mod pty;
+mod recording;
 mod sample;
+mod screen;
 #[cfg(unix)]
 mod start;
 mod train;
@@ -26,5 +28,6 @@ pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
         cli::Bench::Start(_) => Err(Failure::usage(
             "mlsys bench start needs pseudo-terminals, which this system does not have",
         )),
+        cli::Bench::Screen(options) => screen::run(options, world),
     }
 }
