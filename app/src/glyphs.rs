@@ -40,6 +40,12 @@ pub struct Glyphs {
     pub separator: &'static str,
     /// Points of a data set, by class; taken in turn.
     pub classes: [&'static str; 6],
+    /// Beside a column that is sorted, the smallest first.
+    pub ascending: &'static str,
+    /// Beside a column that is sorted, the largest first.
+    pub descending: &'static str,
+    /// Where the mark stands in a field.
+    pub mark: &'static str,
     /// Beside a point that no other beats.
     pub front: &'static str,
     /// A point of a lone curve, where a cell holds no dots; several curves are drawn with their letters.
@@ -89,6 +95,9 @@ const UNICODE: Glyphs = Glyphs {
     ellipsis: "…",
     separator: " · ",
     classes: ["●", "✕", "▲", "■", "◆", "+"],
+    ascending: "▲",
+    descending: "▼",
+    mark: "┼",
     front: "★",
     point: "•",
     faint_point: "·",
@@ -122,6 +131,9 @@ const ASCII: Glyphs = Glyphs {
     ellipsis: "~",
     separator: " | ",
     classes: ["o", "x", "^", "#", "*", "+"],
+    ascending: "^",
+    descending: "v",
+    mark: "+",
     front: "@",
     point: "*",
     faint_point: ".",
@@ -239,6 +251,9 @@ mod tests {
                 glyphs.right,
                 glyphs.wrong,
                 glyphs.modelled,
+                glyphs.ascending,
+                glyphs.descending,
+                glyphs.mark,
                 glyphs.front,
                 glyphs.point,
                 glyphs.faint_point,

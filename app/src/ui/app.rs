@@ -6,6 +6,7 @@ mod confirm;
 mod course;
 mod dispatch;
 mod export;
+mod frame;
 mod lesson;
 mod mouse;
 mod news;

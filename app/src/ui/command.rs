@@ -54,6 +54,10 @@ pub enum Command {
     FullScreen,
     /// Look at the chosen picture in another way.
     Inspect(Inspect),
+    /// Sort the table by its marked column, the other way, or not.
+    Sort,
+    /// Show some rows of the table only.
+    FilterRows,
     /// Write the chosen picture into files.
     Export,
     /// Show the newest earlier run, all, or none behind the curves.
@@ -179,6 +183,8 @@ pub enum Place {
     Search,
     /// The filter of the lessons.
     Filter,
+    /// The filter of a table's rows.
+    Rows,
     /// The glossary.
     Glossary,
     /// The list of recorded runs.
@@ -200,6 +206,7 @@ impl Place {
         Self::Steps,
         Self::Search,
         Self::Filter,
+        Self::Rows,
         Self::Glossary,
         Self::Records,
     ];
@@ -219,6 +226,7 @@ impl Place {
             Self::Steps => "steps",
             Self::Search => "search",
             Self::Filter => "filter",
+            Self::Rows => "rows",
             Self::Glossary => "glossary",
             Self::Records => "recorded runs",
         }
@@ -244,6 +252,8 @@ pub enum Need {
     Picture,
     /// The chosen picture is a chart.
     Chart,
+    /// The chosen picture is a table.
+    Table,
     /// There is a run before the one on the screen.
     EarlierRun,
     /// The lab has a second picture.
@@ -353,6 +363,7 @@ mod tests {
                     | Place::Steps
                     | Place::Search
                     | Place::Filter
+                    | Place::Rows
                     | Place::Glossary
             );
             assert_ne!(explained, letters_are_typed, "{place:?}");

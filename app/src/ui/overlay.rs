@@ -33,6 +33,8 @@ pub enum Overlay {
     Search(Search),
     /// A filter of the list of lessons.
     Filter(Entry),
+    /// A filter of the rows of the chosen table.
+    Rows(Entry),
     /// The glossary.
     Glossary(Terms),
     /// The recorded runs of the shown lab.
@@ -56,6 +58,7 @@ impl Overlay {
             Self::Steps(_) => Place::Steps,
             Self::Search(_) => Place::Search,
             Self::Filter(_) => Place::Filter,
+            Self::Rows(_) => Place::Rows,
             Self::Glossary(_) => Place::Glossary,
             Self::Records(_) => Place::Records,
         }

@@ -10,6 +10,7 @@ mod images;
 mod legend;
 mod line;
 mod matrix;
+mod naming;
 mod pen;
 mod plane;
 mod scatter;
@@ -21,6 +22,8 @@ mod trace;
 mod view;
 mod words;
 
+use std::borrow::Cow;
+
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
@@ -28,12 +31,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::earlier::Earlier;
+use super::glyphs::Glyphs;
 use super::theme::Look;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
-pub use view::{Extent, Smoothing, View, Window};
+pub use table::order::Filter;
+pub use view::{Extent, FrameView, Smoothing, View, Way, Window};
 pub use words::words;
 
 /// What a panel is drawn from.
@@ -75,7 +80,26 @@ pub enum Focus {
     Aside,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The picture of a panel that is no chart, sent by the lab or made from its metrics; nothing if there is none yet.
+    pub fn frame(&self, glyphs: &Glyphs) -> Option<Cow<'a, Frame>> {
+        match self.panel.draw {
+            Draw::Line => None,
+            Draw::Frame => {
+                let (_, frame) = self.data.frames.get(self.panel.name.as_str())?;
+                Some(Cow::Borrowed(frame))
+            }
+            Draw::Bars => {
+                let bars = metrics::bars(self.schema, self.panel, self.data);
+                (!bars.bars.is_empty()).then(|| Cow::Owned(Frame::Bars(bars)))
+            }
+            Draw::Table => {
+                let table = metrics::table(self.schema, self.panel, self.data, glyphs);
+                (!table.rows.is_empty()).then(|| Cow::Owned(Frame::Table(table)))
+            }
+        }
+    }
+
     /// The unit of a metric.
     fn unit(&self, metric: &str) -> Option<&str> {
         metrics::unit(self.schema, metric)
@@ -99,23 +123,9 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
     }
     let drawn = match scene.panel.draw {
         Draw::Line => line::draw(body, buf, scene, look),
-        Draw::Bars => {
-            let bars = metrics::bars(scene.schema, scene.panel, scene.data);
-            !bars.bars.is_empty() && {
-                bars::draw(body, buf, &bars, look);
-                true
-            }
-        }
-        Draw::Table => {
-            let table = metrics::table(scene.schema, scene.panel, scene.data, &look.glyphs);
-            !table.rows.is_empty() && {
-                table::draw(airy(body), buf, &table, look);
-                true
-            }
-        }
-        Draw::Frame => match scene.data.frames.get(scene.panel.name.as_str()) {
-            Some((_, frame)) => {
-                draw_frame(body, buf, frame, look);
+        Draw::Frame | Draw::Bars | Draw::Table => match scene.frame(&look.glyphs) {
+            Some(frame) => {
+                draw_frame(body, buf, &frame, &scene.view.frame, scene.focus, look);
                 true
             }
             None => false,
@@ -134,21 +144,52 @@ pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Optio
     }
 }
 
-/// Draws a frame without a title.
-pub fn draw_frame(area: Rect, buf: &mut Buffer, frame: &Frame, look: &Look) {
+/// Draws a frame without a title; below it, what is marked in it is named.
+fn draw_frame(
+    area: Rect,
+    buf: &mut Buffer,
+    frame: &Frame,
+    view: &FrameView,
+    focus: Focus,
+    look: &Look,
+) {
+    /// With fewer rows the picture needs them all.
+    const NAMED: u16 = 4;
     let area = area.intersection(buf.area);
     if area.is_empty() {
         return;
     }
+    let named = naming::said(frame, view, &look.glyphs).filter(|_| area.height >= NAMED);
+    let area = match named {
+        None => area,
+        Some(named) => {
+            let y = area.bottom() - 1;
+            Pen::new(area, buf, &look.glyphs).text(area.x, y, &named, look.theme.accent);
+            Rect {
+                height: area.height - 1,
+                ..area
+            }
+        }
+    };
+    let mark = view.mark;
+    let along = mark.map(|mark| mark.column);
     match frame {
-        Frame::HeatMap(map) if matrix::is_matrix(map) => matrix::draw(area, buf, map, look),
-        Frame::HeatMap(map) => heat::draw(area, buf, map, look),
-        Frame::Bars(bars) => bars::draw(area, buf, bars, look),
-        Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, None, look),
-        Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, None, look),
-        Frame::Table(table) => table::draw(airy(area), buf, table, look),
-        Frame::Images(images) => images::draw(airy(area), buf, images, look),
-        Frame::Text(text) => text::draw(airy(area), buf, text, look.theme.text),
+        Frame::HeatMap(map) if matrix::is_matrix(map) && matrix::fits(area, map) => {
+            matrix::draw(area, buf, map, mark, look);
+        }
+        Frame::HeatMap(map) => heat::draw(area, buf, map, mark, look),
+        Frame::Bars(bars) => {
+            let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
+            bars::draw(area, buf, bars, marked, look);
+        }
+        Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
+        Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
+        Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
+        Frame::Images(images) => {
+            let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
+            images::draw(airy(area), buf, images, marked, look);
+        }
+        Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
     }
 }
 

@@ -72,7 +72,11 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         | Overlay::Line(_) => body,
         Overlay::Palette(_) | Overlay::Glossary(_) => palette::area(body),
         // These stand in the last line.
-        Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => {
+        Overlay::Confirm(_)
+        | Overlay::Steps(_)
+        | Overlay::Search(_)
+        | Overlay::Filter(_)
+        | Overlay::Rows(_) => {
             return None;
         }
         Overlay::Records(_) => records::area(body),
@@ -100,7 +104,11 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         }
         Overlay::Palette(palette) => palette::draw(app, palette, area, buffer),
         Overlay::Glossary(terms) => glossary::draw(app, terms, area, buffer),
-        Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Search(_) | Overlay::Filter(_) => None,
+        Overlay::Confirm(_)
+        | Overlay::Steps(_)
+        | Overlay::Search(_)
+        | Overlay::Filter(_)
+        | Overlay::Rows(_) => None,
         Overlay::Records(records) => {
             records::draw(app, records, area, buffer);
             None

@@ -67,6 +67,10 @@ impl App {
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
+            Need::Table => met(
+                self.has_table(),
+                "the chosen picture is no table: v goes to the next one",
+            ),
             Need::EarlierRun => met(
                 slot.is_some_and(|slot| !slot.earlier.is_empty()),
                 "there is no earlier run yet: run again to have one",

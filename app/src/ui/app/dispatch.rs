@@ -101,6 +101,8 @@ impl App {
                 self.lay_over(Overlay::Line(line.clone()));
                 return vec![Effect::Copy(line)];
             }
+            Command::Sort => self.sort_table(),
+            Command::FilterRows => self.open_row_filter(),
             Command::Export => return self.export(),
             Command::Palette => self.open_palette(),
             Command::Back => return self.back(),

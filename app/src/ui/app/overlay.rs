@@ -25,6 +25,7 @@ impl App {
             Some(Overlay::Glossary(terms)) => terms.key(key),
             Some(Overlay::Steps(_)) => self.steps_key(key),
             Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
+            Some(Overlay::Rows(_)) => self.rows_key(key),
             Some(Overlay::Confirm(_)) => {
                 self.overlay = None;
                 self.notice = Some("nothing was changed".to_owned());
@@ -46,7 +47,9 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.paste(text),
             Some(Overlay::Glossary(terms)) => terms.paste(text),
-            Some(Overlay::Steps(entry) | Overlay::Filter(entry)) => entry.paste(text),
+            Some(Overlay::Steps(entry) | Overlay::Filter(entry) | Overlay::Rows(entry)) => {
+                entry.paste(text)
+            }
             Some(Overlay::Search(search)) => {
                 search.entry.paste(text);
                 self.sought();
@@ -71,6 +74,7 @@ impl App {
             Some(Overlay::Records(_)) => return self.fetch_marked(Purpose::Overlay),
             Some(Overlay::Steps(_)) => return self.do_steps(),
             Some(Overlay::Filter(_)) => return self.open_filtered(),
+            Some(Overlay::Rows(_)) => self.filter_rows(),
             Some(Overlay::Search(_)) => self.next_hit(1),
             Some(Overlay::Glossary(terms)) => terms.enter(),
             Some(
@@ -119,7 +123,8 @@ impl App {
                 let to = motion.from(at.unwrap_or(0), half, listed.len().saturating_sub(1));
                 self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
             }
-            Some(Overlay::Line(_) | Overlay::Confirm(_) | Overlay::Steps(_)) | None => {}
+            Some(Overlay::Line(_) | Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Rows(_))
+            | None => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::App;
 use super::chart::{inspect_chart, put_cursor};
+use super::frame::inspect_frame;
 use crate::ui::command::{Inspect, Motion};
 use crate::ui::earlier::Overlay;
 use crate::ui::page::{Page, Side};
@@ -31,7 +32,11 @@ impl App {
         }
         let on_picture = page.side == Side::Picture;
         let slot = page.slot_mut().filter(|_| on_picture);
-        slot.is_some_and(|slot| slot.cursor.take().is_some())
+        slot.is_some_and(|slot| {
+            let view = slot.chosen_view();
+            let mark = view.and_then(|view| view.frame.mark.take());
+            mark.is_some() || slot.cursor.take().is_some()
+        })
     }
 
     /// Puts the newest earlier run, all, or none behind the curves.
@@ -51,11 +56,21 @@ impl App {
     /// Looks at the chosen picture in another way.
     pub(super) fn inspect(&mut self, inspect: Inspect) {
         let slot = self.page.as_mut().and_then(Page::slot_mut);
-        self.notice = slot.and_then(|slot| inspect_chart(slot, inspect));
+        let said = slot.and_then(|slot| {
+            if inspect_frame(slot, inspect) {
+                None
+            } else {
+                inspect_chart(slot, inspect)
+            }
+        });
+        self.notice = said;
     }
 
-    /// Moves through the picture, or to another one.
+    /// Moves through the picture; from a chart, up and down lead to another picture.
     pub(super) fn move_picture(&mut self, motion: Motion) {
+        if self.move_mark(motion) {
+            return;
+        }
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return;
         };

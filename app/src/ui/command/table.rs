@@ -4,8 +4,8 @@ use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
 use Place::{
-    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Records, Search,
-    Steps, Text,
+    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Records, Rows,
+    Search, Steps, Text,
 };
 
 const READING: &[Place] = &[Text, Lab, Picture];
@@ -13,7 +13,7 @@ const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 /// What lies over the page and holds a list, beside a field that takes the letters.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 const ALL: &[Place] = &[
-    Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter,
+    Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter, Rows,
     Glossary, Records,
 ];
 
@@ -92,18 +92,35 @@ pub const TABLE: &[Binding] = &[
         &[Key::Left],
         &[Picture],
         "cursor",
-        "move the cursor left, in all charts of the lab at once",
+        "move the mark of the picture left; in charts the cursor of all at once",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Picture]),
     row(
         Command::Inspect(Inspect::Right),
         &[Key::Right],
         &[Picture],
         "cursor",
-        "move the cursor right",
+        "move the mark or the cursor right",
     )
-    .needs(&[Need::Chart])
+    .needs(&[Need::Picture])
     .rank(Rank::Rare),
+    row(
+        Command::Sort,
+        &[Key::Enter],
+        &[Picture],
+        "sort",
+        "sort the table by the marked column, the smallest first; again, the largest; again, not at all",
+    )
+    .needs(&[Need::Table])
+    .rank(Rank::First),
+    row(
+        Command::FilterRows,
+        &[Key::Char('/')],
+        &[Picture],
+        "filter",
+        "show the rows that have a text or whose column compares, such as memory > 20",
+    )
+    .needs(&[Need::Table]),
     row(
         Command::Inspect(Inspect::Closer),
         &[Key::Char('+'), Key::Char('=')],
@@ -356,6 +373,14 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Enter,
         &[Key::Enter],
+        &[Rows],
+        "filter",
+        "show these rows only",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Enter,
+        &[Key::Enter],
         &[Glossary],
         "show",
         "show the marked term by itself, or the related one that is marked",
@@ -364,7 +389,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Back,
         &[Key::Esc],
-        &[Confirm, Steps, Filter, Glossary],
+        &[Confirm, Steps, Filter, Rows, Glossary],
         "back",
         "leave the question, the field or the glossary; nothing is done",
     )

@@ -11,7 +11,9 @@ use super::quantity;
 use crate::ui::theme::Look;
 
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
+///
+/// The marked bar is always among them.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usize>, look: &Look) {
     let unit = Some(bars.unit.as_str()).filter(|u| !u.is_empty());
     let said: Vec<String> = bars
         .bars
@@ -40,8 +42,15 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
     };
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let mut y = area.y + pitch - 1;
-    for (bar, said) in bars.bars.iter().zip(&said).take(shown) {
-        pen.within(area.x, y, labels, &bar.label, look.theme.text);
+    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
+    let all = bars.bars.iter().zip(&said).enumerate();
+    for (place, (bar, said)) in all.skip(first).take(shown) {
+        let style = if marked == Some(place) {
+            look.theme.selection
+        } else {
+            look.theme.text
+        };
+        pen.within(area.x, y, labels, &bar.label, style);
         length(
             &mut pen,
             Rect {
@@ -73,7 +82,11 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, look: &Look) {
         y += pitch;
     }
     if shown < bars.bars.len() && rows > 0 {
-        let more = format!("{} {} more", look.glyphs.ellipsis, bars.bars.len() - shown);
+        let below = bars.bars.len() - shown - first;
+        let more = match first {
+            0 => format!("{} {below} more", look.glyphs.ellipsis),
+            above => format!("{above} above, {below} below"),
+        };
         pen.text(area.x, y, &more, look.theme.dim);
     }
     if has_ticks {

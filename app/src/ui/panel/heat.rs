@@ -6,13 +6,15 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
 use super::legend::{self, Item};
+use super::matrix;
 use super::pen::{self, Pen};
+use super::view::Mark;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::Look;
 use mlsys_lab::value::number;
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
     let field = Field::new(map);
     let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
     let rows = if area.height >= 7 {
@@ -34,6 +36,9 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
         cell(buf, (x, y), plot, &field, look);
     }
     points(buf, plot, map, look);
+    if let Some(mark) = mark {
+        self::mark(buf, plot, map, mark, look);
+    }
     if scale {
         self::scale(
             Rect {
@@ -133,7 +138,7 @@ fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, loo
     let color = |part| {
         field
             .at(across, down(part))
-            .and_then(|share| look.theme.heat(share))
+            .and_then(|share| color_of(field.map, look, share))
     };
     let target = &mut buf[(x, y)];
     match (look.glyphs.set, color(0.25), color(0.75)) {
@@ -180,6 +185,28 @@ fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
     }
 }
 
+/// A cross where the marked cell is, in the colours of what is selected.
+fn mark(buf: &mut Buffer, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
+    let mark = mark.within(map.columns, map.rows);
+    let at = |place: usize, cells: usize, size: u16| {
+        let share = (place as f64 + 0.5) / cells.max(1) as f64;
+        ((share * f64::from(size)) as u16).min(size.saturating_sub(1))
+    };
+    let x = plot.x + at(mark.column, map.columns, plot.width);
+    let y = plot.y + at(mark.row, map.rows, plot.height);
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    pen.glyph(x, y, look.glyphs.mark, look.theme.selection);
+}
+
+/// The colour of a share: between categories the scale starts at nothing.
+fn color_of(map: &HeatMap, look: &Look, share: f32) -> Option<Color> {
+    if matrix::is_matrix(map) {
+        look.theme.amount(share)
+    } else {
+        look.theme.heat(share)
+    }
+}
+
 /// The one colour behind a glyph that takes the place of a cell; of two halves, the lower.
 fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
     let bg = bg.filter(|color| *color != Color::Reset);
@@ -194,7 +221,7 @@ fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
     let steps = (area.width / 6).clamp(4, 16);
     for step in 0..steps {
         let share = f32::from(step) / f32::from(steps - 1);
-        match theme.heat(share) {
+        match color_of(map, look, share) {
             Some(color) => pen.glyph(x, area.y, " ", theme.text.bg(color)),
             None => pen.glyph(x, area.y, look.glyphs.shade(share), theme.dim),
         }

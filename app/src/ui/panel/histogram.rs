@@ -14,7 +14,7 @@ use super::quantity;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::Look;
 
-/// Draws columns, the outline, marked values, and a line that names the chosen range.
+/// Draws columns, the outline and marked values.
 pub(super) fn draw(
     area: Rect,
     buf: &mut Buffer,
@@ -27,16 +27,15 @@ pub(super) fn draw(
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
         return;
     };
-    let said = chosen.and_then(|bin| said(histogram, bin, &look.glyphs));
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        small(area, buf, histogram, said.as_deref(), look);
+        small(area, buf, histogram, look);
         return;
     }
     let items = items(histogram, look);
     let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
     let rows = if area.height >= 8 { rows } else { 0 };
     let upper = Rect {
-        height: area.height - rows - u16::from(said.is_some()),
+        height: area.height - rows,
         ..area
     };
     let x = Side {
@@ -62,10 +61,6 @@ pub(super) fn draw(
         ..area
     };
     legend::draw(below, buf, &items, look);
-    if let Some(said) = said {
-        let y = area.bottom() - 1;
-        Pen::new(area, buf, &look.glyphs).text(area.x, y, &said, look.theme.accent);
-    }
 }
 
 /// The first and the last edge, if there is a range between them and something in it.
@@ -274,7 +269,7 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
 }
 
 /// The heights alone, where there is no room for axes.
-fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, said: Option<&str>, look: &Look) {
+fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
     let most = histogram
         .first
         .counts
@@ -296,9 +291,6 @@ fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, said: Option<&str>
             let share = count as f32 / most as f32;
             pen.glyph(x, area.y, look.glyphs.height(share), look.theme.curve(0));
         }
-    }
-    if let Some(said) = said.filter(|_| area.height > 1) {
-        pen.text(area.x, area.y + 1, said, look.theme.accent);
     }
 }
 

@@ -3,6 +3,7 @@
 use mlsys_lab::frame::{Image, Images, Verdict};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::pen::{self, Pen};
 use crate::ui::glyphs::GlyphSet;
@@ -12,7 +13,15 @@ use crate::ui::theme::Look;
 const GAP: u16 = 2;
 
 /// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, images: &Images, look: &Look) {
+///
+/// The marked image is always among them.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    images: &Images,
+    marked: Option<usize>,
+    look: &Look,
+) {
     if images.images.is_empty() || images.width == 0 || images.height == 0 {
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
         return;
@@ -21,7 +30,11 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, images: &Images, look: &Look) {
     let in_row = ((area.width + GAP) / (width + GAP)).max(1);
     let in_column = (area.height / (height + 1)).max(1);
     let places = usize::from(in_row) * usize::from(in_column);
-    for (place, image) in images.images.iter().enumerate().take(places) {
+    // Whole rows are skipped, so that the images stay in their columns.
+    let over = marked.map_or(0, |marked| (marked + 1).saturating_sub(places));
+    let first = over.div_ceil(usize::from(in_row)) * usize::from(in_row);
+    let shown = images.images.iter().enumerate().skip(first);
+    for (place, (index, image)) in shown.enumerate().take(places) {
         let (column, row) = (place % usize::from(in_row), place / usize::from(in_row));
         let tile = Rect {
             x: area.x + column as u16 * (width + GAP),
@@ -39,6 +52,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, images: &Images, look: &Look) {
             }
             .intersection(area),
             image,
+            (marked == Some(index)).then_some(look.theme.selection),
             look,
         );
     }
@@ -116,7 +130,7 @@ fn part(pixels: usize, cell: usize, cells: usize) -> std::ops::Range<usize> {
 }
 
 /// The label below an image, with a mark and a word if the image was mistaken.
-fn label(buf: &mut Buffer, tile: Rect, image: &Image, look: &Look) {
+fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, look: &Look) {
     let (theme, glyphs) = (&look.theme, &look.glyphs);
     let (text, style) = match image.verdict {
         Verdict::Unjudged => (image.label.clone(), theme.dim),
@@ -135,5 +149,5 @@ fn label(buf: &mut Buffer, tile: Rect, image: &Image, look: &Look) {
         }
     };
     let y = tile.bottom().saturating_sub(1);
-    Pen::new(tile, buf, glyphs).text(tile.x, y, &text, style);
+    Pen::new(tile, buf, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
 }

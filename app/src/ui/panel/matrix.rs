@@ -6,12 +6,20 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::pen::{self, Pen};
+use super::view::Mark;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Look;
 
 /// Whether rows and columns are categories.
 pub(super) fn is_matrix(map: &HeatMap) -> bool {
     !map.column_labels.is_empty() && !map.row_labels.is_empty()
+}
+
+/// Whether each pair has a place of its own in an area.
+pub(super) fn fits(area: Rect, map: &HeatMap) -> bool {
+    // A row for the titles, and a third of the width at most for the labels.
+    let (wide, high) = (area.width - area.width / 3, area.height.saturating_sub(1));
+    map.columns <= usize::from(wide) && map.rows <= usize::from(high)
 }
 
 /// The number of a pair, if there is one.
@@ -21,7 +29,8 @@ pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
 }
 
 /// Draws one coloured field for each pair, with its number where there is room.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+    let mark = mark.map(|mark| mark.within(map.columns, map.rows));
     let theme = &look.theme;
     let visible = usize::from(area.height);
     let labels = map
@@ -87,7 +96,15 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
                 0.0
             };
             let field = theme.amount(share);
-            let style = theme.on(field);
+            let here = Mark {
+                column: column.into(),
+                row: row.into(),
+            };
+            let style = if mark == Some(here) {
+                theme.selection
+            } else {
+                theme.on(field)
+            };
             // A number needs no shade; without colour a shade stands where no number fits.
             let glyph = if field.is_none() && !has_numbers {
                 look.glyphs.shade(share)

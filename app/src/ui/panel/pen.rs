@@ -26,6 +26,11 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// What stands for text that was cut off.
+    pub(super) fn ellipsis(&self) -> &'static str {
+        self.glyphs.ellipsis
+    }
+
     /// Writes to the right edge, with an ellipsis where the text is cut; returns the column after it.
     pub(super) fn text(&mut self, x: u16, y: u16, text: &str, style: Style) -> u16 {
         let room = self.area.right().saturating_sub(x);

@@ -15,7 +15,7 @@ use super::quantity;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Look;
 
-/// Draws axes, points with their names where there is room, the front, and a line that names the chosen point.
+/// Draws axes, points with their names where there is room, and the front.
 pub(super) fn draw(
     area: Rect,
     buf: &mut Buffer,
@@ -31,18 +31,16 @@ pub(super) fn draw(
         return;
     };
     let front = scatter.front();
-    let said = chosen.and_then(|index| said(scatter, index, &front, &look.glyphs));
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        let text = said.unwrap_or_else(|| format!("{} points", scatter.points.len()));
+        let text = format!("{} points", scatter.points.len());
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
         return;
     }
     let items = items(scatter, look);
     let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
     let rows = if area.height >= 8 { rows } else { 0 };
-    let line = u16::from(said.is_some());
     let upper = Rect {
-        height: area.height - rows - line,
+        height: area.height - rows,
         ..area
     };
     let plane = Plane::new(upper, x, y, look);
@@ -57,10 +55,6 @@ pub(super) fn draw(
         ..area
     };
     legend::draw(below, buf, &items, look);
-    if let Some(said) = said {
-        let y = area.bottom() - 1;
-        Pen::new(area, buf, &look.glyphs).text(area.x, y, &said, look.theme.accent);
-    }
 }
 
 /// A side of the plane that holds all points; nothing if there is no point.

@@ -1,78 +1,198 @@
 //! Rows and columns of values.
 
+pub mod order;
+
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::pen::{self, Pen};
+use super::view::{FrameView, Mark};
+use super::{Focus, naming};
 use crate::ui::theme::Look;
+use order::Order;
 
 /// Columns between two columns.
 const GAP: u16 = 2;
 /// No column is made narrower than this while a wider one is left.
 const NARROW: u16 = 4;
 
-/// Draws titles, a rule and as many rows as fit; numbers stand at the right of their column.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, table: &Table, look: &Look) {
-    let theme = &look.theme;
-    let widths = fit(natural_widths(table, area.height), area.width);
-    let mut pen = Pen::new(area, buf, &look.glyphs);
-    let ruled = area.height > 3;
-    let numeric = |column: usize| table.rows.iter().any(|row| is_number(row.get(column)));
-    let mut put = |y: u16, column: usize, x: u16, text: &str, style| {
-        let width = widths[column];
-        if numeric(column) {
-            let text = pen::cut(text, width, look.glyphs.ellipsis);
-            let indent = width.saturating_sub(pen::width(&text));
-            pen.within(x + indent, y, width - indent, &text, style);
+/// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    table: &Table,
+    view: &FrameView,
+    focus: Focus,
+    look: &Look,
+) {
+    let shown = order::rows(table, view);
+    let mark = view
+        .mark
+        .map(|mark| mark.within(table.columns.len(), shown.len()));
+    let layout = Layout::new(area, table, &shown, view, mark, look);
+    layout.titles(buf, view, mark.filter(|_| focus == Focus::Keys), look);
+    layout.rows(buf, &shown, mark, look);
+}
+
+/// Where columns and rows stand.
+struct Layout<'a> {
+    area: Rect,
+    table: &'a Table,
+    titles: Vec<String>,
+    /// The columns that can be seen, each with its left edge and its width.
+    columns: Vec<(usize, u16, u16)>,
+    numeric: Vec<bool>,
+    /// The row below titles and rule.
+    top: u16,
+    /// Rows that can be seen; the last may tell how many others there are.
+    height: usize,
+    ordered: Option<String>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(
+        area: Rect,
+        table: &'a Table,
+        shown: &[usize],
+        view: &FrameView,
+        mark: Option<Mark>,
+        look: &Look,
+    ) -> Self {
+        let titles = table.columns.iter().enumerate().map(|(column, title)| {
+            let sign = view.sort.filter(|sort| sort.column == column);
+            let sign = sign.map(|sort| match sort.order {
+                Order::Ascending => look.glyphs.ascending,
+                Order::Descending => look.glyphs.descending,
+            });
+            sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
+        });
+        let titles: Vec<String> = titles.collect();
+        let widths = fit(
+            natural_widths(table, &titles, shown, area.height),
+            area.width,
+        );
+        // A column that lies beyond the right edge comes into sight when it is marked.
+        let target = mark.map_or(0, |mark| mark.column);
+        let ends = |first: usize| {
+            let until = widths.get(first..=target).unwrap_or_default();
+            let wide = until.iter().fold(0_u32, |sum, w| sum + u32::from(w + GAP));
+            wide.saturating_sub(u32::from(GAP)) <= u32::from(area.width)
+        };
+        let first = (0..target).find(|first| ends(*first)).unwrap_or(target);
+        let mut x = area.x;
+        let mut columns = Vec::new();
+        for (column, width) in widths.iter().enumerate().skip(first) {
+            if x >= area.right() {
+                break;
+            }
+            columns.push((column, x, *width));
+            x = x.saturating_add(width + GAP);
+        }
+        let numeric = |column: usize| table.rows.iter().any(|row| is_number(row.get(column)));
+        let ordered = naming::ordered(table, view).filter(|_| area.height > 4);
+        let top = area.y + 1 + u16::from(area.height > 3);
+        let bottom = area.bottom() - u16::from(ordered.is_some());
+        Self {
+            area,
+            table,
+            numeric: (0..titles.len()).map(numeric).collect(),
+            titles,
+            columns,
+            top,
+            height: usize::from(bottom.saturating_sub(top)),
+            ordered,
+        }
+    }
+
+    fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
+        let (column, x, width) = place;
+        let text = pen::cut(text, width, pen.ellipsis());
+        let right = self.numeric.get(column).copied().unwrap_or(false);
+        let indent = if right {
+            width.saturating_sub(pen::width(&text))
         } else {
-            pen.within(x, y, width, text, style);
+            0
+        };
+        pen.within(x.saturating_add(indent), y, width - indent, &text, style);
+    }
+
+    fn titles(&self, buf: &mut Buffer, view: &FrameView, mark: Option<Mark>, look: &Look) {
+        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+        for &place in &self.columns {
+            let sorted = view.sort.is_some_and(|sort| sort.column == place.0);
+            let style = match mark {
+                Some(mark) if mark.column == place.0 => look.theme.selection,
+                Some(_) | None if sorted => look.theme.accent,
+                Some(_) | None => look.theme.title,
+            };
+            let title = self.titles.get(place.0).map_or("", String::as_str);
+            self.put(&mut pen, self.area.y, place, title, style);
         }
-    };
-    let starts: Vec<u16> = widths
-        .iter()
-        .scan(area.x, |next, width| {
-            let start = *next;
-            *next = next.saturating_add(width + GAP);
-            Some(start)
-        })
-        .collect();
-    for (column, (x, title)) in starts.iter().zip(&table.columns).enumerate() {
-        put(area.y, column, *x, title, theme.title);
-    }
-    let top = area.y + 1 + u16::from(ruled);
-    let rows = usize::from(area.bottom().saturating_sub(top));
-    let shown = if table.rows.len() <= rows {
-        rows
-    } else {
-        rows.saturating_sub(1)
-    };
-    for (y, row) in (top..).zip(table.rows.iter().take(shown)) {
-        for (column, (x, value)) in starts.iter().zip(row).enumerate() {
-            put(y, column, *x, &value.to_string(), theme.text);
+        if self.top > self.area.y + 1 {
+            let end = self
+                .columns
+                .last()
+                .map_or(0, |(_, x, width)| x.saturating_add(*width));
+            let wide = end.min(self.area.right()).saturating_sub(self.area.x);
+            let line = look.glyphs.horizontal;
+            pen.run(self.area.x, self.area.y + 1, wide, line, look.theme.border);
+        }
+        if let Some(ordered) = &self.ordered {
+            pen.text(
+                self.area.x,
+                self.area.bottom() - 1,
+                ordered,
+                look.theme.accent,
+            );
         }
     }
-    if ruled {
-        let total = widths
-            .iter()
-            .fold(0_u16, |sum, w| sum.saturating_add(w + GAP));
-        let total = total.saturating_sub(GAP).min(area.width);
-        pen.run(
-            area.x,
-            area.y + 1,
-            total,
-            look.glyphs.horizontal,
-            theme.border,
-        );
-    }
-    if shown < table.rows.len() && rows > 0 {
-        let more = format!(
-            "{} {} more rows",
-            look.glyphs.ellipsis,
-            table.rows.len() - shown
-        );
-        pen.text(area.x, area.bottom() - 1, &more, theme.dim);
+
+    fn rows(&self, buf: &mut Buffer, shown: &[usize], mark: Option<Mark>, look: &Look) {
+        let theme = &look.theme;
+        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+        if shown.is_empty() && !self.table.rows.is_empty() && self.height > 0 {
+            let text = "no row is like that: / and an empty filter show all";
+            pen.text(self.area.x, self.top, text, theme.dim);
+            return;
+        }
+        let fits = shown.len() <= self.height;
+        let seen = if fits {
+            self.height
+        } else {
+            self.height.saturating_sub(1)
+        };
+        let at = mark.map_or(0, |mark| mark.row);
+        let first = (at + 1).saturating_sub(seen.max(1));
+        for (y, (place, index)) in (self.top..).zip(shown.iter().enumerate().skip(first).take(seen))
+        {
+            let Some(row) = self.table.rows.get(*index) else {
+                continue;
+            };
+            for &column in &self.columns {
+                let Some(value) = row.get(column.0) else {
+                    continue;
+                };
+                let marked = mark
+                    == Some(Mark {
+                        column: column.0,
+                        row: place,
+                    });
+                let style = if marked { theme.selection } else { theme.text };
+                self.put(&mut pen, y, column, &value.to_string(), style);
+            }
+        }
+        if !fits && self.height > 0 {
+            let below = shown.len().saturating_sub(first + seen);
+            let more = match (first, below) {
+                (0, below) => format!("{} {below} more rows", look.glyphs.ellipsis),
+                (above, below) => format!("{above} rows above, {below} below"),
+            };
+            let y = self.top.saturating_add(seen as u16);
+            pen.text(self.area.x, y, &more, theme.dim);
+        }
     }
 }
 
@@ -80,15 +200,16 @@ fn is_number(value: Option<&Value>) -> bool {
     value.is_some_and(|v| v.as_f64().is_some())
 }
 
-/// The width each column would like, by the rows that can be seen.
-fn natural_widths(table: &Table, height: u16) -> Vec<u16> {
-    let seen = &table.rows[..table.rows.len().min(usize::from(height))];
+/// The width each column would like, by the first rows that are shown.
+fn natural_widths(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<u16> {
+    let seen = shown.iter().take(usize::from(height));
+    let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
     let width = |(column, title): (usize, &String)| {
         let cells = seen.iter().filter_map(|row| row.get(column));
         let cells = cells.map(|value| pen::width(&value.to_string()));
         cells.chain([pen::width(title)]).max().unwrap_or(0)
     };
-    table.columns.iter().enumerate().map(width).collect()
+    titles.iter().enumerate().map(width).collect()
 }
 
 /// Takes from the widest column until all fit side by side.

@@ -7,8 +7,10 @@ use unicode_width::UnicodeWidthChar;
 
 use super::pen;
 
-/// Draws text wrapped at spaces; what does not fit below is left out.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, style: Style) {
+/// Draws text from a line on, wrapped at spaces; what does not fit below is left out.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, first: usize, style: Style) {
+    let above = text.split_inclusive('\n').take(first).map(str::len).sum();
+    let text = text.get(above..).unwrap_or_default();
     // A row holds at most its width in letters, so that what lies below need not be looked at.
     let most = (usize::from(area.width) + 1) * usize::from(area.height);
     let seen = text

@@ -1,6 +1,10 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
+mod frame;
+
 use mlsys_lab::schema::{Panel, Scale};
+
+pub use frame::{FrameView, Mark, Way};
 
 pub use crate::figure::Smoothing;
 
@@ -9,6 +13,8 @@ pub use crate::figure::Smoothing;
 pub struct View {
     /// As a line chart.
     pub chart: ChartView,
+    /// As any other picture.
+    pub frame: FrameView,
 }
 
 impl View {
@@ -20,6 +26,7 @@ impl View {
                 smoothing: Smoothing::WhereNoisy,
                 window: Window::All,
             },
+            frame: FrameView::default(),
         }
     }
 }

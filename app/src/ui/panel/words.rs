@@ -10,7 +10,8 @@ use mlsys_lab::schema::Draw;
 use mlsys_lab::value::number;
 
 use super::line::{Reading, reading};
-use super::{Scene, extent, histogram, matrix, metrics, quantity, scatter};
+use super::table::order::rows;
+use super::{FrameView, Scene, extent, histogram, matrix, metrics, naming, quantity, scatter};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -18,21 +19,14 @@ pub fn words(scene: &Scene<'_>) -> String {
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let name = &scene.panel.name;
     let said = match scene.panel.draw {
-        Draw::Frame => {
-            let found = scene.data.frames.get(name.as_str());
-            found.map(|(step, frame)| format!("at step {step}: {}", frame_words(frame, &glyphs)))
-        }
-        Draw::Bars => Some(metrics::bars(scene.schema, scene.panel, scene.data))
-            .filter(|bars| !bars.bars.is_empty())
-            .map(|bars| bars_words(&bars, &glyphs)),
-        Draw::Table => Some(metrics::table(
-            scene.schema,
-            scene.panel,
-            scene.data,
-            &glyphs,
-        ))
-        .filter(|table| !table.rows.is_empty())
-        .map(|table| table_words(&table)),
+        Draw::Frame | Draw::Bars | Draw::Table => scene.frame(&glyphs).map(|frame| {
+            let said = frame_words(&frame, &scene.view.frame, &glyphs);
+            let sent = scene.data.frames.get(name.as_str());
+            match sent.filter(|_| scene.panel.draw == Draw::Frame) {
+                Some((step, _)) => format!("at step {step}: {said}"),
+                None => said,
+            }
+        }),
         Draw::Line => line_words(scene, &glyphs),
     };
     let said = match said {
@@ -144,16 +138,28 @@ fn values_at(scene: &Scene<'_>, data: &RunData, step: u64, glyphs: &Glyphs) -> S
     said.collect::<Vec<_>>().join(", ")
 }
 
-fn frame_words(frame: &Frame, glyphs: &Glyphs) -> String {
+/// A picture, and then what is marked in it.
+fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
+    let mut said = picture_words(frame, view, glyphs);
+    if let Some(named) = naming::said(frame, view, glyphs) {
+        said.push_str(&format!(" Marked: {named}."));
+    }
+    said
+}
+
+fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     match frame {
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
         Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
-        Frame::Table(table) => table_words(table),
+        Frame::Table(table) => table_words(table, view),
         Frame::Images(images) => images_words(images),
-        Frame::Text(text) => text.trim().to_owned(),
+        Frame::Text(text) => {
+            let shown: Vec<&str> = text.lines().skip(view.scroll).collect();
+            shown.join("\n").trim().to_owned()
+        }
     }
 }
 
@@ -305,8 +311,10 @@ fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
 /// The rows that are read out; a longer table is said to be longer.
 const READ_ROWS: usize = 12;
 
-fn table_words(table: &Table) -> String {
-    let rows = table.rows.iter().take(READ_ROWS).map(|row| {
+fn table_words(table: &Table, view: &FrameView) -> String {
+    let shown = rows(table, view);
+    let rows = shown.iter().take(READ_ROWS);
+    let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
         let cells = table.columns.iter().zip(row);
         let cells: Vec<String> = cells
             .map(|(title, value)| format!("{title} {value}"))
@@ -314,7 +322,11 @@ fn table_words(table: &Table) -> String {
         cells.join(", ")
     });
     let said = rows.collect::<Vec<_>>().join("; ");
-    match table.rows.len().saturating_sub(READ_ROWS) {
+    let said = match naming::ordered(table, view) {
+        Some(ordered) => format!("{ordered}: {said}"),
+        None => said,
+    };
+    match shown.len().saturating_sub(READ_ROWS) {
         0 => format!("{said}."),
         more => format!("{said}; and {more} more rows."),
     }

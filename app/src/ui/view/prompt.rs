@@ -58,6 +58,17 @@ impl<'a> Prompt<'a> {
                     },
                 })
             }
+            Overlay::Rows(entry) => Some(Self {
+                label: "rows",
+                entry,
+                remark: match &entry.complaint {
+                    Some(complaint) => (complaint.clone(), theme.bad),
+                    None => (
+                        "a text that a cell has, or column > 3; empty shows all".to_owned(),
+                        theme.dim,
+                    ),
+                },
+            }),
             Overlay::Help { .. }
             | Overlay::Presets { .. }
             | Overlay::Line(_)

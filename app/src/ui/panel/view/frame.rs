@@ -1,0 +1,260 @@
+//! How a picture that is no chart is looked at: what of it is marked, how its rows are sorted, which are left out.
+
+use mlsys_lab::frame::{Frame, HeatMap, Scatter};
+
+use crate::ui::panel::table::order::{Filter, Sort, rows};
+
+/// How a picture that is no chart is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameView {
+    /// The marked cell, bar, range, point or image.
+    pub mark: Option<Mark>,
+    /// By which column a table is sorted.
+    pub sort: Option<Sort>,
+    /// Which rows of a table are shown.
+    pub filter: Option<Filter>,
+    /// The first line of a text that is shown.
+    pub scroll: usize,
+}
+
+/// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// From the left.
+    pub column: usize,
+    /// From the top.
+    pub row: usize,
+}
+
+/// A way through a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// One to the left.
+    Left,
+    /// One to the right.
+    Right,
+    /// One up, or so many at once.
+    Up(usize),
+    /// One down, or so many at once.
+    Down(usize),
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+}
+
+impl FrameView {
+    /// Moves the mark through a picture; the first move shows it.
+    pub fn go(&mut self, frame: &Frame, way: Way) {
+        let (columns, rows) = match frame {
+            Frame::HeatMap(map) => (map.columns, map.rows.min(map.cells.len())),
+            Frame::Bars(bars) => (1, bars.bars.len()),
+            Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
+            Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
+            Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
+            Frame::Images(images) => (images.images.len(), 1),
+            Frame::Text(text) => {
+                let last = text.lines().count().saturating_sub(1);
+                self.scroll = along(self.scroll, way, last);
+                return;
+            }
+        };
+        let (Some(last_column), Some(last_row)) = (columns.checked_sub(1), rows.checked_sub(1))
+        else {
+            self.mark = None;
+            return;
+        };
+        let Some(mark) = self.mark else {
+            self.mark = Some(first(frame, last_column, last_row));
+            return;
+        };
+        let mark = mark.within(columns, rows);
+        // Where there is one row, up and down lead along it, too.
+        let sideways = rows == 1;
+        self.mark = Some(match way {
+            Way::Left => Mark {
+                column: mark.column.saturating_sub(1),
+                ..mark
+            },
+            Way::Right => Mark {
+                column: (mark.column + 1).min(last_column),
+                ..mark
+            },
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last if sideways => Mark {
+                column: along(mark.column, way, last_column),
+                ..mark
+            },
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last => Mark {
+                row: along(mark.row, way, last_row),
+                ..mark
+            },
+        });
+    }
+
+    /// Left and right go from point to point across, up and down upwards; what has no place is left out.
+    fn go_to_point(&mut self, scatter: &Scatter, way: Way) {
+        let placed = scatter.points.iter().enumerate();
+        let mut placed: Vec<(usize, (f64, f64))> = placed
+            .filter_map(|(index, point)| Some((index, point.place()?)))
+            .collect();
+        match way {
+            Way::Left | Way::Right | Way::First | Way::Last => {
+                placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            }
+            // From the top, as the eye counts rows.
+            Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
+        }
+        let at = self
+            .mark
+            .and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
+        let last = placed.len().saturating_sub(1);
+        let to = match (at, way) {
+            (None, _) => {
+                // The front is what the picture is about.
+                let front = scatter.front();
+                let on_front = placed.iter().position(|(index, _)| front.contains(index));
+                on_front.unwrap_or(0)
+            }
+            (Some(at), Way::Left) => at.saturating_sub(1),
+            (Some(at), Way::Right) => (at + 1).min(last),
+            (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => along(at, way, last),
+        };
+        self.mark = placed.get(to).map(|(index, _)| Mark {
+            column: *index,
+            row: 0,
+        });
+    }
+
+    /// Sorts by the marked column upwards, then downwards, then not at all; returns what is to be said.
+    pub fn sort_marked(&mut self, columns: &[String]) -> String {
+        let column = self.mark.map_or(0, |mark| mark.column);
+        self.sort = Sort::next(self.sort, column);
+        let name = columns.get(column).map_or("", String::as_str);
+        match self.sort {
+            Some(sort) => format!("sorted by {name}, {}", sort.order.said()),
+            None => "rows stand as the lab sent them".to_owned(),
+        }
+    }
+}
+
+impl Mark {
+    /// The nearest place in a picture of this size.
+    pub fn within(self, columns: usize, rows: usize) -> Self {
+        Self {
+            column: self.column.min(columns.saturating_sub(1)),
+            row: self.row.min(rows.saturating_sub(1)),
+        }
+    }
+}
+
+/// Where a mark begins: in the middle of a field, at the first of everything else.
+fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
+    let is_field = |map: &HeatMap| map.column_labels.is_empty() || map.row_labels.is_empty();
+    match frame {
+        Frame::HeatMap(map) if is_field(map) => Mark {
+            column: last_column / 2,
+            row: last_row / 2,
+        },
+        Frame::HeatMap(_)
+        | Frame::Bars(_)
+        | Frame::Histogram(_)
+        | Frame::Scatter(_)
+        | Frame::Table(_)
+        | Frame::Images(_)
+        | Frame::Text(_) => Mark::default(),
+    }
+}
+
+/// The place among `0..=last` that a way leads to.
+fn along(at: usize, way: Way, last: usize) -> usize {
+    match way {
+        Way::Left | Way::Right => at,
+        Way::Up(by) => at.saturating_sub(by),
+        Way::Down(by) => at.saturating_add(by),
+        Way::First => 0,
+        Way::Last => last,
+    }
+    .min(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::panel::tests::counted::compression;
+    use crate::ui::panel::tests::fixtures::boundary;
+    use crate::ui::panel::tests::odd::odd_frames;
+
+    #[test]
+    fn the_mark_stays_in_the_picture_whatever_the_picture_is() {
+        let ways = [
+            Way::Right,
+            Way::Down(1),
+            Way::Last,
+            Way::Left,
+            Way::Up(9),
+            Way::Down(usize::MAX),
+            Way::First,
+            Way::Right,
+        ];
+        let mut view = FrameView::default();
+        // One view for all pictures: the next may be smaller than the one before.
+        for frame in odd_frames() {
+            for way in ways {
+                view.go(&frame, way);
+            }
+        }
+    }
+
+    #[test]
+    fn points_are_gone_through_across_and_upwards_and_those_without_a_place_are_left_out() {
+        let frame = Frame::Scatter(compression());
+        let mut view = FrameView::default();
+        let mut names = Vec::new();
+        for way in [
+            Way::Right,
+            Way::Right,
+            Way::Right,
+            Way::Right,
+            Way::Up(1),
+            Way::Last,
+            Way::Right,
+        ] {
+            view.go(&frame, way);
+            let index = view.mark.unwrap().column;
+            names.push(compression().points[index].label.clone());
+        }
+        let expected = [
+            "int2",
+            "student",
+            "int4",
+            "90% pruned",
+            "student",
+            "fp32",
+            "fp32",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_field_is_entered_in_its_middle() {
+        let frame = Frame::HeatMap(boundary());
+        let mut view = FrameView::default();
+        view.go(&frame, Way::Up(1));
+        assert_eq!(
+            view.mark,
+            Some(Mark {
+                column: 23,
+                row: 23
+            })
+        );
+        view.go(&frame, Way::Up(1));
+        view.go(&frame, Way::Right);
+        assert_eq!(
+            view.mark,
+            Some(Mark {
+                column: 24,
+                row: 22
+            })
+        );
+    }
+}
