@@ -91,11 +91,11 @@ impl<'a> Scene<'a> {
             }
             Draw::Bars => {
                 let bars = metrics::bars(self.schema, self.panel, self.data);
-                (!bars.bars.is_empty()).then(|| Cow::Owned(Frame::Bars(bars)))
+                (!bars.bars.is_empty()).then_some(Cow::Owned(Frame::Bars(bars)))
             }
             Draw::Table => {
                 let table = metrics::table(self.schema, self.panel, self.data, glyphs);
-                (!table.rows.is_empty()).then(|| Cow::Owned(Frame::Table(table)))
+                (!table.rows.is_empty()).then_some(Cow::Owned(Frame::Table(table)))
             }
         }
     }

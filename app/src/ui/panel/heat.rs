@@ -108,8 +108,23 @@ impl<'a> Field<'a> {
         size.is_none_or(|size| size == 0 || size > self.map.cells.len())
     }
 
+    /// The share of the cell at a place: between categories there is nothing.
+    fn nearest(&self, x: f32, y: f32) -> Option<f32> {
+        let place = |share: f32, cells: usize| ((share * cells as f32) as usize).min(cells - 1);
+        let (column, row) = (place(x, self.map.columns), place(y, self.map.rows));
+        let share = (matrix::value(self.map, row, column)? - self.map.low) / self.span();
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+
+    fn span(&self) -> f32 {
+        self.map.high - self.map.low
+    }
+
     /// The share at a place, both coordinates from 0 (left, top) to 1; between cells it is interpolated.
     fn at(&self, x: f32, y: f32) -> Option<f32> {
+        if matrix::is_matrix(self.map) {
+            return self.nearest(x, y);
+        }
         let place = |share: f32, cells: usize| {
             let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
             let first = (at as usize).min(cells.saturating_sub(1));
@@ -125,8 +140,7 @@ impl<'a> Field<'a> {
         let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
         let upper = mix(value(left, above)?, value(right, above)?, across);
         let lower = mix(value(left, under)?, value(right, under)?, across);
-        let span = self.map.high - self.map.low;
-        let share = (mix(upper, lower, down) - self.map.low) / span;
+        let share = (mix(upper, lower, down) - self.map.low) / self.span();
         share.is_finite().then(|| share.clamp(0.0, 1.0))
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod counted;
 pub(crate) mod fixtures;
+mod marked;
 pub(crate) mod odd;
 mod snapshots;
 
