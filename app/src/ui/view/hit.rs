@@ -79,6 +79,7 @@ fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
         | Overlay::Line(_)
         | Overlay::Confirm(_)
         | Overlay::Steps(_)
+        | Overlay::Rows(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
         | Overlay::Records(_)
