@@ -193,7 +193,7 @@ pub enum Place {
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Course,
         Self::Text,
         Self::Lab,
