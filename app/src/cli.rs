@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use course::{Ci, Course, PackCourse};
+pub use course::{Ci, CohortOf, Course, PackCourse};
 
 /// An interactive workbench for learning machine-learning systems.
 #[derive(Debug, Parser)]
@@ -518,6 +518,8 @@ pub enum Progress {
         /// The file to read
         file: PathBuf,
     },
+    /// Report on the exported files of many learners: points, wrong answers, predictions
+    Cohort(CohortOf),
 }
 
 /// The command that a misspelt one most likely meant, where clap has none to suggest: it does not see swapped letters.

@@ -69,3 +69,41 @@ pub enum Ci {
     /// GitHub Actions
     Github,
 }
+
+/// Reports on a cohort.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files are what `mlsys progress export` writes, of the course that is worked on. One that is something else, is cut off
+or was written by a newer program is named and left out; the exit code is then 2, and the report is of the others.
+Learners are not named without --names, which takes the names of their files.
+
+Example:
+  mlsys --course my-course.tar.gz progress cohort exports/*.json --html -o report.html")]
+pub struct CohortOf {
+    /// Exported files, one a learner
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub format: CohortFormat,
+    /// Name learners by their files
+    #[arg(long)]
+    pub names: bool,
+    /// The file to write; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// How a cohort's report is written; without any, as text.
+#[derive(Clone, Copy, Debug, Args)]
+#[group(multiple = false)]
+pub struct CohortFormat {
+    /// Write comma-separated values, one fact a row
+    #[arg(long)]
+    pub csv: bool,
+    /// Write one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write one page for a browser
+    #[arg(long)]
+    pub html: bool,
+}

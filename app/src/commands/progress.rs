@@ -1,5 +1,7 @@
 //! `mlsys progress`: answers and progress shown, taken along and brought back.
 
+mod cohort;
+
 use std::fs;
 use std::path::Path;
 
@@ -18,6 +20,7 @@ pub fn run(asked: &cli::Progress, world: &mut World<'_>) -> Result<Exit, Failure
         cli::Progress::Show(listing) => show(*listing, world),
         cli::Progress::Export { file } => export(file, world),
         cli::Progress::Import { file } => import(file, world),
+        cli::Progress::Cohort(options) => cohort::run(options, world),
     }
 }
 

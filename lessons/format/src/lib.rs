@@ -5,6 +5,7 @@
 //! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
 
 mod check;
+mod cohort;
 mod course;
 mod diagnostic;
 mod env;
@@ -22,6 +23,7 @@ mod validate;
 mod withhold;
 
 pub use check::{CheckOutcome, Part};
+pub use cohort::{Cohort, LessonReport, PredictionReport, QuestionReport, Spread, cohort};
 pub use course::{
     COURSE_FILE, Course, CourseFile, CourseFiles, Module, ParsedCourse, between, is_inside,
     read_course, translated,

@@ -1,0 +1,439 @@
+//! What many learners' exported progress comes to, lesson by lesson.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::Registry;
+use serde::Serialize;
+
+use crate::course::Course;
+use crate::env::LessonEnv;
+use crate::grade::{Answer, Verdict, read_number};
+use crate::model::{Formula, Lesson, Predict, PredictKind, Question, QuestionKind, Wrong};
+use crate::progress::{Answers, Attempt};
+
+/// What a cohort did in a course.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cohort {
+    /// The course.
+    pub course: String,
+    /// Learners.
+    pub learners: usize,
+    /// The lessons of the course that somebody opened, in order.
+    pub lessons: Vec<LessonReport>,
+    /// Each learner's points, where names are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<Learner>,
+}
+
+/// One learner.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Learner {
+    /// What the file is called.
+    pub name: String,
+    /// Lessons completed.
+    pub completed: usize,
+    /// Points in all lessons.
+    pub points: u32,
+}
+
+/// What a cohort did in a lesson.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LessonReport {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Learners who opened it.
+    pub opened: usize,
+    /// Learners who completed it.
+    pub completed: usize,
+    /// Points there are.
+    pub of: u32,
+    /// Points of those who opened it.
+    pub points: Option<Spread>,
+    /// Its questions.
+    pub questions: Vec<QuestionReport>,
+    /// Its predictions.
+    pub predictions: Vec<PredictionReport>,
+    /// Its checks.
+    pub checks: Vec<CheckReport>,
+}
+
+/// What a cohort answered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuestionReport {
+    /// The question's id.
+    pub id: String,
+    /// Learners who answered.
+    pub answered: usize,
+    /// Learners who were right at once.
+    pub right_first: usize,
+    /// Learners who were right in the end.
+    pub right: usize,
+    /// Learners who took a hint.
+    pub hinted: usize,
+    /// Hints taken.
+    pub hints: usize,
+    /// Wrong answers, the most frequent first.
+    pub wrong: Vec<WrongReport>,
+}
+
+/// A wrong answer and how often it was given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WrongReport {
+    /// The answer: as the lesson states it if it foresees it, else as it was given.
+    pub answer: String,
+    /// What the lesson says to it.
+    pub say: Option<String>,
+    /// How often it was given.
+    pub count: usize,
+}
+
+/// What a cohort predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PredictionReport {
+    /// The prediction's id.
+    pub id: String,
+    /// Learners who predicted.
+    pub made: usize,
+    /// Distances from what came out, as shares of it, for numbers.
+    pub relative_error: Option<Spread>,
+    /// How often each choice was made.
+    pub choices: BTreeMap<String, usize>,
+    /// Learners whose choice came out.
+    pub came_out: usize,
+}
+
+/// What became of a check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckReport {
+    /// The check's id.
+    pub id: String,
+    /// Learners for whom it held.
+    pub held: usize,
+    /// Learners whose machine could not try it.
+    pub skipped: usize,
+}
+
+/// How values are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many there are.
+    pub count: usize,
+    /// The smallest.
+    pub min: f64,
+    /// A quarter is below.
+    pub quarter: f64,
+    /// Half is below.
+    pub median: f64,
+    /// Three quarters are below.
+    pub three_quarters: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of these values; nothing if there are none.
+    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.retain(|value| value.is_finite());
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        let at = |quarters: usize| values.get(last * quarters / 4).copied();
+        Some(Self {
+            count: values.len(),
+            min: at(0)?,
+            quarter: at(1)?,
+            median: at(2)?,
+            three_quarters: at(3)?,
+            max: at(4)?,
+        })
+    }
+}
+
+/// What these learners did in a course. Answers are graded by its lessons where they can be without runs, else as they
+/// were when they were given.
+pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Registry) -> Cohort {
+    let mut names: Vec<Learner> = learners
+        .iter()
+        .map(|(name, _)| Learner {
+            name: name.clone(),
+            completed: 0,
+            points: 0,
+        })
+        .collect();
+    let mut lessons = Vec::new();
+    for lesson in course.lessons() {
+        let mut grading = Grading {
+            lesson,
+            registry,
+            known: BTreeMap::new(),
+        };
+        let id = &lesson.front.id;
+        let mut points = Vec::new();
+        let mut completed = 0;
+        let mut questions: Vec<QuestionReport> = lesson.questions().map(blank).collect();
+        for ((_, answers), learner) in learners.iter().zip(&mut names) {
+            let details = answers.details.get(id);
+            if details.is_none() && !answers.lessons.contains_key(id) {
+                continue;
+            }
+            let mut earned = 0;
+            for (question, report) in lesson.questions().zip(&mut questions) {
+                let hints = details.and_then(|details| details.hints.get(&question.id));
+                let hints = hints.copied().unwrap_or(0);
+                report.hints = report.hints.saturating_add(hints);
+                report.hinted += usize::from(hints > 0);
+                earned += grading.attempts(question, answers, report);
+            }
+            if details.is_some_and(|details| details.completed) {
+                completed += 1;
+                learner.completed += 1;
+            }
+            learner.points += earned;
+            points.push(f64::from(earned));
+        }
+        if points.is_empty() {
+            continue;
+        }
+        for report in &mut questions {
+            report
+                .wrong
+                .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.answer.cmp(&b.answer)));
+        }
+        lessons.push(LessonReport {
+            id: id.to_string(),
+            title: lesson.front.title.clone(),
+            opened: points.len(),
+            completed,
+            of: lesson.points(),
+            points: Spread::of(points),
+            questions,
+            predictions: lesson
+                .predictions()
+                .map(|predict| prediction(lesson, predict, learners))
+                .collect(),
+            checks: lesson
+                .checks()
+                .map(|check| {
+                    let all = learners.iter().filter_map(|(_, a)| a.details.get(id));
+                    let held = |of: fn(
+                        &crate::progress::Details,
+                    )
+                        -> &std::collections::BTreeSet<String>| {
+                        all.clone()
+                            .filter(|details| of(details).contains(&check.id))
+                            .count()
+                    };
+                    CheckReport {
+                        id: check.id.clone(),
+                        held: held(|details| &details.checks),
+                        skipped: held(|details| &details.skipped),
+                    }
+                })
+                .collect(),
+        });
+    }
+    Cohort {
+        course: course.id.to_string(),
+        learners: learners.len(),
+        lessons,
+        names,
+    }
+}
+
+fn blank(question: &Question) -> QuestionReport {
+    QuestionReport {
+        id: question.id.clone(),
+        answered: 0,
+        right_first: 0,
+        right: 0,
+        hinted: 0,
+        hints: 0,
+        wrong: Vec::new(),
+    }
+}
+
+/// Grades each different answer once.
+struct Grading<'a> {
+    lesson: &'a Lesson,
+    registry: &'a Registry,
+    known: BTreeMap<String, Graded>,
+}
+
+#[derive(Clone)]
+struct Graded {
+    /// Unknown where it takes a run, or the answer is kept elsewhere.
+    right: Option<bool>,
+    wrong: (String, Option<String>),
+}
+
+impl Grading<'_> {
+    /// Takes one learner's answers to a question into its report; the points they earned.
+    fn attempts(
+        &mut self,
+        question: &Question,
+        answers: &Answers,
+        report: &mut QuestionReport,
+    ) -> u32 {
+        let id = &self.lesson.front.id;
+        let made = answers
+            .details
+            .get(id)
+            .and_then(|details| details.attempts.get(&question.id))
+            .filter(|attempts| !attempts.is_empty());
+        let attempts: Vec<Attempt> = match (made, answers.get(id, &question.id)) {
+            (Some(attempts), _) => attempts.clone(),
+            (None, Some(given)) => vec![Attempt {
+                given: given.clone(),
+                right: false,
+                points: 0,
+            }],
+            (None, None) => return 0,
+        };
+        report.answered += 1;
+        let mut earned = None;
+        for (index, attempt) in attempts.iter().enumerate() {
+            let graded = self.grade(question, &attempt.given);
+            if graded.right.unwrap_or(attempt.right) {
+                report.right_first += usize::from(index == 0);
+                let points = match graded.right {
+                    Some(_) => question.points,
+                    None => attempt.points.min(question.points),
+                };
+                earned = Some(earned.unwrap_or(0).max(points));
+                continue;
+            }
+            if question.kind.is_withheld() {
+                continue;
+            }
+            let (answer, say) = graded.wrong;
+            match report.wrong.iter_mut().find(|wrong| wrong.answer == answer) {
+                Some(wrong) => wrong.count += 1,
+                None => report.wrong.push(WrongReport {
+                    answer,
+                    say,
+                    count: 1,
+                }),
+            }
+        }
+        report.right += usize::from(earned.is_some());
+        earned.unwrap_or(0)
+    }
+
+    fn grade(&mut self, question: &Question, given: &Answer) -> Graded {
+        let key = format!("{} {given:?}", question.id);
+        if let Some(graded) = self.known.get(&key) {
+            return graded.clone();
+        }
+        let env = LessonEnv::unrun(self.lesson);
+        let grade = question.grade(given, &env, self.registry);
+        let foreseen = grade.feedback.as_ref().and_then(|feedback| {
+            let mut stated = stated_wrong(&question.kind).into_iter();
+            stated.find(|(_, say)| say == feedback)
+        });
+        let graded = Graded {
+            right: match grade.verdict {
+                Verdict::Right => Some(true),
+                Verdict::Wrong => Some(false),
+                Verdict::Recorded => None,
+                // Where the right answer is known without a run, what is no answer is a wrong one.
+                Verdict::Malformed => {
+                    let stated = question.stated_answer();
+                    let right = question.grade(&stated, &env, self.registry).verdict;
+                    (right == Verdict::Right).then_some(false)
+                }
+            },
+            wrong: match foreseen {
+                Some((answer, say)) => (answer, Some(say)),
+                None => (spelled(given), None),
+            },
+        };
+        self.known.insert(key, graded.clone());
+        graded
+    }
+}
+
+/// The wrong answers that a question foresees, with what it says to each.
+fn stated_wrong(kind: &QuestionKind) -> Vec<(String, String)> {
+    fn all<T>(wrong: &[Wrong<T>], text: impl Fn(&T) -> String) -> Vec<(String, String)> {
+        let pair = |wrong: &Wrong<T>| (text(&wrong.value), wrong.say.clone());
+        wrong.iter().map(pair).collect()
+    }
+    let formula = |formula: &Formula| formula.source.clone();
+    match kind {
+        QuestionKind::Numeric { wrong, .. } => all(wrong, formula),
+        QuestionKind::List { wrong, .. } => all(wrong, |formulas| {
+            let texts: Vec<String> = formulas.iter().map(formula).collect();
+            texts.join(", ")
+        }),
+        QuestionKind::Order { wrong, .. } => all(wrong, |texts| texts.join(", ")),
+        QuestionKind::Choice { wrong, .. }
+        | QuestionKind::Multiple { wrong, .. }
+        | QuestionKind::Expression { wrong, .. }
+        | QuestionKind::Text { wrong, .. } => all(wrong, Clone::clone),
+        QuestionKind::Match { .. } | QuestionKind::Withheld(_) => Vec::new(),
+    }
+}
+
+/// An answer on one line, so that answers which differ by white space alone are one.
+fn spelled(given: &Answer) -> String {
+    const MOST: usize = 80;
+    let text = match given {
+        Answer::One(text) => text.clone(),
+        Answer::Many(texts) => texts.join(", "),
+        Answer::Pairs(pairs) => {
+            let pairs: Vec<String> = pairs.iter().map(|(l, r)| format!("{l}: {r}")).collect();
+            pairs.join("; ")
+        }
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(MOST).collect()
+}
+
+fn prediction(
+    lesson: &Lesson,
+    predict: &Predict,
+    learners: &[(String, Answers)],
+) -> PredictionReport {
+    let env = LessonEnv::unrun(lesson);
+    let known = predict.truth(&env);
+    let made = learners.iter().filter_map(|(_, answers)| {
+        let details = answers.details.get(&lesson.front.id)?;
+        details.predictions.get(&predict.id)
+    });
+    let mut report = PredictionReport {
+        id: predict.id.clone(),
+        made: 0,
+        relative_error: None,
+        choices: BTreeMap::new(),
+        came_out: 0,
+    };
+    let mut errors = Vec::new();
+    for made in made {
+        report.made += 1;
+        let actual = made
+            .actual
+            .as_ref()
+            .or(known.as_ref())
+            .and_then(Answer::one);
+        let Some(given) = made.given.one() else {
+            continue;
+        };
+        match &predict.kind {
+            PredictKind::Numeric { .. } => {
+                let numbers = (read_number(given), actual.map(str::parse::<f64>));
+                if let (Ok(given), Some(Ok(actual))) = numbers
+                    && actual != 0.0
+                {
+                    errors.push((given - actual).abs() / actual.abs());
+                }
+            }
+            PredictKind::Choice { .. } => {
+                *report.choices.entry(spelled(&made.given)).or_default() += 1;
+                report.came_out += usize::from(actual == Some(given));
+            }
+        }
+    }
+    report.relative_error = Spread::of(errors);
+    report
+}
