@@ -1,14 +1,13 @@
 //! Weights as pictures, where they have the shape of one, else as a histogram.
 
 use burn::tensor::Tensor;
-use mlsys_lab::frame::{Bar, Bars, Frame, Image, Images, Verdict};
-use mlsys_lab::schema::Scale;
+use mlsys_lab::frame::{Frame, Histogram, Image, Images, Verdict};
 
 use crate::nets::Network;
 
 /// Units shown.
 const MOST_UNITS: usize = 32;
-/// Bars of the histogram.
+/// Ranges of the histogram.
 const BINS: usize = 15;
 
 pub(super) fn draw(network: &Network) -> Option<Frame> {
@@ -70,7 +69,7 @@ fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
     })
 }
 
-/// Shares of the weights by value; nothing if one is not finite.
+/// The weights counted by value, zero in the middle; nothing if one is not finite.
 fn histogram(weights: Vec<f32>) -> Option<Frame> {
     let reach = weights
         .iter()
@@ -78,25 +77,16 @@ fn histogram(weights: Vec<f32>) -> Option<Frame> {
     if weights.is_empty() || !weights.iter().all(|weight| weight.is_finite()) {
         return None;
     }
-    let mut counts = [0_usize; BINS];
-    for weight in &weights {
-        // All weights zero fall into the middle bin.
-        let place = (weight / reach.max(f32::MIN_POSITIVE) + 1.0) / 2.0 * BINS as f32;
-        counts[(place as usize).min(BINS - 1)] += 1;
-    }
-    let bars = counts.iter().enumerate().map(|(bin, &count)| {
-        let middle = ((2 * bin + 1) as f32 / BINS as f32 - 1.0) * reach;
-        Bar {
-            label: format!("{middle:+.3}"),
-            value: Some(count as f64 / weights.len() as f64),
-            remark: String::new(),
-        }
-    });
-    Some(Frame::Bars(Bars {
-        unit: "share of weights".to_owned(),
-        scale: Scale::Linear,
-        bars: bars.collect(),
-    }))
+    // All weights zero fall into the middle bin.
+    let reach = f64::from(reach.max(f32::MIN_POSITIVE));
+    let values: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
+    Some(Frame::Histogram(Histogram::between(
+        "weight",
+        "",
+        &values,
+        (-reach, reach),
+        BINS,
+    )))
 }
 
 #[cfg(test)]
@@ -105,7 +95,7 @@ mod tests {
 
     fn shares(weights: &[f32]) -> Vec<f64> {
         match histogram(weights.to_vec()) {
-            Some(Frame::Bars(bars)) => bars.bars.iter().filter_map(|bar| bar.value).collect(),
+            Some(Frame::Histogram(histogram)) => histogram.first.shares().collect(),
             other => panic!("no histogram: {other:?}"),
         }
     }
