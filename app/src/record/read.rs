@@ -87,6 +87,18 @@ impl Summary {
         }
     }
 
+    /// The parameters with their values, in the order of their names.
+    pub fn values(&self) -> Vec<(&str, Value)> {
+        let params = self.about["params"].as_object();
+        let params = params.into_iter().flatten();
+        params
+            .filter_map(|(name, value)| {
+                let value = serde_json::from_value(value.clone()).ok()?;
+                Some((name.as_str(), value))
+            })
+            .collect()
+    }
+
     /// The parameters with their values as people read them, in the order of their names.
     pub fn params(&self) -> Vec<(&str, String)> {
         let params = self.about["params"].as_object();

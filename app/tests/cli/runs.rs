@@ -237,6 +237,7 @@ fn a_report_is_one_page_that_fetches_and_runs_nothing() {
         "<svg",
         "prefers-color-scheme",
         "Versions",
+        "learning_rate = 0.05",
     ] {
         assert!(page.contains(said), "'{said}' is missing");
     }

@@ -6,7 +6,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 
 use crate::commands::runs::show;
-use crate::figure::{Figure, Source, svg};
+use crate::figure::{Figure, Source, changed, svg};
 use crate::record::{Past, Summary};
 use crate::xml::escaped;
 
@@ -181,10 +181,11 @@ fn pictures(summary: &Summary, data: &RunData, body: &mut String) {
         return;
     };
     let schema = lab.schema();
+    let params = summary.values();
     let source = Source {
         lesson: summary.lesson().map(str::to_owned),
-        changed: Vec::new(),
-        seed: None,
+        changed: changed(schema, params.iter().map(|(name, value)| (*name, value))),
+        seed: summary.about["seed"].as_u64().map(|seed| seed.to_string()),
         device: summary.device().map(|(id, name)| format!("{name} ({id})")),
         remark: Some(format!("recorded {}", summary.started())),
     };
