@@ -311,8 +311,17 @@ impl<'a> Card<'a> {
                 theme.warn,
             );
             let rest = Span::styled(format!("{}    ", self.look.glyphs.vertical), theme.warn);
-            let spans = [(text, theme.text)];
+            // Markdown of several lines is laid out below its name: a table cannot flow.
+            let (flowing, below) = if text.contains('\n') {
+                (String::new(), Some(text))
+            } else {
+                (text, None)
+            };
+            let spans = [(flowing, theme.text)];
             self.lines.extend(wrap(&spans, self.width, lead, rest));
+            if let Some(markdown) = below {
+                self.prose(&markdown);
+            }
         }
     }
 
