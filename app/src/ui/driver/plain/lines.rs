@@ -1,0 +1,57 @@
+//! Lines that are typed, and the system's requests to end.
+
+use std::io::{self, BufRead, Read};
+use std::thread;
+
+use crate::ui::driver::Outbox;
+use crate::ui::driver::inputs::Input;
+use crate::ui::message::Message;
+
+/// A longer line is no answer; the rest of it is passed over.
+const LONGEST_LINE: u64 = 64 * 1024;
+
+/// Reads lines, and hears the system's requests to end.
+pub(super) fn listen(outbox: &Outbox) -> io::Result<()> {
+    let lines = outbox.clone();
+    thread::Builder::new()
+        .name("lines".to_owned())
+        .spawn(move || {
+            let mut stdin = io::stdin().lock();
+            loop {
+                let mut bytes = Vec::new();
+                let read = (&mut stdin)
+                    .take(LONGEST_LINE)
+                    .read_until(b'\n', &mut bytes);
+                let line = match read {
+                    Ok(0) | Err(_) => None,
+                    Ok(_) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+                };
+                let is_last = line.is_none();
+                if lines.send(Input::Line(line)).is_err() || is_last {
+                    return;
+                }
+            }
+        })?;
+    requests(outbox.clone())
+}
+
+#[cfg(unix)]
+fn requests(outbox: Outbox) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            for _ in signals.forever() {
+                if outbox.send(Input::Message(Message::Terminate)).is_err() {
+                    return;
+                }
+            }
+        })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn requests(_outbox: Outbox) -> io::Result<()> {
+    Ok(())
+}
