@@ -1,0 +1,143 @@
+//! What stands in the card of a lab, a prediction, a question or a note.
+
+use mlsys_lesson::{Asked, LabDirective, Notes, Predict, PredictKind, Question};
+use ratatui::style::Modifier;
+
+use super::card::Card;
+use super::instructor;
+use crate::ui::answer;
+use crate::ui::slot::State;
+
+impl Card<'_> {
+    pub(super) fn notes(&mut self, notes: &Notes) {
+        let theme = &self.look.theme;
+        self.say(&[
+            (
+                "  NOTES".to_owned(),
+                theme.warn.add_modifier(Modifier::BOLD),
+            ),
+            ("  students do not see this".to_owned(), theme.warn),
+        ]);
+        self.prose(&notes.markdown);
+    }
+
+    pub(super) fn lab(&mut self, lab: &LabDirective) {
+        let Some(slot) = self.page.slots.iter().find(|slot| slot.id == lab.id) else {
+            return;
+        };
+        let state = match &slot.state {
+            State::Ready => "space runs it".to_owned(),
+            State::Running
+            | State::Paused
+            | State::Finished
+            | State::Diverged(_)
+            | State::Stopped
+            | State::Failed(_) => slot.state.word().to_owned(),
+        };
+        self.head(
+            &format!("LAB {}", lab.id),
+            slot.title.clone(),
+            "enter: knobs",
+        );
+        self.line(state, self.look.theme.dim);
+        self.unseen(|_| instructor::lab(lab));
+    }
+
+    pub(super) fn predict(&mut self, predict: &Predict) {
+        let theme = &self.look.theme;
+        let made = self.page.predictions.get(&predict.id);
+        let locked = made.is_some_and(|made| made.locked);
+        let about = if locked {
+            format!("{} it stands", self.look.glyphs.locked)
+        } else {
+            "before the run".to_owned()
+        };
+        self.head(
+            "PREDICT",
+            about,
+            if locked { "" } else { "enter: your guess" },
+        );
+        self.prose(&predict.prompt);
+        let how = match &predict.kind {
+            PredictKind::Numeric { unit } => format!(
+                "a number or a formula{}; enter keeps it",
+                in_unit(unit.as_deref())
+            ),
+            PredictKind::Choice { choices } => {
+                self.options(&answer::choices(predict, choices));
+                "a letter; enter keeps it".to_owned()
+            }
+        };
+        self.field(&how);
+        if let Some(made) = made {
+            self.line(
+                format!(
+                    "your guess: {}",
+                    answer::spelled(&made.given, |text| predict.label(text))
+                ),
+                theme.text,
+            );
+            if let Some(comparison) = &made.comparison {
+                self.line(comparison.clone(), theme.accent);
+                if let Some(explain) = &predict.explain {
+                    self.prose(explain);
+                }
+            }
+        }
+    }
+
+    pub(super) fn question(&mut self, question: &Question) {
+        let theme = &self.look.theme;
+        let answered = self.page.answers.get(&question.id);
+        let points = match question.points {
+            1 => "1 point".to_owned(),
+            points => format!("{points} points"),
+        };
+        self.head(
+            &format!("QUESTION {}", question.id),
+            points,
+            "enter: answer  h: hint",
+        );
+        self.prose(&question.prompt);
+        let options = answer::options(&self.page.lesson, question);
+        if let Asked::Match { left, .. } = question.kind.asked() {
+            for (index, left) in left.iter().enumerate() {
+                self.line(
+                    format!("  {}. {}", index + 1, question.label(left)),
+                    theme.text,
+                );
+            }
+        }
+        self.options(&options);
+        let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
+        for (index, hint) in question.hints.iter().take(shown).enumerate() {
+            self.line(
+                format!("hint {} of {}: {hint}", index + 1, question.hints.len()),
+                theme.warn,
+            );
+        }
+        self.field(answer::how(&question.kind));
+        if let Some(answered) = answered {
+            let (sign, style, word) = if question.kind.is_withheld() {
+                let word = "answer recorded, graded later";
+                (self.look.glyphs.right, theme.accent, word)
+            } else if answered.right {
+                (self.look.glyphs.right, theme.good, "right")
+            } else {
+                (self.look.glyphs.wrong, theme.bad, "not yet")
+            };
+            let given = answer::spelled(&answered.given, |text| question.label(text));
+            self.line(format!("{sign} {word}: {given}"), style);
+            if !answered.feedback.is_empty() {
+                self.prose(&answered.feedback);
+            }
+            if let (true, Some(explain)) = (answered.right, &question.explain) {
+                self.prose(explain);
+            }
+        }
+    }
+}
+
+fn in_unit(unit: Option<&str>) -> String {
+    unit.map_or_else(String::new, |unit| format!(" in {unit}"))
+}
