@@ -1,7 +1,6 @@
 //! How the program ends: the exit codes, and the errors that lead to one.
 
-use std::io;
-use std::process::ExitCode;
+use std::io::{self, Write};
 
 use mlsys_lab::device::NoDevice;
 use mlsys_lab::lab::LabError;
@@ -41,11 +40,20 @@ impl Exit {
     pub fn and(self, other: Self) -> Self {
         self.min(other)
     }
-}
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
+    /// Ends the program, without the clean-up that libraries ask for at exit: a driver's threads may be at work, such
+    /// as those that look for devices, and a driver taken apart beneath its own threads crashes.
+    #[cfg(unix)]
+    pub fn leave(self) -> ! {
+        let _ = io::stdout().flush();
+        signal_hook::low_level::exit(self.code().into())
+    }
+
+    /// Ends the program.
+    #[cfg(not(unix))]
+    pub fn leave(self) -> ! {
+        let _ = io::stdout().flush();
+        std::process::exit(self.code().into())
     }
 }
 

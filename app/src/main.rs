@@ -33,7 +33,6 @@ mod ui;
 mod xml;
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::{env, panic};
 
 use clap::Parser;
@@ -42,7 +41,7 @@ use crate::cli::Cli;
 use crate::console::Console;
 use crate::exit::{Exit, Failure};
 
-fn main() -> ExitCode {
+fn main() -> ! {
     // A run that panics is reported as such; what panicked is one line, not a page, unless somebody asks for more.
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|what| {
@@ -64,7 +63,7 @@ fn main() -> ExitCode {
         }
         failure.exit()
     });
-    exit.into()
+    exit.leave()
 }
 
 /// Reads the command line and does what it asks.

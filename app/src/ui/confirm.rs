@@ -11,6 +11,8 @@ pub enum Confirm {
     Leave,
     /// Going elsewhere while the lesson's run goes on.
     Go(Target),
+    /// Opening a lab's own page anew with the preset of this place in its list, while its run goes on.
+    Preset(usize),
     /// Leaving mlsys while a run goes on.
     Quit,
 }
@@ -24,6 +26,7 @@ impl Confirm {
                 "a run goes on: y ends it and goes back to the course, any other key stays"
             }
             Self::Go(_) => "a run goes on: y ends it and leaves this lesson, any other key stays",
+            Self::Preset(_) => "a run goes on: y ends it and takes the preset, any other key keeps",
             Self::Quit => {
                 "a run goes on: y or ctrl-c again ends it and leaves mlsys, any other key stays"
             }

@@ -57,17 +57,18 @@ impl App {
             Confirm::Reset => self.reset(),
             Confirm::Leave => self.leave(),
             Confirm::Go(target) => self.go(target),
+            Confirm::Preset(chosen) => self.take_preset(chosen),
             Confirm::Quit => vec![Effect::Abandon, Effect::Quit],
         }
     }
 
-    fn ask(&mut self, confirm: Confirm) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, confirm: Confirm) -> Vec<Effect> {
         self.overlay = Some(Overlay::Confirm(confirm));
         Vec::new()
     }
 
     /// Whether a run goes on that has done steps: what has none can be had again at once.
-    fn is_at_stake(&self) -> bool {
+    pub(super) fn is_at_stake(&self) -> bool {
         let running = self.active.and_then(|active| {
             let slot = self.page.as_ref()?.slots.get(active.slot)?;
             Some(slot.schema.is_live() && slot.data.step > 0)

@@ -6,6 +6,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 
 use super::App;
+use crate::ui::confirm::Confirm;
 use crate::ui::history::Turned;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
@@ -34,24 +35,36 @@ impl App {
         let Some(Overlay::Presets { chosen }) = self.overlay else {
             return Vec::new();
         };
-        let Some((preset, refused)) = self.presets().into_iter().nth(chosen) else {
+        let Some((_, refused)) = self.presets().into_iter().nth(chosen) else {
             return Vec::new();
         };
         if refused.is_some() {
             self.notice = refused;
             return Vec::new();
         }
+        if self.is_on_own_page() && self.is_at_stake() {
+            return self.ask(Confirm::Preset(chosen));
+        }
+        self.take_preset(chosen)
+    }
+
+    /// Takes a preset by its place in the list.
+    pub(super) fn take_preset(&mut self, chosen: usize) -> Vec<Effect> {
+        let Some((preset, None)) = self.presets().into_iter().nth(chosen) else {
+            return Vec::new();
+        };
         self.overlay = None;
         self.notice = Some(format!("{}: {}", preset.name, preset.about));
-        let own = self
-            .page
-            .as_ref()
-            .is_some_and(|page| own_page::is_own(&page.lesson));
-        if own {
+        if self.is_on_own_page() {
             self.open_with_preset(preset)
         } else {
             self.turn_to_preset(preset)
         }
+    }
+
+    fn is_on_own_page(&self) -> bool {
+        let page = self.page.as_ref();
+        page.is_some_and(|page| own_page::is_own(&page.lesson))
     }
 
     /// Opens the lab's own page anew; what has been run stays behind the curves.

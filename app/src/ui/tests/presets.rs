@@ -2,7 +2,7 @@
 
 use mlsys_lab::value::Value;
 
-use super::Bench;
+use super::{Bench, point};
 use crate::ui::message::Effect;
 
 #[test]
@@ -72,4 +72,24 @@ fn a_calculator_answers_a_preset_once() {
         started[0].params.get("registers_per_thread"),
         Some(&Value::Int(128))
     );
+}
+
+#[test]
+fn a_preset_asks_before_it_ends_a_run() {
+    let mut bench = Bench::new((120, 40));
+    bench.probed();
+    bench.keys(":train a network\n ");
+    bench.report(vec![point("loss", 7, 0.5)], 100);
+    bench.keys("P___\n");
+    bench.shows("y ends it and takes the preset");
+    bench.keys("n");
+    bench.hides("y ends it and takes the preset");
+    assert!(bench.app.active.is_some());
+    let effects = bench.keys("P___\ny");
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Abandon))
+    );
+    bench.shows("diverging: a step size");
 }

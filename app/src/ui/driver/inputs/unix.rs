@@ -1,7 +1,6 @@
 //! Keys and the terminal's answers from the terminal itself, and signals.
 
 use std::io;
-use std::process;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -106,7 +105,7 @@ fn signals(outbox: Outbox) -> io::Result<()> {
                 _ if asked_to_end => {
                     // The loop has not come to it: perhaps it writes to a terminal that takes nothing any more.
                     give_back();
-                    process::exit(Exit::Interrupted.code().into());
+                    Exit::Interrupted.leave();
                 }
                 _ => {
                     asked_to_end = true;
