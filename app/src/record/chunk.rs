@@ -52,8 +52,18 @@ impl Chunk {
     /// Reads lines; `is_last` if nothing follows them, so that an end without a newline may be a torn line.
     pub fn read(text: &[u8], is_last: bool) -> Self {
         let mut chunk = Self::default();
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            let is_torn = is_last && line.last() != Some(&b'\n');
+        let mut rest = text;
+        while !rest.is_empty() {
+            // A line as usual shows where it ends as it is read.
+            if let Some(length) = chunk.usual(rest) {
+                rest = rest.get(length..).unwrap_or_default();
+                chunk.lines += 1;
+                continue;
+            }
+            let end = rest.iter().position(|&byte| byte == b'\n');
+            let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+            rest = after;
+            let is_torn = is_last && end.is_none();
             if let Err(reason) = chunk.line(line)
                 && !is_torn
             {
@@ -68,7 +78,7 @@ impl Chunk {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
-        if line.trim_ascii().is_empty() || self.usual(line).is_some() {
+        if line.trim_ascii().is_empty() {
             return Ok(());
         }
         let (values, segments) = (self.values.len(), self.segments.len());
@@ -101,10 +111,11 @@ impl Chunk {
         Ok(())
     }
 
-    /// Reads the lines that make up nearly all of a record; nothing is kept of one that is not exactly so.
-    fn usual(&mut self, line: &[u8]) -> Option<()> {
+    /// Reads the line that the text begins with, if it is one of those that make up nearly all of a record, and says how
+    /// long it is; nothing is kept of one that is not exactly so.
+    fn usual(&mut self, text: &[u8]) -> Option<usize> {
         let (values, segments) = (self.values.len(), self.segments.len());
-        let mut cursor = Cursor { text: line, at: 0 };
+        let mut cursor = Cursor { text, at: 0 };
         let read = if cursor.eat(b"{\"points\":{").is_some() {
             self.columns(&mut cursor)
         } else if cursor.eat(b"{\"point\":{\"name\":").is_some() {
@@ -118,7 +129,7 @@ impl Chunk {
             self.values.truncate(values);
             self.segments.truncate(segments);
         }
-        read
+        read.map(|()| cursor.at)
     }
 
     fn columns(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
@@ -223,8 +234,12 @@ impl<'a> Cursor<'a> {
             .then(|| self.at += expected.len())
     }
 
-    fn end(&self) -> Option<()> {
-        matches!(self.rest(), [] | [b'\n']).then_some(())
+    /// The end of the line.
+    fn end(&mut self) -> Option<()> {
+        if self.rest().is_empty() {
+            return Some(());
+        }
+        self.eat(b"\n")
     }
 
     fn string(&mut self) -> Option<Cow<'a, str>> {

@@ -149,7 +149,7 @@ impl<R: Read> Feeder<R> {
                 break;
             }
             let new = text.get(start..).unwrap_or_default();
-            if let Some(end) = new.iter().rposition(|&byte| byte == b'\n') {
+            if let Some(end) = last_newline(new) {
                 self.rest
                     .extend_from_slice(new.get(end + 1..).unwrap_or_default());
                 text.truncate(start + end + 1);
@@ -183,6 +183,20 @@ impl<R: Read> Feeder<R> {
             }
         }
     }
+}
+
+/// Where the last line end is; blocks are asked first, as that looks at several bytes at a time.
+fn last_newline(text: &[u8]) -> Option<usize> {
+    let mut end = text.len();
+    for block in text.rchunks(256) {
+        let start = end - block.len();
+        if block.contains(&b'\n') {
+            let inside = block.iter().rposition(|&byte| byte == b'\n')?;
+            return Some(start + inside);
+        }
+        end = start;
+    }
+    None
 }
 
 /// Where values of a metric stand.
@@ -293,20 +307,18 @@ fn series(parts: &[Part<'_>]) -> (Series, Vec<usize>) {
             Steps::Even(from, _) if *from < last => backwards.push(part.line),
             Steps::Even(from, by) => {
                 let mut step = *from;
-                for &value in part.values {
-                    series.push(step, value);
+                series.extend(part.values.iter().map(|&value| {
                     last = step;
                     step = step.saturating_add(*by);
-                }
+                    (last, value)
+                }));
             }
             Steps::Listed(steps) if steps.first().is_some_and(|&first| first < last) => {
                 backwards.push(part.line);
             }
             Steps::Listed(steps) => {
-                for (&step, &value) in steps.iter().zip(part.values) {
-                    series.push(step, value);
-                    last = step;
-                }
+                series.extend(steps.iter().copied().zip(part.values.iter().copied()));
+                last = steps.last().copied().unwrap_or(last);
             }
         }
     }

@@ -15,6 +15,7 @@ const WHOLE: u64 = 1 << 53;
 const DIGITS: usize = 19;
 
 /// The number that the text begins with, and how long it is; it is written as JSON writes numbers.
+#[inline]
 pub fn scan(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');
     let start = usize::from(negative);

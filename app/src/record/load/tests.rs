@@ -188,3 +188,15 @@ fn a_torn_line_is_silent_and_a_broken_source_is_an_error() {
     }
     assert!(load(Broken, "r", Limits::default()).is_err());
 }
+
+#[test]
+fn the_last_line_end_is_found_wherever_it_lies() {
+    for length in [0, 1, 255, 256, 257, 600] {
+        let mut text = vec![b'x'; length];
+        assert_eq!(last_newline(&text), None);
+        for place in 0..length {
+            text[place] = b'\n';
+            assert_eq!(last_newline(&text), Some(place), "of {length}");
+        }
+    }
+}

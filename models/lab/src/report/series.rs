@@ -29,16 +29,32 @@ impl PartialEq for Series {
     }
 }
 
+impl Kept {
+    #[inline]
+    fn push(&mut self, step: u64, value: f64) {
+        if value.is_finite() {
+            self.points.push((step, value));
+            self.levels.follow(&self.points);
+        } else {
+            self.gaps.push(step);
+        }
+    }
+}
+
+/// Adds many values, asking only once whether a clone shares those before them.
+impl Extend<(u64, f64)> for Series {
+    fn extend<T: IntoIterator<Item = (u64, f64)>>(&mut self, values: T) {
+        let kept = Arc::make_mut(&mut self.kept);
+        for (step, value) in values {
+            kept.push(step, value);
+        }
+    }
+}
+
 impl Series {
     /// Adds a value; what is not finite becomes a gap.
     pub fn push(&mut self, step: u64, value: f64) {
-        let kept = Arc::make_mut(&mut self.kept);
-        if value.is_finite() {
-            kept.points.push((step, value));
-            kept.levels.follow(&kept.points);
-        } else {
-            kept.gaps.push(step);
-        }
+        Arc::make_mut(&mut self.kept).push(step, value);
     }
 
     /// Makes room for so many more values.
@@ -104,5 +120,26 @@ mod tests {
         assert_eq!(before.points(), [(1, 0.5)]);
         assert_eq!(series.points(), [(1, 0.5), (2, 0.25)]);
         assert_ne!(series, before);
+    }
+
+    #[test]
+    fn many_values_at_once_are_as_one_by_one() {
+        let values = (0..1000_u64).map(|step| match step % 7 {
+            0 => (step, f64::NAN),
+            _ => (step, (step as f64).sin()),
+        });
+        let (mut many, mut single) = (Series::default(), Series::default());
+        many.push(0, 0.5);
+        let before = many.clone();
+        single.push(0, 0.5);
+        many.extend(values.clone());
+        values.for_each(|(step, value)| single.push(step, value));
+        assert_eq!(many, single);
+        assert_eq!(before.points(), [(0, 0.5)]);
+        for places in [0..many.points().len(), 5..700] {
+            let (many, single) = (&many, &single);
+            let of = |series: &Series| series.summary(places.clone(), Among::All);
+            assert_eq!(of(many), of(single));
+        }
     }
 }

@@ -111,12 +111,22 @@ impl Part {
 
 impl Levels {
     /// Takes in that a point has been added.
+    #[inline]
     pub(super) fn follow(&mut self, points: &[(u64, f64)]) {
-        if !points.len().is_multiple_of(POINTS) {
-            return;
+        if points.len().is_multiple_of(POINTS) {
+            self.add_block(points);
         }
-        let places = points.len() - POINTS..points.len();
-        let mut block = places.fold(NOTHING, |block, place| point(points, block, place));
+    }
+
+    /// Takes in the block that the points end with.
+    fn add_block(&mut self, points: &[(u64, f64)]) {
+        let (before, new) = points.split_at(points.len().saturating_sub(POINTS));
+        let mut before = before.last().map(|(_, value)| *value);
+        let mut block = NOTHING;
+        for &(_, value) in new {
+            block = block.with(before, value);
+            before = Some(value);
+        }
         for level in 0.. {
             if level == self.0.len() {
                 self.0.push(Vec::new());
