@@ -1,7 +1,6 @@
 //! TensorBoard's event files: a file of records with checksums, each an `Event` of `tensorflow/core/util/event.proto`.
 //!
-//! The one crate that writes them has had no release since 2023 and brings a protobuf compiler's runtime and an image
-//! library along; what series need of the format is this page.
+//! What series need of the format is this page.
 
 use std::io::{self, Write};
 
