@@ -5,7 +5,6 @@ use std::thread;
 
 use crate::ui::driver::Outbox;
 use crate::ui::driver::inputs::Input;
-use crate::ui::message::Message;
 
 /// A longer line is no answer; the rest of it is passed over.
 const LONGEST_LINE: u64 = 64 * 1024;
@@ -37,6 +36,7 @@ pub(super) fn listen(outbox: &Outbox) -> io::Result<()> {
 
 #[cfg(unix)]
 fn requests(outbox: Outbox) -> io::Result<()> {
+    use crate::ui::message::Message;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
     thread::Builder::new()
