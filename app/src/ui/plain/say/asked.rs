@@ -1,0 +1,157 @@
+//! Predictions and questions in plain lines, with what was answered and said to it.
+
+use mlsys_lesson::{Predict, PredictKind, Question, QuestionKind, Target};
+
+use super::{markdown, sentence};
+use crate::ui::answer;
+use crate::ui::page::Page;
+
+pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
+    let all = page.lesson.predictions().count();
+    let place = page
+        .lesson
+        .predictions()
+        .position(|p| p.id == predict.id)
+        .map_or(0, |at| at + 1);
+    let (kind, how) = match &predict.kind {
+        PredictKind::Numeric { unit: Some(unit) } => (
+            format!("a number in {unit}"),
+            "Type a number or a formula.".to_owned(),
+        ),
+        PredictKind::Numeric { unit: None } => (
+            "a number".to_owned(),
+            "Type a number or a formula.".to_owned(),
+        ),
+        PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter.".to_owned()),
+    };
+    let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
+    lines.extend(markdown(&predict.prompt));
+    if let PredictKind::Choice { choices } = &predict.kind {
+        lines.extend(options(&answer::choices(predict, choices)));
+    }
+    match page.predictions.get(&predict.id) {
+        Some(made) => {
+            lines.extend(sentence(&format!(
+                "You said: {}.",
+                answer::spelled(&made.given, |text| predict.label(text))
+            )));
+            if made.locked {
+                lines.push("It stands: its run has started.".to_owned());
+            }
+            lines.extend(comparison(page, predict));
+        }
+        None => lines.push(how),
+    }
+    lines
+}
+
+/// What a run has said to a prediction, if it has.
+pub fn comparison(page: &Page, predict: &Predict) -> Vec<String> {
+    let made = page.predictions.get(&predict.id);
+    let Some(statement) = made.and_then(|made| made.comparison.as_ref()) else {
+        return Vec::new();
+    };
+    let mut lines = sentence(statement);
+    if let Some(explain) = &predict.explain {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+/// The lab whose run a prediction is about.
+pub fn lab_of(predict: &Predict) -> Option<String> {
+    match &predict.target {
+        Target::Metric(formula) => formula
+            .expr
+            .names()
+            .first()
+            .and_then(|(name, _)| name.parts().next().map(str::to_owned)),
+        Target::Answer(_) | Target::Choice(_) => None,
+    }
+}
+
+pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
+    let all = page.lesson.questions().count();
+    let place = page
+        .lesson
+        .questions()
+        .position(|q| q.id == question.id)
+        .map_or(0, |at| at + 1);
+    let points = match question.points {
+        1 => "1 point".to_owned(),
+        points => format!("{points} points"),
+    };
+    let mut lines = vec![format!(
+        "Question {place} of {all} ({}, {points}).",
+        question.kind.name()
+    )];
+    lines.extend(markdown(&question.prompt));
+    if let QuestionKind::Match { pairs, .. } = &question.kind {
+        for (index, pair) in pairs.iter().enumerate() {
+            lines.extend(sentence(&format!(
+                "{}. {}",
+                index + 1,
+                question.label(&pair.left)
+            )));
+        }
+    }
+    lines.extend(options(&answer::options(&page.lesson, question)));
+    for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
+        lines.extend(hint(question, number));
+    }
+    match page.answers.get(&question.id) {
+        Some(_) => lines.extend(answered(page, question)),
+        None => lines.extend(sentence(&format!(
+            "Type {}.{}",
+            answer::how(&question.kind)
+                .split(';')
+                .next()
+                .unwrap_or_default(),
+            if question.hints.is_empty() {
+                ""
+            } else {
+                " hint says a hint."
+            }
+        ))),
+    }
+    lines
+}
+
+/// A hint, counted from 0.
+pub fn hint(question: &Question, number: usize) -> Vec<String> {
+    let Some(hint) = question.hints.get(number) else {
+        return Vec::new();
+    };
+    let all = question.hints.len();
+    sentence(&format!("Hint {} of {all}: {hint}", number + 1))
+}
+
+/// What was said to the last answer.
+pub fn answered(page: &Page, question: &Question) -> Vec<String> {
+    let Some(answered) = page.answers.get(&question.id) else {
+        return Vec::new();
+    };
+    let word = if question.kind.is_withheld() {
+        "Answer recorded, graded later"
+    } else if answered.right {
+        "Right"
+    } else {
+        "Not yet"
+    };
+    let mut lines = sentence(&format!(
+        "{word}: {}.",
+        answer::spelled(&answered.given, |text| question.label(text))
+    ));
+    lines.extend(markdown(&answered.feedback));
+    if let (true, Some(explain)) = (answered.right, &question.explain) {
+        lines.extend(markdown(explain));
+    }
+    lines
+}
+
+fn options(options: &[String]) -> Vec<String> {
+    let options = options.iter().enumerate();
+    options
+        .flat_map(|(index, option)| sentence(&format!("{}) {option}", answer::letter(index))))
+        .collect()
+}
