@@ -9,6 +9,7 @@ mod archive;
 mod cli;
 mod commands;
 mod console;
+mod crc;
 mod devices;
 mod execute;
 mod exit;

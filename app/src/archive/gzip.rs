@@ -1,5 +1,6 @@
 //! gzip (RFC 1952) of one member, in memory: the frame around deflate.
 
+use crate::crc::Table;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
@@ -87,32 +88,8 @@ fn low_32_bits(length: usize) -> u32 {
 
 /// The checksum that gzip keeps.
 fn crc32(bytes: &[u8]) -> u32 {
-    const TABLE: [u32; 256] = table();
-    let step = |crc: u32, &byte: &u8| {
-        let [low, ..] = crc.to_le_bytes();
-        TABLE[usize::from(low ^ byte)] ^ (crc >> 8)
-    };
-    !bytes.iter().fold(u32::MAX, step)
-}
-
-const fn table() -> [u32; 256] {
-    let mut table = [0_u32; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 {
-                (crc >> 1) ^ 0xedb8_8320
-            } else {
-                crc >> 1
-            };
-            bit += 1;
-        }
-        table[byte] = crc;
-        byte += 1;
-    }
-    table
+    const TABLE: Table = Table::new(0xedb8_8320);
+    TABLE.sum(bytes)
 }
 
 #[cfg(test)]

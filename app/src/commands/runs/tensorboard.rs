@@ -2,6 +2,7 @@
 //!
 //! What series need of the format is this page.
 
+use crate::crc::Table;
 use std::io::{self, Write};
 
 use mlsys_lab::report::RunData;
@@ -77,31 +78,9 @@ fn masked(content: &[u8]) -> u32 {
 
 /// The CRC with Castagnoli's polynomial.
 fn crc32c(content: &[u8]) -> u32 {
-    !content.iter().fold(!0, |crc, &byte| {
-        let index = (crc ^ u32::from(byte)) & 0xff;
-        (crc >> 8) ^ TABLE.get(index as usize).copied().unwrap_or_default()
-    })
+    const TABLE: Table = Table::new(0x82f6_3b78);
+    TABLE.sum(content)
 }
-
-const TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut crc = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 {
-                (crc >> 1) ^ 0x82f6_3b78
-            } else {
-                crc >> 1
-            };
-            bit += 1;
-        }
-        table[index] = crc;
-        index += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {
