@@ -8,6 +8,7 @@ use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::Value;
 use toml::de::DeTable;
 
+use super::FORMAT;
 use super::characters;
 use super::problems::Problems;
 use super::tree::{self, Entry, Item, Node};
@@ -151,6 +152,21 @@ impl<'p, 's> Fields<'p, 's> {
             .map(|item| self.as_formula(key, item))
             .collect();
         formulas.into_iter().collect()
+    }
+
+    /// Takes the version of the format, and says so if it is not the one read here.
+    pub(super) fn format(&mut self, what: &str) {
+        let format = self.integer("format", 0..=u32::MAX.into());
+        if let Some(format) = &format
+            && format.value != u64::from(FORMAT)
+        {
+            self.error(
+                Code::UnknownFormat,
+                format.place,
+                format!("the {what} is written in format {}", format.value),
+                format!("this version of mlsys reads format {FORMAT}"),
+            );
+        }
     }
 
     /// Takes a whole number within a range.

@@ -92,17 +92,7 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         ("title", "title = \"...\""),
         ("minutes", "minutes = 20"),
     ]);
-    let format = fields.integer("format", 0..=u32::MAX.into());
-    if let Some(format) = &format
-        && format.value != u64::from(FORMAT)
-    {
-        fields.error(
-            Code::UnknownFormat,
-            format.place,
-            format!("the lesson is written in format {}", format.value),
-            format!("this version of mlsys reads format {FORMAT}"),
-        );
-    }
+    fields.format("lesson");
     let id = fields
         .text("id")
         .and_then(|text| lesson_id(&text, &mut fields));

@@ -1,6 +1,5 @@
 //! `course.toml`: what a course is and which lessons it has.
 
-use super::FORMAT;
 use super::fields::Fields;
 use super::problems::Problems;
 use super::text_of;
@@ -38,17 +37,7 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
             "[[module]] with id = \"...\", title = \"...\" and lessons = [\"module/name\"]",
         ),
     ]);
-    let format = fields.integer("format", 0..=u32::MAX.into());
-    if let Some(format) = &format
-        && format.value != u64::from(FORMAT)
-    {
-        fields.error(
-            Code::UnknownFormat,
-            format.place,
-            format!("the course is written in format {}", format.value),
-            format!("this version of mlsys reads format {FORMAT}"),
-        );
-    }
+    fields.format("course");
     let id = fields
         .line("id")
         .and_then(|text| course_id(&text, &mut fields));

@@ -13,7 +13,7 @@ use super::fields::Fields;
 use super::front::lesson_id;
 use super::problems::Problems;
 use super::split::{self, Directive, Segment};
-use super::{FORMAT, Parsed, front, text_of};
+use super::{Parsed, front, text_of};
 use crate::course::translated;
 use crate::diagnostic::Code;
 use crate::model::{Block, Lesson, Term};
@@ -105,12 +105,7 @@ fn head(
         ("lang", "lang = \"fr\""),
         ("title", "title = \"...\""),
     ]);
-    let format = fields.integer("format", 0..=u32::MAX.into());
-    if let Some(format) = format.filter(|format| format.value != u64::from(FORMAT)) {
-        let message = format!("the translation is written in format {}", format.value);
-        let help = format!("this version of mlsys reads format {FORMAT}");
-        fields.error(Code::UnknownFormat, format.place, message, help);
-    }
+    fields.format("translation");
     if let Some(own) = fields.text("id")
         && let Some(own_id) = lesson_id(&own, &mut fields)
         && own_id != *id
