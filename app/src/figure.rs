@@ -7,6 +7,7 @@ pub mod axis;
 mod csv;
 mod ink;
 pub mod metrics;
+pub mod outline;
 mod quantity;
 mod source;
 mod svg;

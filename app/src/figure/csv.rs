@@ -7,7 +7,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::Value;
 
-use super::{Content, Figure, Nothing, metrics};
+use super::{Content, Figure, Nothing, metrics, outline};
 
 /// The figure's values: series side by side by step, pictures by their kind. Empty cells are values there are none of.
 pub fn csv(figure: &Figure<'_>) -> Result<String, Nothing> {
@@ -24,6 +24,20 @@ pub fn csv(figure: &Figure<'_>) -> Result<String, Nothing> {
             Frame::Scatter(scatter) => self::scatter(&mut lines, scatter),
             Frame::Table(table) => self::table(&mut lines, table),
             Frame::Images(images) => self::images(&mut lines, images),
+            Frame::Graph(graph) => {
+                lines.line(["graph"]);
+                let rows = outline::graph(graph, graph.walk.len());
+                rows.iter().for_each(|row| lines.line([row]));
+            }
+            Frame::Timeline(timeline) => {
+                lines.line(["timeline"]);
+                let rows = outline::timeline(timeline, &super::glyphs());
+                rows.iter().for_each(|row| lines.line([row]));
+            }
+            Frame::Panes(panes) => {
+                lines.line(["pane"]);
+                panes.iter().for_each(|pane| lines.line([&pane.title]));
+            }
             Frame::Text(text) => {
                 lines.line(["text"]);
                 text.lines().for_each(|line| lines.line([line]));

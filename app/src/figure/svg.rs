@@ -14,7 +14,7 @@ mod scatter;
 
 use mlsys_lab::frame::Frame;
 
-use super::{Content, Figure, Nothing};
+use super::{Content, Figure, Nothing, outline};
 use page::Page;
 
 /// The figure as a document: title, picture, legend and a line that says where it comes from.
@@ -30,6 +30,18 @@ pub fn svg(figure: &Figure<'_>) -> Result<String, Nothing> {
             Frame::Scatter(scatter) => scatter::draw(&mut page, scatter),
             Frame::Table(table) => cells::table(&mut page, table),
             Frame::Images(images) => images::draw(&mut page, images),
+            Frame::Graph(graph) => {
+                let lines = outline::graph(graph, graph.walk.len());
+                cells::text(&mut page, &lines.join("\n"));
+            }
+            Frame::Timeline(timeline) => {
+                let lines = outline::timeline(timeline, &super::glyphs());
+                cells::text(&mut page, &lines.join("\n"));
+            }
+            Frame::Panes(panes) => {
+                let titles: Vec<&str> = panes.iter().map(|pane| pane.title.as_str()).collect();
+                cells::text(&mut page, &titles.join("\n"));
+            }
             Frame::Text(text) => cells::text(&mut page, text),
         },
     }

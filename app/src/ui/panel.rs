@@ -34,7 +34,7 @@ use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::theme::Look;
 pub use crate::figure::quantity;
-use crate::figure::{axis, metrics};
+use crate::figure::{axis, metrics, outline};
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
@@ -188,6 +188,23 @@ fn draw_frame(
         Frame::Images(images) => {
             let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
             images::draw(airy(area), buf, images, marked, look);
+        }
+        Frame::Graph(graph) => {
+            let lines = outline::graph(graph, graph.walk.len()).join("\n");
+            text::draw(airy(area), buf, &lines, view.scroll, look.theme.text);
+        }
+        Frame::Timeline(timeline) => {
+            let lines = outline::timeline(timeline, &look.glyphs).join("\n");
+            text::draw(airy(area), buf, &lines, view.scroll, look.theme.text);
+        }
+        Frame::Panes(panes) => {
+            let shown = panes.get(view.scroll.min(panes.len().saturating_sub(1)));
+            if let Some(pane) = shown {
+                let mut pen = Pen::new(area, buf, &look.glyphs);
+                pen.text(area.x, area.y, &pane.title, look.theme.title);
+                let inner = FrameView::default();
+                draw_frame(below_title(area), buf, &pane.frame, &inner, focus, look);
+            }
         }
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
     }

@@ -1,15 +1,21 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
+mod graph;
 mod histogram;
+mod panes;
 mod scatter;
+mod timeline;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schema::Scale;
 use crate::value::Value;
 
+pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
+pub use panes::Pane;
 pub use scatter::{Better, Dimension, Scatter, ScatterPoint};
+pub use timeline::{Milestone, Span, Timeline, Total};
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +33,12 @@ pub enum Frame {
     Table(Table),
     /// Small grey images with labels.
     Images(Images),
+    /// What is computed from what, with a walk over it.
+    Graph(Graph),
+    /// Bars over one axis, in lanes.
+    Timeline(Timeline),
+    /// Several pictures side by side.
+    Panes(Vec<Pane>),
     /// Plain text.
     Text(String),
 }

@@ -100,6 +100,9 @@ impl App {
             | Frame::Histogram(_)
             | Frame::Scatter(_)
             | Frame::Images(_)
+            | Frame::Graph(_)
+            | Frame::Timeline(_)
+            | Frame::Panes(_)
             | Frame::Text(_) => false,
         })
     }

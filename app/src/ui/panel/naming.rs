@@ -24,7 +24,7 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
         }
         Frame::Table(table) => row(table, view, mark),
         Frame::Images(images) => image(images, mark),
-        Frame::Text(_) => None,
+        Frame::Graph(_) | Frame::Timeline(_) | Frame::Panes(_) | Frame::Text(_) => None,
     }
 }
 

@@ -53,6 +53,18 @@ impl FrameView {
             Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
             Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
             Frame::Images(images) => (images.images.len(), 1),
+            Frame::Graph(graph) => {
+                self.scroll = along(self.scroll, way, graph.nodes.len() + graph.walk.len());
+                return;
+            }
+            Frame::Timeline(timeline) => {
+                self.scroll = along(self.scroll, way, timeline.spans.len());
+                return;
+            }
+            Frame::Panes(panes) => {
+                self.scroll = along(self.scroll, way, panes.len().saturating_sub(1));
+                return;
+            }
             Frame::Text(text) => {
                 let last = text.lines().count().saturating_sub(1);
                 self.scroll = along(self.scroll, way, last);
@@ -161,6 +173,9 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Scatter(_)
         | Frame::Table(_)
         | Frame::Images(_)
+        | Frame::Graph(_)
+        | Frame::Timeline(_)
+        | Frame::Panes(_)
         | Frame::Text(_) => Mark::default(),
     }
 }

@@ -1,0 +1,99 @@
+//! Graphs, timelines and panes in lines of text: for readers of the screen, and wherever there is no room to draw.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Timeline, Total};
+use mlsys_lab::value::number;
+
+use super::quantity;
+use crate::glyphs::Glyphs;
+
+/// The lines of text: nodes in the order of evaluation with what they read from, then the first so many steps of the
+/// walk.
+pub fn graph(graph: &Graph, steps: usize) -> Vec<String> {
+    let marked = graph.marked(steps);
+    let mut sources: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for edge in &graph.edges {
+        if let Some(from) = graph.nodes.get(edge.from) {
+            sources.entry(edge.to).or_default().push(&from.label);
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let mut line = node.label.clone();
+        if !node.operation.is_empty() {
+            line.push_str(&format!(" = {}", node.operation));
+        }
+        if let Some(from) = sources.get(&index) {
+            line.push_str(&format!(", reads {}", from.join(", ")));
+        }
+        for (slot, name) in [(Slot::Value, "value"), (Slot::Adjoint, "adjoint")] {
+            if let Some(value) = marked.at(Place::Node(index), slot) {
+                line.push_str(&format!("; {name} {value}"));
+            }
+        }
+        lines.push(line);
+    }
+    let of = graph.walk.len();
+    if of > 0 {
+        lines.push(format!("Walk, {} of {of} steps:", steps.min(of)));
+    }
+    for (place, step) in graph.walk.iter().take(steps).enumerate() {
+        lines.push(format!("{}. {}", place + 1, step.text));
+    }
+    lines
+}
+
+/// The lines of text: each bar with where it begins and ends, then what is marked, then the total with its peak.
+pub fn timeline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
+    let unit = &timeline.unit;
+    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    let mut lines = Vec::new();
+    for span in &timeline.spans {
+        let mut line = format!(
+            "{}: {} to {} {unit}, {}",
+            name(&timeline.lanes, span.lane),
+            number(span.start),
+            number(span.end),
+            name(&timeline.classes, span.class)
+        );
+        if !span.label.is_empty() {
+            line.push_str(&format!(", {}", span.label));
+        }
+        if let Some(amount) = span.amount {
+            let unit = timeline.total.as_ref().map(|total| total.unit.as_str());
+            let unit = unit.filter(|unit| !unit.is_empty());
+            line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
+        }
+        lines.push(line);
+    }
+    for mark in &timeline.marks {
+        lines.push(format!("{} at {} {unit}", mark.label, number(mark.at)));
+    }
+    lines.extend(
+        timeline
+            .total
+            .as_ref()
+            .and_then(|total| peak(total, unit, glyphs)),
+    );
+    lines
+}
+
+/// The lines of text: each pane's title, then its picture by `said`.
+pub fn panes(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
+    let count = panes.len();
+    let line = |(place, pane): (usize, &Pane)| {
+        let title = &pane.title;
+        format!("{} of {count}, {title}: {}", place + 1, said(&pane.frame))
+    };
+    panes.iter().enumerate().map(line).collect()
+}
+
+/// The largest value of a total and where it is.
+pub fn peak(total: &Total, unit: &str, glyphs: &Glyphs) -> Option<String> {
+    let (at, value) = total.peak()?;
+    let of = Some(total.unit.as_str()).filter(|unit| !unit.is_empty());
+    let value = quantity(value, of, glyphs);
+    let name = &total.name;
+    Some(format!("{name}: peak {value} at {} {unit}", number(at)))
+}
