@@ -32,10 +32,18 @@ struct Layer {
 impl Architecture {
     /// The network with the weights that `rule` and `seed` give.
     pub fn init(&self, rule: Initialization, seed: u64, device: &Device) -> Network {
-        let mut initial = Initial::new(rule, seed, device);
+        self.build(&mut Initial::new(rule, seed, device))
+    }
+
+    /// The network without values, for a device that records what is done with it and computes nothing.
+    pub fn shapes(&self, device: &Device) -> Network {
+        self.build(&mut Initial::shapes(device))
+    }
+
+    fn build(&self, initial: &mut Initial<'_>) -> Network {
         match self {
-            Self::Mlp(config) => Network::Mlp(config.init(&mut initial)),
-            Self::Cnn(config) => Network::Cnn(config.init(&mut initial)),
+            Self::Mlp(config) => Network::Mlp(config.init(initial)),
+            Self::Cnn(config) => Network::Cnn(config.init(initial)),
         }
     }
 

@@ -32,6 +32,15 @@ pub struct Initial<'a> {
     rule: Initialization,
     stream: Stream,
     device: &'a Device,
+    values: Values,
+}
+
+/// Whether parameters have values.
+#[derive(Clone, Copy)]
+enum Values {
+    Drawn,
+    /// They have shapes only: what burn records without computing needs no memory.
+    Absent,
 }
 
 impl<'a> Initial<'a> {
@@ -41,6 +50,15 @@ impl<'a> Initial<'a> {
             rule,
             stream: Stream::new(seed, "weights"),
             device,
+            values: Values::Drawn,
+        }
+    }
+
+    /// Parameters that have shapes and no values, for a device that records and computes nothing.
+    pub fn shapes(device: &'a Device) -> Self {
+        Self {
+            values: Values::Absent,
+            ..Self::new(Initialization::Zeros, 0, device)
         }
     }
 
@@ -60,15 +78,33 @@ impl<'a> Initial<'a> {
         fan_out: usize,
     ) -> Param<Tensor<D>> {
         let deviation = self.rule.standard_deviation(fan_in, fan_out);
-        let count = shape.iter().product();
+        let stream = &mut self.stream;
         // Adding zero turns -0 into 0, so that a weight that starts at zero has one bit pattern.
-        let mut draw = || (deviation * self.stream.normal() + 0.0) as f32;
-        let values: Vec<f32> = (0..count).map(|_| draw()).collect();
-        Param::from_data(TensorData::new(values, shape), self.device)
+        let draw = |count| {
+            (0..count)
+                .map(|_| (deviation * stream.normal() + 0.0) as f32)
+                .collect()
+        };
+        parameter(shape, self.values, self.device, draw)
     }
 
     /// Biases, all zero.
     pub(super) fn biases(&self, count: usize) -> Param<Tensor<1>> {
-        Param::from_data(TensorData::zeros::<f32, _>([count]), self.device)
+        parameter([count], self.values, self.device, |count| vec![0.0; count])
+    }
+}
+
+fn parameter<const D: usize>(
+    shape: [usize; D],
+    values: Values,
+    device: &Device,
+    fill: impl FnOnce(usize) -> Vec<f32>,
+) -> Param<Tensor<D>> {
+    match values {
+        Values::Drawn => {
+            let values = fill(shape.iter().product());
+            Param::from_data(TensorData::new(values, shape), device)
+        }
+        Values::Absent => Param::from_tensor(Tensor::empty(shape, device)),
     }
 }
