@@ -1,33 +1,55 @@
 //! Kind `graph`: an expression as a computation graph, differentiated in reverse mode node by node.
 
 mod build;
+mod compare;
 mod differentiate;
+mod digits;
+pub mod engine;
+mod lifetimes;
 mod nodes;
+mod numeric;
 mod operation;
+mod saved;
+mod tape;
+mod walk;
 
 use std::collections::BTreeMap;
 
 use mlsys_lab::params::{ParamError, Params, Problem};
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Lab, LabError, Run, Value};
+use mlsys_lab::{Lab, LabError, Report, Run, Value};
 
 use crate::picture;
+use compare::Comparison;
+use differentiate::Adjoints;
+use engine::Engine;
+use lifetimes::Lifetimes;
 use nodes::{Nodes, Role};
 
 /// The lab `graph`.
 pub struct Graph {
     schema: Schema,
+    engine: Option<Box<dyn Engine>>,
 }
 
 impl Graph {
-    /// The lab with its schema read.
+    /// The lab with its schema read, without another engine beside its own reverse mode.
     ///
     /// # Errors
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("graph.toml"))?;
-        Ok(Self { schema })
+        Ok(Self {
+            schema,
+            engine: None,
+        })
+    }
+
+    /// The same with another engine that differentiates each graph too.
+    #[must_use]
+    pub fn beside(mut self, engine: Box<dyn Engine>) -> Self {
+        self.engine = Some(engine);
+        self
     }
 }
 
@@ -38,33 +60,28 @@ impl Lab for Graph {
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let inputs = inputs(&run.params)?;
-        let learning_rate = run.params.optional_float("learning_rate");
+        let nudge = run.params.optional_float("nudge");
         let nodes = build::nodes(run.params.text("expression")?, &inputs)?;
         let adjoints = differentiate::adjoints(&nodes);
-        // Before anything can fail: the picture shows where a value that is not finite is born.
-        picture::offer(run, "graph", || table(&nodes, &adjoints.values));
+        let others = Comparison::of(&nodes, nudge, self.engine.as_deref(), run.device);
+        let lifetimes = Lifetimes::of(&nodes);
+        // Before anything can fail: the pictures show where a value that is not finite is born.
+        picture::offer(run, "graph", || walk::picture(&nodes, &adjoints));
+        picture::offer(run, "values", || others.table(&nodes, &adjoints));
+        picture::offer(run, "tape", || tape::picture(&nodes, &adjoints));
+        picture::offer(run, "lifetimes", || lifetimes.picture(&nodes));
+        if !inputs.is_empty() {
+            picture::offer(run, "nudges", || others.errors(&nodes, &adjoints, nudge));
+        }
         nodes.check_finite()?;
         adjoints.check_finite(&nodes)?;
 
-        let mut metrics: Vec<(String, f64)> =
-            vec![("value".to_owned(), nodes.at(nodes.output()).value)];
-        for (node, &adjoint) in nodes.iter().zip(&adjoints.values) {
-            let name = &node.label;
-            match node.role {
-                Role::Input => {
-                    metrics.push((format!("grad.{name}"), adjoint));
-                    if let Some(rate) = learning_rate {
-                        // updated = input - learning_rate * grad
-                        metrics.push((format!("updated.{name}"), node.value - rate * adjoint));
-                    }
-                }
-                Role::Assigned => {
-                    metrics.push((format!("node.{name}"), node.value));
-                    metrics.push((format!("adjoint.{name}"), adjoint));
-                }
-                Role::Inner => {}
-            }
-        }
+        let metrics = metrics(
+            &nodes,
+            &adjoints,
+            &others,
+            run.params.optional_float("learning_rate"),
+        );
         // Values and adjoints have passed; what is left is a step too long for a number.
         if let Some((metric, _)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Err(LabError::NotFinite {
@@ -75,8 +92,60 @@ impl Lab for Graph {
         for (metric, value) in metrics {
             run.scalar(&metric, value);
         }
+        for (metric, count) in [
+            ("operations", nodes.operations() as i64),
+            ("edges", nodes.edges().len() as i64),
+            ("saved_bytes", lifetimes.saved_bytes()),
+            ("peak_bytes", lifetimes.peak_bytes()),
+            ("inference_peak_bytes", lifetimes.inference_peak_bytes()),
+        ] {
+            run.scalar(metric, count);
+        }
+        for notice in others.notices {
+            run.sink.report(Report::Notice(notice));
+        }
         Ok(())
     }
+}
+
+/// The metrics that are real numbers.
+fn metrics(
+    nodes: &Nodes,
+    adjoints: &Adjoints,
+    others: &Comparison,
+    learning_rate: Option<f64>,
+) -> Vec<(String, f64)> {
+    let mut metrics = vec![("value".to_owned(), nodes.at(nodes.output()).value)];
+    for (index, node) in nodes.drawn() {
+        let (name, adjoint) = (&node.label, adjoints.values[index]);
+        match node.role {
+            Role::Input => {
+                metrics.push((format!("grad.{name}"), adjoint));
+                // Near the edge of a function's domain a nudge, or fewer bits, may find no number where we do.
+                let finite = |x: &f64| x.is_finite();
+                if let Some(gradient) = others.engine_gradient(index).filter(finite) {
+                    metrics.push((format!("burn_grad.{name}"), gradient));
+                }
+                let slope = others.slopes[index].map(|slope| slope.value);
+                if let Some(slope) = slope.filter(finite) {
+                    metrics.push((format!("numeric_grad.{name}"), slope));
+                    metrics.push((format!("nudge_error.{name}"), (slope - adjoint).abs()));
+                }
+                if let Some(rate) = learning_rate {
+                    // updated = input - learning_rate * grad
+                    metrics.push((format!("updated.{name}"), node.value - rate * adjoint));
+                }
+            }
+            Role::Assigned => {
+                metrics.push((format!("node.{name}"), node.value));
+                metrics.push((format!("adjoint.{name}"), adjoint));
+            }
+            Role::Inner => {}
+        }
+    }
+    let largest = others.largest_difference(nodes, adjoints);
+    metrics.extend(largest.map(|difference| ("gradient_difference".to_owned(), difference)));
+    metrics
 }
 
 /// The inputs by name, each a finite number with a name that an expression can use.
@@ -107,32 +176,4 @@ fn inputs(params: &Params) -> Result<BTreeMap<String, f64>, LabError> {
         };
     }
     Ok(inputs)
-}
-
-/// Nodes in the order of evaluation; constants that nobody named are left out.
-fn table(nodes: &Nodes, adjoints: &[f64]) -> Frame {
-    let rows = nodes
-        .iter()
-        .zip(adjoints)
-        .filter(|(node, _)| !(node.role == Role::Inner && node.operation.is_constant()))
-        .map(|(node, &adjoint)| {
-            let operation = nodes.describe(node);
-            [
-                node.label.as_str().into(),
-                operation.into(),
-                marked(node.value),
-                marked(adjoint),
-            ]
-        })
-        .collect();
-    picture::table(["node", "operation", "value", "adjoint"], rows)
-}
-
-/// A number, or the word for what is none: no table holds a NaN.
-fn marked(x: f64) -> Value {
-    if x.is_finite() {
-        Value::Float(x)
-    } else {
-        Value::Text(number(x))
-    }
 }

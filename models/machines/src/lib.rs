@@ -5,7 +5,7 @@
 //! fit in 64 bits is an error, never a wrapped number.
 
 mod expression;
-mod graph;
+pub mod graph;
 mod integer;
 mod launch_geometry;
 mod occupancy;

@@ -159,6 +159,7 @@ impl Builder<'_> {
             operation,
             value,
             depends_on_input,
+            folded: false,
             column,
         });
         self.nodes.len() - 1

@@ -3,15 +3,33 @@
 use mlsys_lab::LabError;
 use mlsys_lab::value::number;
 
-use super::nodes::{Node, Nodes, Role};
+use super::nodes::{Nodes, Role};
 use super::operation::{Exponent, Operation};
 
-/// The derivatives of the output, one per node.
+/// The derivatives of the output, one per node, and how they came about.
 pub(super) struct Adjoints {
     /// By node; 0 for a node that the output does not use.
     pub(super) values: Vec<f64>,
+    /// One per edge that the backward pass walks, in its order.
+    pub(super) deposits: Vec<Deposit>,
     /// By node whose adjoint is not finite: where on the way from the output that began.
     births: Vec<Option<Birth>>,
+}
+
+/// What one edge adds to the adjoint of the node that it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Deposit {
+    /// The edge, by its place among the graph's.
+    pub(super) edge: usize,
+    /// The derivative of the edge's end by its beginning; `None` where nothing flows back, as to the smaller side of a
+    /// maximum.
+    pub(super) local: Option<f64>,
+    /// What was there before; `None` for the first to arrive.
+    pub(super) before: Option<f64>,
+    /// adjoint(node) * local.
+    pub(super) amount: f64,
+    /// What is there now.
+    pub(super) sum: f64,
 }
 
 /// Where an adjoint stopped being finite.
@@ -29,39 +47,64 @@ pub(super) fn adjoints(nodes: &Nodes) -> Adjoints {
     let count = nodes.iter().len();
     let mut values = vec![0.0; count];
     let mut births: Vec<Option<Birth>> = vec![None; count];
+    let mut deposits = Vec::with_capacity(nodes.edges().len());
     // Nothing flows through a node that the output does not use, not even 0 times an infinite derivative.
     let mut used = vec![false; count];
+    let mut reached = vec![false; count];
     values[nodes.output()] = 1.0;
     used[nodes.output()] = true;
-    for (index, node) in nodes.iter().enumerate().rev() {
+    for index in (0..count)
+        .rev()
+        .filter(|&index| nodes.edges_into(index).len() > 0)
+    {
         if !used[index] {
             continue;
         }
-        for (argument, local) in edges(nodes, node) {
-            used[argument] = true;
-            let contribution = values[index] * local;
-            values[argument] += contribution;
-            if births[argument].is_none() && !values[argument].is_finite() {
-                births[argument] = Some(if contribution.is_finite() {
-                    Birth::Sum { node: argument }
-                } else {
-                    births[index].unwrap_or(Birth::Derivative { node: index, local })
-                });
+        let locals = locals(nodes, index);
+        for edge in nodes.edges_into(index) {
+            let argument = nodes.edges()[edge].from;
+            let local = locals[nodes.edges()[edge].argument];
+            let before = reached[argument].then_some(values[argument]);
+            let amount = local.map_or(0.0, |local| values[index] * local);
+            if let Some(local) = local {
+                used[argument] = true;
+                reached[argument] = true;
+                values[argument] += amount;
+                if births[argument].is_none() && !values[argument].is_finite() {
+                    births[argument] = Some(if amount.is_finite() {
+                        Birth::Sum { node: argument }
+                    } else {
+                        births[index].unwrap_or(Birth::Derivative { node: index, local })
+                    });
+                }
             }
+            let sum = values[argument];
+            deposits.push(Deposit {
+                edge,
+                local,
+                before,
+                amount,
+                sum,
+            });
         }
     }
-    Adjoints { values, births }
+    Adjoints {
+        values,
+        deposits,
+        births,
+    }
 }
 
-/// The arguments of a node with the local derivative for each that has one.
-fn edges(nodes: &Nodes, node: &Node) -> impl Iterator<Item = (usize, f64)> + use<> {
-    let (first, second) = match node.operation {
-        Operation::Input | Operation::Constant => (None, None),
-        Operation::Copy(a) => (Some((a, 1.0)), None),
-        Operation::Unary(function, a) => (
-            Some((a, function.derivative(nodes.at(a).value, node.value))),
+/// The derivatives of a node by its arguments; `None` for what is not there and for what nothing flows back to.
+fn locals(nodes: &Nodes, index: usize) -> [Option<f64>; 2] {
+    let node = nodes.at(index);
+    match node.operation {
+        Operation::Input | Operation::Constant => [None, None],
+        Operation::Copy(_) => [Some(1.0), None],
+        Operation::Unary(function, a) => [
+            Some(function.derivative(nodes.at(a).value, node.value)),
             None,
-        ),
+        ],
         Operation::Binary(operator, a, b) => {
             let (left, right) = (nodes.at(a), nodes.at(b));
             let exponent = if right.depends_on_input {
@@ -69,11 +112,9 @@ fn edges(nodes: &Nodes, node: &Node) -> impl Iterator<Item = (usize, f64)> + use
             } else {
                 Exponent::Fixed
             };
-            let [da, db] = operator.derivatives(left.value, right.value, node.value, exponent);
-            (da.map(|d| (a, d)), db.map(|d| (b, d)))
+            operator.derivatives(left.value, right.value, node.value, exponent)
         }
-    };
-    first.into_iter().chain(second)
+    }
 }
 
 impl Adjoints {

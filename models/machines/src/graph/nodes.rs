@@ -1,5 +1,7 @@
 //! The nodes of a graph in the order of evaluation, with their values.
 
+use std::ops::Range;
+
 use mlsys_lab::LabError;
 use mlsys_lab::value::number;
 
@@ -17,6 +19,8 @@ pub(super) struct Node {
     pub(super) value: f64,
     /// Whether any input has a say in it.
     pub(super) depends_on_input: bool,
+    /// Whether it belongs to the node that uses it: a constant that nobody named.
+    pub(super) folded: bool,
     /// Where it stands in the expression, in characters from 1; 0 for an input.
     pub(super) column: usize,
 }
@@ -30,9 +34,24 @@ pub(super) enum Role {
     Inner,
 }
 
+/// The use of one node's value by another; a constant without a name belongs to the node that uses it and has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    /// The node whose value is used.
+    pub(super) from: usize,
+    /// The node that uses it.
+    pub(super) to: usize,
+    /// Which of the user's arguments it is: 0 or 1.
+    pub(super) argument: usize,
+}
+
 /// Nodes such that every argument stands before its use.
 pub(super) struct Nodes {
     nodes: Vec<Node>,
+    /// Ordered by the node they end in, then by argument.
+    edges: Vec<Edge>,
+    /// By node: its first edge; one more entry ends the last.
+    first_edge: Vec<usize>,
     output: usize,
 }
 
@@ -45,7 +64,48 @@ impl Nodes {
         for (index, node) in unnamed.enumerate() {
             node.label = format!("#{}", index + 1);
         }
-        Self { nodes, output }
+        for (index, node) in nodes.iter_mut().enumerate() {
+            let unnamed = node.role == Role::Inner && node.operation.is_constant();
+            node.folded = unnamed && index != output;
+        }
+        let mut edges = Vec::new();
+        let mut first_edge = vec![0];
+        for (to, node) in nodes.iter().enumerate() {
+            let arguments = node.operation.arguments().enumerate();
+            let drawn = arguments.filter(|(_, from)| !nodes[*from].folded);
+            edges.extend(drawn.map(|(argument, from)| Edge { from, to, argument }));
+            first_edge.push(edges.len());
+        }
+        Self {
+            nodes,
+            edges,
+            first_edge,
+            output,
+        }
+    }
+
+    /// Computed nodes: neither inputs nor constants.
+    pub(super) fn operations(&self) -> usize {
+        let computed = |node: &&Node| node.operation.arguments().next().is_some();
+        self.iter().filter(computed).count()
+    }
+
+    /// Every use of a value, ordered by the node that uses it.
+    pub(super) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The places in [`Nodes::edges`] of those that end in a node.
+    pub(super) fn edges_into(&self, node: usize) -> Range<usize> {
+        self.first_edge[node]..self.first_edge[node + 1]
+    }
+
+    /// Nodes that are drawn, with their places: all but the constants that belong to another node.
+    pub(super) fn drawn(&self) -> impl Iterator<Item = (usize, &Node)> {
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| !node.folded)
     }
 
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Node> + ExactSizeIterator {
@@ -63,7 +123,7 @@ impl Nodes {
     /// The operation over its arguments' labels.
     pub(super) fn describe(&self, node: &Node) -> String {
         node.operation
-            .describe(|argument| self.at(argument).label.as_str())
+            .describe(|argument| self.at(argument).label.clone())
     }
 
     /// The operation, its place, and its arguments' values, for messages.
@@ -72,7 +132,7 @@ impl Nodes {
             .operation
             .arguments()
             .map(|argument| self.at(argument))
-            .filter(|argument| !(argument.role == Role::Inner && argument.operation.is_constant()))
+            .filter(|argument| !argument.folded)
             .map(|argument| format!("{} = {}", argument.label, number(argument.value)))
             .collect();
         let at = if arguments.is_empty() { "" } else { " with " };

@@ -2,35 +2,56 @@
 
 /// What a node computes; arguments are the indices of earlier nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Operation {
+pub enum Operation {
+    /// Given.
     Input,
+    /// Written in the expression.
     Constant,
     /// A second name for a node, as in `b = a`.
     Copy(usize),
+    /// A function of one argument.
     Unary(Unary, usize),
+    /// A function of two arguments.
     Binary(Binary, usize, usize),
 }
 
+/// Functions of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unary {
+pub enum Unary {
+    /// -a
     Negate,
+    /// Square root.
     Sqrt,
+    /// e to the a.
     Exp,
+    /// Natural logarithm.
     Log,
+    /// Sine, in radians.
     Sin,
+    /// Cosine, in radians.
     Cos,
+    /// Hyperbolic tangent.
     Tanh,
+    /// 1 / (1 + exp(-a))
     Sigmoid,
+    /// The larger of a and 0.
     Relu,
 }
 
+/// Functions of two arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
+pub enum Binary {
+    /// a + b
     Add,
+    /// a - b
     Subtract,
+    /// a * b
     Multiply,
+    /// a / b
     Divide,
+    /// a to the b.
     Power,
+    /// The larger of the two.
     Max,
 }
 
@@ -51,17 +72,20 @@ impl Operation {
         }
     }
 
-    /// The operation in words and symbols, over the labels of its arguments.
-    pub(super) fn describe<'a>(self, label: impl Fn(usize) -> &'a str) -> String {
+    /// The operation in words and symbols, over the labels of its arguments; what binds tightly stands close.
+    pub(super) fn describe(self, label: impl Fn(usize) -> String) -> String {
         match self {
             Self::Input => "input".to_owned(),
             Self::Constant => "constant".to_owned(),
-            Self::Copy(a) => label(a).to_owned(),
+            Self::Copy(a) => label(a),
             Self::Unary(Unary::Negate, a) => format!("-{}", label(a)),
             Self::Unary(function, a) => format!("{}({})", function.name(), label(a)),
             Self::Binary(Binary::Max, a, b) => format!("max({}, {})", label(a), label(b)),
-            Self::Binary(operator, a, b) => {
+            Self::Binary(operator @ (Binary::Add | Binary::Subtract), a, b) => {
                 format!("{} {} {}", label(a), operator.symbol(), label(b))
+            }
+            Self::Binary(operator, a, b) => {
+                format!("{}{}{}", label(a), operator.symbol(), label(b))
             }
         }
     }

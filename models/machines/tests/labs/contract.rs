@@ -124,7 +124,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(
-        all, 3,
+        all, 4,
         "a metric with a condition is missing from the table above"
     );
 }
@@ -205,6 +205,30 @@ fn well_formed(frame: &Frame, place: &str) {
                 "{place}"
             );
         }
+        Frame::Graph(graph) => {
+            assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
+            let inside = |node: usize| node < graph.nodes.len();
+            assert!(
+                graph
+                    .edges
+                    .iter()
+                    .all(|edge| inside(edge.from) && inside(edge.to)),
+                "{place}"
+            );
+            assert!(graph.walk.iter().all(|step| inside(step.node)), "{place}");
+        }
+        Frame::Timeline(timeline) => {
+            assert!(!timeline.spans.is_empty(), "{place}");
+            assert!(
+                timeline.spans.iter().all(|span| span.start < span.end
+                    && span.lane < timeline.lanes.len()
+                    && span.class < timeline.classes.len()),
+                "{place}"
+            );
+        }
+        Frame::Panes(panes) => panes
+            .iter()
+            .for_each(|pane| well_formed(&pane.frame, place)),
         Frame::Images(_) | Frame::Text(_) => panic!("{place}: no analytic lab draws this"),
     }
 }

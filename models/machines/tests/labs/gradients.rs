@@ -1,7 +1,7 @@
 //! Kind `graph`: reverse mode against central finite differences, and the rules a graph keeps.
 
 use mlsys_lab::params::Given;
-use mlsys_lab::{Frame, RunData, Settings, Value};
+use mlsys_lab::{RunData, Settings, Value};
 
 use crate::run::run;
 
@@ -178,34 +178,5 @@ fn one_step_down_the_gradient_lowers_the_output() {
     assert_eq!(
         (metric(&data, "updated.x"), metric(&data, "updated.y")),
         (1.5, -0.5)
-    );
-}
-
-#[test]
-fn the_picture_lists_every_step_in_the_order_of_evaluation() {
-    let data = graph("a = x*y + 2; relu(a)", [2.0, 3.0, 0.0]);
-    let Some((_, Frame::Table(table))) = data.frames.get("graph") else {
-        panic!("the graph is drawn as a table");
-    };
-    let rows: Vec<String> = table
-        .rows
-        .iter()
-        .map(|row| {
-            row.iter()
-                .map(Value::to_string)
-                .collect::<Vec<_>>()
-                .join(" | ")
-        })
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            "x | input | 2 | 3",
-            "y | input | 3 | 2",
-            "z | input | 0 | 0",
-            "#1 | x * y | 6 | 1",
-            "a | #1 + 2 | 8 | 1",
-            "#2 | relu(a) | 8 | 1",
-        ]
     );
 }

@@ -11,3 +11,4 @@ mod errors;
 mod gradients;
 mod not_finite;
 mod run;
+mod walk;
