@@ -5,6 +5,7 @@ mod architecture;
 mod cnn;
 mod initial;
 mod mlp;
+mod transformer;
 
 use burn::module::Module;
 use burn::tensor::{Int, Tensor, activation::log_softmax};
@@ -14,22 +15,67 @@ pub use architecture::Architecture;
 pub use cnn::{Cnn, CnnConfig};
 pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
+pub use transformer::{Looks, Transformer, TransformerConfig};
 
-/// A classifier: inputs `[batch, features]` to one score (logit) per class, `[batch, classes]`.
+/// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]
 pub enum Network {
     /// Layers of neurons, each joined to all of the next.
     Mlp(Mlp),
     /// Convolutions, then one layer of neurons.
     Cnn(Cnn),
+    /// Blocks of attention and gated layers over sequences of tokens.
+    Transformer(Transformer),
+}
+
+/// What a network is given.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    /// Coordinates or pixels, `[batch, features]`.
+    Numbers(Tensor<2>),
+    /// Sequences of tokens, `[batch, time]`.
+    Tokens(Tensor<2, Int>),
+}
+
+impl Inputs {
+    /// As numbers; a token is its number.
+    fn numbers(self) -> Tensor<2> {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            Self::Tokens(tokens) => tokens.float(),
+        }
+    }
+
+    /// As tokens; a number is cut to a whole one.
+    fn tokens(self) -> Tensor<2, Int> {
+        match self {
+            Self::Numbers(numbers) => numbers.int(),
+            Self::Tokens(tokens) => tokens,
+        }
+    }
+}
+
+impl From<Tensor<2>> for Inputs {
+    fn from(numbers: Tensor<2>) -> Self {
+        Self::Numbers(numbers)
+    }
+}
+
+impl From<Tensor<2, Int>> for Inputs {
+    fn from(tokens: Tensor<2, Int>) -> Self {
+        Self::Tokens(tokens)
+    }
 }
 
 impl Network {
-    /// The scores of every class, `[batch, features]` to `[batch, classes]`.
-    pub fn forward(&self, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+    /// The scores of every class, one row an answer: `[batch, features]` to `[batch, classes]`, or tokens
+    /// `[batch, time]` to `[batch * time, vocab]`. A transformer's activation is its own.
+    pub fn forward(&self, x: impl Into<Inputs>, activation: Activation) -> Tensor<2> {
+        let x = x.into();
         match self {
-            Self::Mlp(mlp) => mlp.forward(x, activation),
-            Self::Cnn(cnn) => cnn.forward(x, activation),
+            Self::Mlp(mlp) => mlp.forward(x.numbers(), activation),
+            Self::Cnn(cnn) => cnn.forward(x.numbers(), activation),
+            Self::Transformer(transformer) => transformer.forward(x.tokens()).flatten(0, 1),
         }
     }
 

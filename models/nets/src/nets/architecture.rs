@@ -1,9 +1,13 @@
 //! What a network will cost, from its sizes alone.
 
+mod transformer;
+
 use burn::tensor::Device;
 
 use super::cnn::KERNEL;
-use super::{Activation, CnnConfig, Initial, Initialization, MlpConfig, Network};
+use super::{
+    Activation, CnnConfig, Initial, Initialization, MlpConfig, Network, TransformerConfig,
+};
 
 /// A network's sizes, before it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +16,8 @@ pub enum Architecture {
     Mlp(MlpConfig),
     /// A convolutional network.
     Cnn(CnnConfig),
+    /// A decoder in the manner of Llama. Its batches are of sequences, and it has one activation of its own.
+    Transformer(TransformerConfig),
 }
 
 /// The sizes of one layer for one example.
@@ -44,30 +50,38 @@ impl Architecture {
         match self {
             Self::Mlp(config) => Network::Mlp(config.init(initial)),
             Self::Cnn(config) => Network::Cnn(config.init(initial)),
+            Self::Transformer(config) => Network::Transformer(config.init(initial)),
         }
     }
 
     /// Trainable weights and biases.
     pub fn parameters(&self) -> u64 {
-        self.layers().iter().map(|layer| layer.parameters).sum()
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().map(|layer| layer.parameters).sum(),
+            Self::Transformer(config) => config.parameters(),
+        }
     }
 
     /// Operations of the matrix products and convolutions of one forward pass, 2 for a multiply-add.
     pub fn forward_flops(&self, batch: u64) -> u64 {
-        self.layers()
-            .iter()
-            .map(|layer| 2 * batch * layer.products)
-            .sum()
+        let of = |layer: &Layer| 2 * batch * layer.products;
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().map(of).sum(),
+            Self::Transformer(config) => config.forward_flops(batch),
+        }
     }
 
     /// The same of one backward pass: as many again for each operand that needs a gradient. The network's own
-    /// input needs none.
+    /// input needs none; what a transformer's first product is given comes from weights, and does.
     pub fn backward_flops(&self, batch: u64) -> u64 {
         let of = |(index, layer): (usize, &Layer)| {
             let operands = if index == 0 { 1 } else { 2 };
             operands * 2 * batch * layer.products
         };
-        self.layers().iter().enumerate().map(of).sum()
+        match self {
+            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().enumerate().map(of).sum(),
+            Self::Transformer(config) => 2 * config.forward_flops(batch),
+        }
     }
 
     /// Numbers kept from the forward pass, loss included, until the backward pass has used them.
@@ -75,6 +89,9 @@ impl Architecture {
     /// A layer keeps its input, because the gradient of its weights is input times error; an activation keeps
     /// its own input only where its derivative cannot be had from its output; softmax keeps its output.
     pub fn kept_numbers(&self, activation: Activation, batch: u64) -> u64 {
+        if let Self::Transformer(config) = self {
+            return batch * config.kept_numbers();
+        }
         let layers = self.layers();
         let inputs: u64 = layers.iter().map(|layer| layer.inputs).sum();
         let before_activations: u64 = layers
@@ -86,6 +103,7 @@ impl Architecture {
         batch * (inputs + before_activations + probabilities)
     }
 
+    /// The layers of a network that is a chain of them.
     fn layers(&self) -> Vec<Layer> {
         match self {
             Self::Mlp(config) => {
@@ -111,6 +129,7 @@ impl Architecture {
                     .chain([dense([config.flat(), config.outputs])])
                     .collect()
             }
+            Self::Transformer(_) => Vec::new(),
         }
     }
 }
@@ -174,6 +193,32 @@ mod tests {
         assert_eq!(
             cnn.kept_numbers(Activation::Relu, 1),
             784 + 8 * 14 * 14 + 16 * 49 + 10
+        );
+    }
+
+    #[test]
+    fn the_default_transformer_costs_what_its_formulas_say() {
+        let config = TransformerConfig {
+            vocab: 64,
+            width: 32,
+            depth: 2,
+            heads: 4,
+            kv_heads: 2,
+            ffn: TransformerConfig::gated(32),
+            context: 32,
+        };
+        let network = Architecture::Transformer(config);
+        assert_eq!(network.parameters(), 27_296);
+        // L (W + C) + logits, for 3 sequences: W = 2t (2hA + 2hK + 3h ffn), C = 4tsA.
+        let (t, h, s, ffn) = (3 * 32, 32, 32, 88);
+        let block = 2 * t * (2 * h * h + 2 * h * 16 + 3 * h * ffn) + 4 * t * s * h;
+        assert_eq!(network.forward_flops(3), 2 * block + 2 * t * h * 64);
+        assert_eq!(network.backward_flops(3), 2 * network.forward_flops(3));
+        // A row of a block: two norms, the two products' inputs after them, q k v, the weights, what they mixed, 4 ffn.
+        let row = 2 * (32 + 1) + 2 * 32 + (32 + 16 + 16) + 4 * 32 + 32 + 4 * 88;
+        assert_eq!(
+            network.kept_numbers(Activation::Relu, 3),
+            t * (2 * row + (32 + 1) + 32 + 64)
         );
     }
 

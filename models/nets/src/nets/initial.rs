@@ -92,6 +92,11 @@ impl<'a> Initial<'a> {
     pub(super) fn biases(&self, count: usize) -> Param<Tensor<1>> {
         parameter([count], self.values, self.device, |count| vec![0.0; count])
     }
+
+    /// Factors, all one.
+    pub(super) fn ones(&self, count: usize) -> Param<Tensor<1>> {
+        parameter([count], self.values, self.device, |count| vec![1.0; count])
+    }
 }
 
 fn parameter<const D: usize>(

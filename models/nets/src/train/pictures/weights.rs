@@ -37,6 +37,15 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
                 None => histogram(values(cnn.head.weight.val())),
             }
         }
+        Network::Transformer(transformer) => {
+            let gates = transformer.blocks.iter().map(|block| &block.mlp.gate_up);
+            let largest = gates.chain([&transformer.embedding, &transformer.head]);
+            histogram(values(
+                largest
+                    .max_by_key(|weight| weight.val().shape().num_elements())?
+                    .val(),
+            ))
+        }
     }
 }
 

@@ -1,0 +1,359 @@
+//! A decoder in the manner of Llama (Touvron et al. 2023, arXiv:2302.13971; Grattafiori et al. 2024, arXiv:2407.21783),
+//! from tokens to the scores of the next token, top to bottom.
+//!
+//! In the shapes beside the lines, a row is one token of one sequence: rows = batch * time. All matrix products with
+//! weights are done on rows, because few large products are quicker than many small ones.
+
+use burn::module::{Module, Param};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData, activation};
+
+use super::Initial;
+
+/// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
+pub(super) const EPSILON: f64 = 1e-5;
+
+/// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
+const ROTARY_BASE: f64 = 10_000.0;
+
+/// Added to the scores of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a
+/// number on every device.
+const FORBIDDEN: f64 = -1e9;
+
+/// The sizes of a transformer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransformerConfig {
+    /// Different tokens.
+    pub vocab: usize,
+    /// Numbers that stand for one token on its way through the blocks.
+    pub width: usize,
+    /// Blocks.
+    pub depth: usize,
+    /// Query heads; they divide the width into parts of an even size.
+    pub heads: usize,
+    /// Key/value heads; they divide the query heads.
+    pub kv_heads: usize,
+    /// Units of the gated layer of each block.
+    pub ffn: usize,
+    /// Tokens of a training sequence.
+    pub context: usize,
+}
+
+/// A transformer: tokens become vectors, blocks change the vectors, and the last vector scores the next token.
+#[derive(Module, Debug)]
+pub struct Transformer {
+    /// One row of numbers per token, `[vocab, width]`.
+    pub embedding: Param<Tensor<2>>,
+    /// From the input on.
+    pub blocks: Vec<Block>,
+    /// Before the output head.
+    pub norm: RmsNorm,
+    /// The output head, `[width, vocab]`; not tied to the embedding.
+    pub head: Param<Tensor<2>>,
+}
+
+/// One block: attention looks at other tokens, the gated layer at each token alone; both add to what came in.
+#[derive(Module, Debug)]
+pub struct Block {
+    /// Before attention.
+    pub attention_norm: RmsNorm,
+    /// What tokens look at in one another.
+    pub attention: Attention,
+    /// Before the gated layer.
+    pub mlp_norm: RmsNorm,
+    /// What each token makes of what it has seen.
+    pub mlp: SwiGlu,
+}
+
+/// Divides each row by its root mean square (Zhang & Sennrich 2019).
+#[derive(Module, Debug)]
+pub struct RmsNorm {
+    /// `[width]`.
+    pub scale: Param<Tensor<1>>,
+}
+
+/// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
+#[derive(Module, Debug)]
+pub struct Attention {
+    /// Queries, keys and values in one product, `[width, (heads + 2 * kv_heads) * head]`.
+    pub qkv: Param<Tensor<2>>,
+    /// `[heads * head, width]`.
+    pub output: Param<Tensor<2>>,
+    /// Query heads.
+    pub heads: usize,
+    /// Key/value heads.
+    pub kv_heads: usize,
+}
+
+/// A layer whose units are multiplied by gates (Shazeer 2020).
+#[derive(Module, Debug)]
+pub struct SwiGlu {
+    /// Gates and units in one product, `[width, 2 * ffn]`.
+    pub gate_up: Param<Tensor<2>>,
+    /// `[ffn, width]`.
+    pub down: Param<Tensor<2>>,
+}
+
+/// What a transformer computes on the way to its scores.
+#[derive(Clone, Debug)]
+pub struct Looks {
+    /// The scores, `[batch, time, vocab]`.
+    pub logits: Tensor<3>,
+    /// For each block, how much each head of each token looks at each token, `[batch, heads, time, time]`; rows sum to 1.
+    pub attention: Vec<Tensor<4>>,
+    /// The vectors after each block, `[batch, time, width]`.
+    pub streams: Vec<Tensor<3>>,
+}
+
+/// What all blocks need to know of positions.
+struct Positions {
+    /// Cosine of every pair's angle, twice, `[1, time, 1, 2, head / 2]`.
+    cosine: Tensor<5>,
+    /// Minus its sine, then its sine; the same shape.
+    sine: Tensor<5>,
+    /// Zero where a token may look, `[time, time]`.
+    mask: Tensor<4>,
+}
+
+impl TransformerConfig {
+    /// The width of the gated layer, so that its three matrices have the size of the two of a plain layer four times as
+    /// wide as the model: two thirds of 4 `width`, rounded up to a multiple of 8.
+    pub fn gated(width: usize) -> usize {
+        (8 * width / 3).next_multiple_of(8)
+    }
+
+    /// The parameters that contradict one another, and why, where some do.
+    ///
+    /// # Errors
+    /// If heads do not divide the width into even parts, or key/value heads do not divide the heads.
+    pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
+        let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
+        if heads == 0 || kv_heads == 0 || !width.is_multiple_of(2 * heads) {
+            let reason = format!(
+                "{heads} heads must divide a width of {width} into parts of an even size, because rotary positions turn \
+                 numbers in pairs; set width to a multiple of {}",
+                2 * heads.max(1)
+            );
+            return Err((&["width", "heads"], reason));
+        }
+        if !heads.is_multiple_of(kv_heads) {
+            let reason = format!(
+                "{heads} query heads cannot share {kv_heads} key/value heads evenly; set kv_heads to a divisor of heads"
+            );
+            return Err((&["heads", "kv_heads"], reason));
+        }
+        Ok(())
+    }
+
+    /// Numbers per head.
+    pub fn head(&self) -> usize {
+        self.width / self.heads
+    }
+
+    /// Columns of the product that makes queries, keys and values.
+    pub fn qkv(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.head()
+    }
+
+    /// The transformer with its initial weights.
+    pub fn init(&self, initial: &mut Initial<'_>) -> Transformer {
+        let (width, ffn, vocab) = (self.width, self.ffn, self.vocab);
+        Transformer {
+            embedding: initial.weights([vocab, width], 1, width),
+            blocks: (0..self.depth)
+                .map(|_| Block {
+                    attention_norm: RmsNorm::init(width, initial),
+                    attention: Attention {
+                        qkv: initial.weights([width, self.qkv()], width, width),
+                        output: initial.weights([width, width], width, width),
+                        heads: self.heads,
+                        kv_heads: self.kv_heads,
+                    },
+                    mlp_norm: RmsNorm::init(width, initial),
+                    mlp: SwiGlu {
+                        gate_up: initial.weights([width, 2 * ffn], width, ffn),
+                        down: initial.weights([ffn, width], ffn, width),
+                    },
+                })
+                .collect(),
+            norm: RmsNorm::init(width, initial),
+            head: initial.weights([width, vocab], width, vocab),
+        }
+    }
+}
+
+impl Transformer {
+    /// Tokens `[batch, time]` to scores of the token after each, `[batch, time, vocab]`.
+    pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+        self.pass(tokens, |_, _| ())
+    }
+
+    /// The same, with what it looked at on the way.
+    pub fn look(&self, tokens: Tensor<2, Int>) -> Looks {
+        let (mut attention, mut streams) = (Vec::new(), Vec::new());
+        let logits = self.pass(tokens, |weights, stream| {
+            attention.push(weights.clone());
+            streams.push(stream.clone());
+        });
+        let [batch, time, _] = logits.dims();
+        Looks {
+            logits,
+            attention,
+            streams: streams
+                .into_iter()
+                .map(|stream| stream.reshape([batch as i32, time as i32, -1]))
+                .collect(),
+        }
+    }
+
+    /// The scores that vectors `[rows, width]` would give if they were the last, `[rows, vocab]`.
+    pub fn scores(&self, x: Tensor<2>) -> Tensor<2> {
+        self.norm.forward(x).matmul(self.head.val())
+    }
+
+    /// `seen` is given each block's attention weights and the vectors after it, `[rows, width]`.
+    fn pass(
+        &self,
+        tokens: Tensor<2, Int>,
+        mut seen: impl FnMut(&Tensor<4>, &Tensor<2>),
+    ) -> Tensor<3> {
+        let [batch, time] = tokens.dims();
+        let mut x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
+        let head = self.head();
+        let positions = Positions::new(time, head, x.dtype(), &x.device());
+        for block in &self.blocks {
+            let (next, weights) = block.forward(x, batch, &positions); // [rows, width], [batch, heads, time, time]
+            x = next;
+            seen(&weights, &x);
+        }
+        let logits = self.scores(x); // [rows, vocab]
+        let [_, vocab] = logits.dims();
+        logits.reshape([batch, time, vocab])
+    }
+
+    /// Numbers per head; any even number for a transformer without blocks.
+    fn head(&self) -> usize {
+        self.blocks
+            .first()
+            .map_or(2, |block| block.attention.head())
+    }
+}
+
+impl Block {
+    /// `[rows, width]` to the same, and the attention weights `[batch, heads, time, time]`.
+    fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
+        let normal = self.attention_norm.forward(x.clone()); // [rows, width]
+        let (seen, weights) = self.attention.forward(normal, batch, at); // [rows, width]
+        let x = x + seen;
+        let normal = self.mlp_norm.forward(x.clone()); // [rows, width]
+        let made = self.mlp.forward(normal); // [rows, width]
+        (x + made, weights)
+    }
+}
+
+impl RmsNorm {
+    fn init(width: usize, initial: &Initial<'_>) -> Self {
+        Self {
+            scale: initial.ones(width),
+        }
+    }
+
+    /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
+        let size = mean_square.add_scalar(EPSILON).sqrt(); // [rows, 1]
+        x / size * self.scale.val().unsqueeze::<2>()
+    }
+}
+
+impl Attention {
+    /// Numbers per head.
+    fn head(&self) -> usize {
+        let [_, columns] = self.qkv.dims();
+        columns / (self.heads + 2 * self.kv_heads)
+    }
+
+    /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
+    fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
+        let [rows, _] = x.dims();
+        let (heads, kv_heads, time, head) = (self.heads, self.kv_heads, rows / batch, self.head());
+        let group = heads / kv_heads; // query heads that share a key/value head
+
+        let qkv = x.matmul(self.qkv.val()); // [rows, (heads + 2 kv_heads) head]
+        let qkv = qkv.reshape([batch, time, heads + 2 * kv_heads, head]);
+        let qk = at.turn(qkv.clone().narrow(2, 0, heads + kv_heads));
+        let v = qkv.narrow(2, heads + kv_heads, kv_heads).swap_dims(1, 2); // [batch, kv_heads, time, head]
+        let q = qk.clone().narrow(2, 0, heads).swap_dims(1, 2); // [batch, heads, time, head]
+        let k = qk.narrow(2, heads, kv_heads).swap_dims(1, 2); // [batch, kv_heads, time, head]
+
+        // Query head i looks through key/value head i / group: the queries of a group are stacked, nothing is copied.
+        let q = q.mul_scalar(1.0 / (head as f64).sqrt());
+        let q = q.reshape([batch, kv_heads, group * time, head]);
+        let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, time]
+        let scores = scores.reshape([batch, heads, time, time]);
+        let weights = activation::softmax(scores + at.mask.clone(), 3); // [batch, heads, time, time]
+        let mixed = weights
+            .clone()
+            .reshape([batch, kv_heads, group * time, time])
+            .matmul(v); // [batch, kv_heads, group time, head]
+        let mixed = mixed.reshape([batch, heads, time, head]).swap_dims(1, 2);
+        let mixed = mixed.reshape([rows, heads * head]);
+        (mixed.matmul(self.output.val()), weights) // [rows, width]
+    }
+}
+
+impl SwiGlu {
+    /// (silu(x G) * x U) D, `[rows, width]` to the same.
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let gate_up = x.matmul(self.gate_up.val()); // [rows, 2 ffn]
+        let [_, columns] = gate_up.dims();
+        let ffn = columns / 2;
+        let gate = activation::silu(gate_up.clone().narrow(1, 0, ffn)); // [rows, ffn]
+        let up = gate_up.narrow(1, ffn, ffn); // [rows, ffn]
+        (gate * up).matmul(self.down.val()) // [rows, width]
+    }
+}
+
+impl Positions {
+    /// The angles of `time` positions for heads of `head` numbers. They are made anew for every pass, because that costs
+    /// less than a thousandth of it and needs no state that could have another number format than the weights.
+    fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
+        let pairs = head / 2;
+        let angles: Vec<f64> = (0..time)
+            .flat_map(|position| (0..pairs).map(move |pair| angle(position, pair, head)))
+            .collect();
+        // Each position's angles for the first halves of the pairs, then for the second.
+        let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
+            let of = |angles: &[f64]| -> Vec<f64> {
+                let halves = [first, second].map(|function| angles.iter().copied().map(function));
+                halves.into_iter().flatten().collect()
+            };
+            let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();
+            let data = TensorData::new(values, [1, time, 1, 2, pairs]);
+            Tensor::<5>::from_data(data, (device, dtype))
+        };
+        let ahead = |index: usize| index % time > index / time;
+        let mask = (0..time * time).map(|index| if ahead(index) { FORBIDDEN } else { 0.0 });
+        let mask = TensorData::new(mask.collect::<Vec<f64>>(), [1, 1, time, time]);
+        Self {
+            cosine: table(f64::cos, f64::cos),
+            sine: table(|angle| -angle.sin(), f64::sin),
+            mask: Tensor::from_data(mask, (device, dtype)),
+        }
+    }
+
+    /// Turns each pair of numbers of a head by its position's angles: number i and number i + head / 2 are a pair.
+    ///
+    /// `[batch, time, heads, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
+    fn turn(&self, x: Tensor<4>) -> Tensor<4> {
+        let [batch, time, heads, head] = x.dims();
+        let pairs = x.reshape([batch, time, heads, 2, head / 2]);
+        let swapped = pairs.clone().flip([3]); // (b, a)
+        let turned = pairs * self.cosine.clone() + swapped * self.sine.clone();
+        turned.reshape([batch, time, heads, head])
+    }
+}
+
+/// The angle in radians by which a pair of numbers is turned: the first pair by a radian a token, the last hardly.
+pub(super) fn angle(position: usize, pair: usize, head: usize) -> f64 {
+    position as f64 * ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64)
+}

@@ -1,0 +1,3 @@
+//! The transformer: what it promises as a decoder, and that it equals a plain one.
+
+mod properties;
