@@ -5,7 +5,7 @@
 //! weights are done on rows, because few large products are quicker than many small ones.
 
 use burn::module::{Module, Param};
-use burn::tensor::{DType, Device, Int, Tensor, TensorData, activation};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 
 use super::Initial;
 
@@ -15,8 +15,8 @@ pub(super) const EPSILON: f64 = 1e-5;
 /// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
 const ROTARY_BASE: f64 = 10_000.0;
 
-/// Added to the scores of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a
-/// number on every device.
+/// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
+/// device.
 const FORBIDDEN: f64 = -1e9;
 
 /// The sizes of a transformer.
@@ -74,8 +74,10 @@ pub struct RmsNorm {
 /// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
 #[derive(Module, Debug)]
 pub struct Attention {
-    /// Queries, keys and values in one product, `[width, (heads + 2 * kv_heads) * head]`.
-    pub qkv: Param<Tensor<2>>,
+    /// Queries and keys in one product, because both are turned: `[width, (heads + kv_heads) * head]`.
+    pub queries_keys: Param<Tensor<2>>,
+    /// `[width, kv_heads * head]`.
+    pub values: Param<Tensor<2>>,
     /// `[heads * head, width]`.
     pub output: Param<Tensor<2>>,
     /// Query heads.
@@ -110,8 +112,8 @@ struct Positions {
     cosine: Tensor<5>,
     /// Minus its sine, then its sine; the same shape.
     sine: Tensor<5>,
-    /// Zero where a token may look, `[time, time]`.
-    mask: Tensor<4>,
+    /// Whether a column is a token ahead of its row's, `[1, 1, time, time]`.
+    ahead: Tensor<4, Bool>,
 }
 
 impl TransformerConfig {
@@ -149,21 +151,22 @@ impl TransformerConfig {
         self.width / self.heads
     }
 
-    /// Columns of the product that makes queries, keys and values.
-    pub fn qkv(&self) -> usize {
-        (self.heads + 2 * self.kv_heads) * self.head()
+    /// Numbers of all heads of the keys of a token, or of its values.
+    pub fn keys(&self) -> usize {
+        self.kv_heads * self.head()
     }
 
     /// The transformer with its initial weights.
     pub fn init(&self, initial: &mut Initial<'_>) -> Transformer {
-        let (width, ffn, vocab) = (self.width, self.ffn, self.vocab);
+        let (width, keys, ffn, vocab) = (self.width, self.keys(), self.ffn, self.vocab);
         Transformer {
             embedding: initial.weights([vocab, width], 1, width),
             blocks: (0..self.depth)
                 .map(|_| Block {
                     attention_norm: RmsNorm::init(width, initial),
                     attention: Attention {
-                        qkv: initial.weights([width, self.qkv()], width, width),
+                        queries_keys: initial.weights([width, width + keys], width, width),
+                        values: initial.weights([width, keys], width, keys),
                         output: initial.weights([width, width], width, width),
                         heads: self.heads,
                         kv_heads: self.kv_heads,
@@ -194,44 +197,43 @@ impl Transformer {
             attention.push(weights.clone());
             streams.push(stream.clone());
         });
-        let [batch, time, _] = logits.dims();
         Looks {
             logits,
             attention,
-            streams: streams
-                .into_iter()
-                .map(|stream| stream.reshape([batch as i32, time as i32, -1]))
-                .collect(),
+            streams,
         }
     }
 
-    /// The scores that vectors `[rows, width]` would give if they were the last, `[rows, vocab]`.
-    pub fn scores(&self, x: Tensor<2>) -> Tensor<2> {
-        self.norm.forward(x).matmul(self.head.val())
-    }
-
-    /// `seen` is given each block's attention weights and the vectors after it, `[rows, width]`.
-    fn pass(
-        &self,
-        tokens: Tensor<2, Int>,
-        mut seen: impl FnMut(&Tensor<4>, &Tensor<2>),
-    ) -> Tensor<3> {
-        let [batch, time] = tokens.dims();
-        let mut x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
-        let head = self.head();
-        let positions = Positions::new(time, head, x.dtype(), &x.device());
-        for block in &self.blocks {
-            let (next, weights) = block.forward(x, batch, &positions); // [rows, width], [batch, heads, time, time]
-            x = next;
-            seen(&weights, &x);
-        }
-        let logits = self.scores(x); // [rows, vocab]
+    /// The scores that vectors `[batch, time, width]` would give if they were the last, `[batch, time, vocab]`.
+    pub fn read(&self, stream: Tensor<3>) -> Tensor<3> {
+        let [batch, time, _] = stream.dims();
+        let normal = self.norm.forward(stream.flatten(0, 1)); // [rows, width]
+        let logits = normal.matmul(self.head.val()); // [rows, vocab]
         let [_, vocab] = logits.dims();
         logits.reshape([batch, time, vocab])
     }
 
+    /// `seen` is given each block's attention weights and the vectors after it.
+    fn pass(
+        &self,
+        tokens: Tensor<2, Int>,
+        mut seen: impl FnMut(&Tensor<4>, &Tensor<3>),
+    ) -> Tensor<3> {
+        let [batch, time] = tokens.dims();
+        let [_, width] = self.embedding.dims();
+        let x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
+        let mut x = x.reshape([batch, time, width]);
+        let positions = Positions::new(time, self.head_size(), x.dtype(), &x.device());
+        for block in &self.blocks {
+            let (next, weights) = block.forward(x, &positions); // and [batch, heads, time, time]
+            x = next;
+            seen(&weights, &x);
+        }
+        self.read(x)
+    }
+
     /// Numbers per head; any even number for a transformer without blocks.
-    fn head(&self) -> usize {
+    fn head_size(&self) -> usize {
         self.blocks
             .first()
             .map_or(2, |block| block.attention.head())
@@ -239,14 +241,16 @@ impl Transformer {
 }
 
 impl Block {
-    /// `[rows, width]` to the same, and the attention weights `[batch, heads, time, time]`.
-    fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
-        let normal = self.attention_norm.forward(x.clone()); // [rows, width]
-        let (seen, weights) = self.attention.forward(normal, batch, at); // [rows, width]
-        let x = x + seen;
-        let normal = self.mlp_norm.forward(x.clone()); // [rows, width]
-        let made = self.mlp.forward(normal); // [rows, width]
-        (x + made, weights)
+    /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
+    fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
+        let [batch, time, width] = x.dims();
+        let x = x.flatten::<2>(0, 1); // [rows, width]
+        let normal = self.attention_norm.forward(x.clone());
+        let (mixed, weights) = self.attention.forward(normal, batch, at);
+        let x = x + mixed;
+        let normal = self.mlp_norm.forward(x.clone());
+        let x = x + self.mlp.forward(normal);
+        (x.reshape([batch, time, width]), weights)
     }
 }
 
@@ -268,8 +272,8 @@ impl RmsNorm {
 impl Attention {
     /// Numbers per head.
     fn head(&self) -> usize {
-        let [_, columns] = self.qkv.dims();
-        columns / (self.heads + 2 * self.kv_heads)
+        let [columns, _] = self.output.dims();
+        columns / self.heads
     }
 
     /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
@@ -278,23 +282,22 @@ impl Attention {
         let (heads, kv_heads, time, head) = (self.heads, self.kv_heads, rows / batch, self.head());
         let group = heads / kv_heads; // query heads that share a key/value head
 
-        let qkv = x.matmul(self.qkv.val()); // [rows, (heads + 2 kv_heads) head]
-        let qkv = qkv.reshape([batch, time, heads + 2 * kv_heads, head]);
-        let qk = at.turn(qkv.clone().narrow(2, 0, heads + kv_heads));
-        let v = qkv.narrow(2, heads + kv_heads, kv_heads).swap_dims(1, 2); // [batch, kv_heads, time, head]
+        let qk = x.clone().matmul(self.queries_keys.val()); // [rows, (heads + kv_heads) head]
+        let qk = at.turn(qk.reshape([batch, time, heads + kv_heads, head]));
         let q = qk.clone().narrow(2, 0, heads).swap_dims(1, 2); // [batch, heads, time, head]
         let k = qk.narrow(2, heads, kv_heads).swap_dims(1, 2); // [batch, kv_heads, time, head]
+        let v = x.matmul(self.values.val()); // [rows, kv_heads head]
+        let v = v.reshape([batch, time, kv_heads, head]).swap_dims(1, 2); // [batch, kv_heads, time, head]
 
-        // Query head i looks through key/value head i / group: the queries of a group are stacked, nothing is copied.
-        let q = q.mul_scalar(1.0 / (head as f64).sqrt());
+        // Query head i looks through key/value head i / group: the queries of a group are stacked, no key is copied.
         let q = q.reshape([batch, kv_heads, group * time, head]);
         let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, time]
-        let scores = scores.reshape([batch, heads, time, time]);
-        let weights = activation::softmax(scores + at.mask.clone(), 3); // [batch, heads, time, time]
-        let mixed = weights
-            .clone()
-            .reshape([batch, kv_heads, group * time, time])
-            .matmul(v); // [batch, kv_heads, group time, head]
+        let scores = scores.reshape([batch, heads, time, time]) / (head as f64).sqrt();
+        let scores = scores.mask_fill(at.ahead.clone(), FORBIDDEN);
+        let weights = activation::softmax(scores, 3); // [batch, heads, time, time]
+
+        let stacked = [batch, kv_heads, group * time, time];
+        let mixed = weights.clone().reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
         let mixed = mixed.reshape([batch, heads, time, head]).swap_dims(1, 2);
         let mixed = mixed.reshape([rows, heads * head]);
         (mixed.matmul(self.output.val()), weights) // [rows, width]
@@ -331,13 +334,10 @@ impl Positions {
             let data = TensorData::new(values, [1, time, 1, 2, pairs]);
             Tensor::<5>::from_data(data, (device, dtype))
         };
-        let ahead = |index: usize| index % time > index / time;
-        let mask = (0..time * time).map(|index| if ahead(index) { FORBIDDEN } else { 0.0 });
-        let mask = TensorData::new(mask.collect::<Vec<f64>>(), [1, 1, time, time]);
         Self {
             cosine: table(f64::cos, f64::cos),
             sine: table(|angle| -angle.sin(), f64::sin),
-            mask: Tensor::from_data(mask, (device, dtype)),
+            ahead: Tensor::tril_mask([1, 1, time, time], 0, device),
         }
     }
 

@@ -81,6 +81,6 @@ fn looking_changes_nothing_and_attention_is_a_share() {
         panic!("two blocks")
     };
     assert_eq!(last.dims(), [2, 7, 16]);
-    let scores = transformer.scores(last.clone().flatten(0, 1));
+    let scores = transformer.read(last.clone());
     assert_eq!(values(scores), values(logits));
 }

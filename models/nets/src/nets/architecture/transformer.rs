@@ -23,12 +23,12 @@ impl TransformerConfig {
     ///
     /// A matrix product keeps its inputs, a norm its input and one number a row, softmax its output (which is also an
     /// input of the product after it), silu and the gates' product their inputs. Turning by constant angles, adding and
-    /// scaling keep nothing.
+    /// scaling keep nothing, and the queries and keys that are kept are the turned ones.
     pub(super) fn kept_numbers(&self) -> u64 {
-        let keys = self.kv_heads * self.head();
         let norm = self.width + 1;
-        let attention =
-            self.width + (self.width + 2 * keys) + self.heads * self.context + self.width;
+        let turned = self.width + self.keys();
+        let shares = self.heads * self.context;
+        let attention = self.width + turned + self.keys() + shares + self.width;
         let mlp = self.width + 4 * self.ffn;
         let block = norm + attention + norm + mlp;
         let after = norm + self.width + self.vocab;
@@ -37,6 +37,6 @@ impl TransformerConfig {
 
     /// Multiply-adds of one token in the matrix products of one block, attention's scores and mixing aside.
     fn products_of_block(&self) -> usize {
-        self.width * (self.qkv() + self.width + 3 * self.ffn)
+        self.width * (2 * self.width + 2 * self.keys() + 3 * self.ffn)
     }
 }
