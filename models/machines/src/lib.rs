@@ -4,21 +4,31 @@
 //! metrics and pictures in one go and look at neither device nor control. Integers are exact: a count that does not
 //! fit in 64 bits is an error, never a wrapped number.
 
+mod activation_memory;
 mod expression;
 pub mod graph;
 mod integer;
+mod intensity;
 mod launch_geometry;
 mod occupancy;
 mod picture;
+mod steps;
 mod thread_index;
+mod transformer;
+mod transformer_flops;
+mod transformer_params;
 
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 
+pub use activation_memory::ActivationMemory;
 pub use graph::Graph;
+pub use intensity::Intensity;
 pub use launch_geometry::LaunchGeometry;
 pub use occupancy::Occupancy;
 pub use thread_index::ThreadIndex;
+pub use transformer_flops::TransformerFlops;
+pub use transformer_params::TransformerParams;
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -30,5 +40,9 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(ThreadIndex::new()?),
         Box::new(LaunchGeometry::new()?),
         Box::new(Occupancy::new()?),
+        Box::new(Intensity::new()?),
+        Box::new(ActivationMemory::new()?),
+        Box::new(TransformerParams::new()?),
+        Box::new(TransformerFlops::new()?),
     ])
 }

@@ -8,7 +8,7 @@ use mlsys_lab::{Frame, RunData, Schema, Settings, Value};
 use crate::run::{lab, run};
 
 /// Settings that between them meet every `when` of every lab.
-const CASES: [(&str, &[&str]); 12] = [
+const CASES: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("graph", &["learning_rate=0.1"]),
     (
@@ -47,6 +47,31 @@ const CASES: [(&str, &[&str]); 12] = [
             "threads_per_block=1",
         ],
     ),
+    ("intensity", &[]),
+    ("intensity", &["operation=elementwise", "elements=7"]),
+    ("intensity", &["operation=dot"]),
+    ("intensity", &["operation=attention"]),
+    ("intensity", &["operation=counts"]),
+    ("activation-memory", &[]),
+    (
+        "activation-memory",
+        &["model=gpt2", "sequence=1000", "recompute=selective"],
+    ),
+    (
+        "activation-memory",
+        &["recompute=full", "tensor_ranks=8", "sequence_parallel=true"],
+    ),
+    ("transformer-params", &[]),
+    ("transformer-params", &["model=gpt2"]),
+    (
+        "transformer-params",
+        &["model=gpt2", "tied_embeddings=false", "context=0"],
+    ),
+    ("transformer-flops", &[]),
+    (
+        "transformer-flops",
+        &["devices=8", "seconds=1.1", "recompute=full"],
+    ),
 ];
 
 fn case(kind: &str, set: &[&str]) -> RunData {
@@ -67,7 +92,7 @@ fn type_of(value: &Value) -> Type {
 
 #[test]
 fn every_metric_reported_is_declared_with_its_type_and_finite() {
-    for (kind, set) in CASES {
+    for &(kind, set) in CASES {
         let schema = lab(kind).schema().clone();
         for (name, value) in case(kind, set).metrics() {
             let declared = schema.metric(name);
@@ -97,23 +122,46 @@ fn every_metric_without_a_condition_is_reported_at_the_defaults() {
 #[test]
 fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     for (kind, name, met, unmet) in [
-        ("graph", "updated.*", "learning_rate=0", "expression=x"),
+        (
+            "graph",
+            "updated.*",
+            &["learning_rate=0"][..],
+            "expression=x",
+        ),
         (
             "thread-index",
             "linear_index",
-            "width=1",
+            &["width=1"],
             "thread_index=[0]",
         ),
         (
             "occupancy",
             "limit_shared",
-            "compute_capability=8.0",
+            &["compute_capability=8.0"],
             "compute_capability=7.0",
+        ),
+        (
+            "transformer-flops",
+            "mfu",
+            &["devices=8", "seconds=1.0"],
+            "devices=8",
+        ),
+        (
+            "transformer-flops",
+            "hfu",
+            &["devices=8", "seconds=1.0"],
+            "seconds=1.0",
+        ),
+        (
+            "transformer-flops",
+            "tokens_per_second",
+            &["devices=8", "seconds=1.0"],
+            "batch=8",
         ),
     ] {
         assert!(
-            reported(&case(kind, &[met]), name),
-            "{kind} {name} with {met}"
+            reported(&case(kind, met), name),
+            "{kind} {name} with {met:?}"
         );
         assert!(
             !reported(&case(kind, &[unmet]), name),
@@ -124,7 +172,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(
-        all, 4,
+        all, 7,
         "a metric with a condition is missing from the table above"
     );
 }
@@ -140,7 +188,7 @@ fn reported(data: &RunData, metric: &str) -> bool {
 
 #[test]
 fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
-    for (kind, set) in CASES {
+    for &(kind, set) in CASES {
         let schema = lab(kind).schema().clone();
         let drawn: BTreeSet<&str> = schema
             .panels
