@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mlsys_lab::control::{Limits, StopReason};
-use mlsys_lab::params::{Given, Params, Settings};
+use mlsys_lab::params::Params;
 use mlsys_lab::schema::{Param, Schema, Type};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
@@ -82,11 +82,11 @@ fn params_at(
     end: &Value,
     seed: u64,
 ) -> Result<Params, String> {
-    let mut over = Settings::new();
-    over.push(&knob.param, Given::Value(end.clone()));
     Params::resolve(
         schema,
-        &directive.settings().overlaid(&over),
+        &directive
+            .settings()
+            .turned(schema, &knob.param, end.clone()),
         Tables::builtin(),
         Some(seed),
     )
@@ -122,7 +122,12 @@ fn ends(knob: &Knob, param: &Param) -> Vec<Value> {
             let ends = [knob.min.or(param.min), knob.max.or(param.max)];
             ends.into_iter().flatten().map(Value::Float).collect()
         }
-        Type::String | Type::Array | Type::Table => Vec::new(),
+        // A knob for one entry of a table has the ends that the lesson gives it.
+        Type::Table => {
+            let ends = [knob.min, knob.max];
+            ends.into_iter().flatten().map(Value::Float).collect()
+        }
+        Type::String | Type::Array => Vec::new(),
     }
 }
 

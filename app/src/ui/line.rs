@@ -49,7 +49,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
     for slot in &page.slots {
         for knob in slot.knobs.iter().filter(|knob| knob.value != knob.initial) {
             if let Some(value) = &knob.value {
-                set(format!("{}.{}", slot.id, knob.param.name), value);
+                set(format!("{}.{}", slot.id, knob.name), value);
             }
         }
     }

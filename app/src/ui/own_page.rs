@@ -44,12 +44,10 @@ fn text(schema: &Schema, params: &Params) -> Option<String> {
         }
         set.push(format!("{name} = {}", toml(value)));
     }
-    let knobs = schema
-        .params
-        .iter()
-        .filter(|param| is_knob(param) && params.get(&param.name).is_some());
+    let knobs = schema.params.iter();
     let knobs: Vec<String> = knobs
-        .map(|param| format!("[knob.{}]", param.name))
+        .flat_map(|param| knob_names(param, params.get(&param.name)))
+        .map(|name| format!("[knob.{name}]"))
         .collect();
     Some(format!(
         "+++\nformat = 1\nid = \"{MODULE}/{kind}\"\ntitle = {title}\nminutes = 1\n+++\n# {heading}\n\n{about}\n\n{presets}\
@@ -77,12 +75,22 @@ fn presets(schema: &Schema) -> String {
     )
 }
 
-/// A knob turns between two ends or among names.
-fn is_knob(param: &Param) -> bool {
-    match param.ty {
+/// The knobs of a parameter that has a value: itself if it turns between two ends, among names, or is a text; a table
+/// as a whole and by its entries.
+fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
+    let is_knob = match param.ty {
         Type::Int | Type::Float => param.min.is_some() && param.max.is_some(),
-        Type::Bool | Type::Enum => !param.command_line_only,
-        Type::String | Type::Array | Type::Table => false,
+        Type::Bool | Type::Enum | Type::String | Type::Table => !param.command_line_only,
+        Type::Array => false,
+    };
+    match value {
+        Some(Value::Table(entries)) if is_knob => {
+            let entries = entries.keys();
+            let entries = entries.map(|entry| quoted(&format!("{}.{entry}", param.name)));
+            std::iter::once(param.name.clone()).chain(entries).collect()
+        }
+        Some(_) if is_knob => vec![param.name.clone()],
+        Some(_) | None => Vec::new(),
     }
 }
 

@@ -300,7 +300,10 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
     let params = Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).ok()?;
     let knobs = directive.knobs.iter().filter_map(|knob| {
         let param = schema.param(&knob.param)?;
-        let value = params.get(&param.name).cloned();
+        let value = match (params.get(&param.name), knob.param.split_once('.')) {
+            (Some(Value::Table(entries)), Some((_, entry))) => entries.get(entry).cloned(),
+            (value, _) => value.cloned(),
+        };
         let values = match (&knob.values, param.ty) {
             (Some(values), _) => values.clone(),
             (None, Type::Enum) => allowed(param, Tables::builtin())
@@ -313,6 +316,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
             }
         };
         Some(Knob {
+            name: knob.param.clone(),
             param,
             initial: value.clone(),
             value,

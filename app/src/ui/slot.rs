@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mlsys_lab::Schema;
 use mlsys_lab::device::DeviceId;
-use mlsys_lab::params::{Given, ParamError, Params, Settings};
+use mlsys_lab::params::{ParamError, Params, Settings};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Draw;
 use mlsys_lab::tables::Tables;
@@ -116,15 +116,14 @@ impl State {
 impl Slot {
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
-        let mut knobs = Settings::new();
+        let mut settings = self.settings.clone();
         for knob in &self.knobs {
             if let Some(value) = &knob.value
                 && knob.value != knob.initial
             {
-                knobs.push(&knob.param.name, Given::Value(value.clone()));
+                settings = settings.turned(self.schema, &knob.name, value.clone());
             }
         }
-        let settings = self.settings.clone().overlaid(&knobs);
         Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
     }
 
@@ -164,7 +163,7 @@ impl Slot {
         self.replay = None;
         let values = self.knobs.iter().map(|knob| {
             let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
-            (knob.param.name.clone(), value)
+            (knob.name.clone(), value)
         });
         self.begun_with = values.collect();
         for run in &mut self.earlier {

@@ -18,7 +18,9 @@ pub fn registry() -> &'static Registry {
 
 fn read() -> Result<Registry, SchemaError> {
     let mut labs = mlsys_nets::labs()?;
-    labs.extend(mlsys_machines::labs()?);
+    labs.extend(mlsys_machines::labs_beside(Box::new(
+        mlsys_nets::expression::Autodiff,
+    ))?);
     Ok(Registry::new(labs))
 }
 

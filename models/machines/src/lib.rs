@@ -23,6 +23,7 @@ use mlsys_lab::schema::SchemaError;
 
 pub use activation_memory::ActivationMemory;
 pub use graph::Graph;
+use graph::engine::Engine;
 pub use intensity::Intensity;
 pub use launch_geometry::LaunchGeometry;
 pub use occupancy::Occupancy;
@@ -35,8 +36,20 @@ pub use transformer_params::TransformerParams;
 /// # Errors
 /// A schema that does not read, which is a mistake in this crate and caught by its tests.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+    all(Graph::new()?)
+}
+
+/// The same, with another engine that differentiates beside the lab `graph`.
+///
+/// # Errors
+/// As for [`labs`].
+pub fn labs_beside(engine: Box<dyn Engine>) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+    all(Graph::new()?.beside(engine))
+}
+
+fn all(graph: Graph) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
-        Box::new(Graph::new()?),
+        Box::new(graph),
         Box::new(ThreadIndex::new()?),
         Box::new(LaunchGeometry::new()?),
         Box::new(Occupancy::new()?),

@@ -8,6 +8,7 @@ mod cpu;
 mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
+mod multiply;
 mod wgpu;
 
 use std::thread;
@@ -17,6 +18,7 @@ use mlsys_lab::LabError;
 use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
 
 pub use adam::Adam;
+pub use multiply::{Multiply, multiply};
 
 /// Every device of every back end, usable or not, in the order of preference. Takes up to some seconds
 /// where drivers are slow; prints nothing.

@@ -6,6 +6,7 @@
 pub mod bare;
 pub mod data;
 pub mod device;
+pub mod expression;
 pub mod nets;
 mod random;
 pub mod train;

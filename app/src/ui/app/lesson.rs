@@ -236,12 +236,8 @@ impl App {
                     labs.join(", ")
                 ));
             };
-            let Some(index) = slot.knobs.iter().position(|knob| knob.param.name == *name) else {
-                let knobs: Vec<_> = slot
-                    .knobs
-                    .iter()
-                    .map(|knob| knob.param.name.as_str())
-                    .collect();
+            let Some(index) = slot.knobs.iter().position(|knob| knob.name == *name) else {
+                let knobs: Vec<_> = slot.knobs.iter().map(|knob| knob.name.as_str()).collect();
                 return Err(format!(
                     "lab '{lab}' has no knob '{name}'; it has: {}",
                     knobs.join(", ")

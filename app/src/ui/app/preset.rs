@@ -108,7 +108,7 @@ impl App {
         for (index, (knob, to)) in slot.knobs.iter_mut().zip(wanted).enumerate() {
             if knob.value != to {
                 let from = std::mem::replace(&mut knob.value, to.clone());
-                moved.push((knob.param.name.clone(), to.clone()));
+                moved.push((knob.name.clone(), to.clone()));
                 slot.history.record(Turned {
                     knob: index,
                     from,
@@ -135,10 +135,15 @@ fn turns(slot: &Slot, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
     let mut wanted: Vec<Option<Value>> =
         slot.knobs.iter().map(|knob| knob.initial.clone()).collect();
     let params = slot.params().ok();
-    for (name, value) in &preset.set {
-        let Some(place) = slot.knobs.iter().position(|knob| knob.param.name == *name) else {
+    for (name, value) in preset
+        .set
+        .iter()
+        .flat_map(|(name, value)| by_entry(slot, name, value))
+    {
+        let (name, value) = (&name, &value);
+        let Some(place) = slot.knobs.iter().position(|knob| knob.name == *name) else {
             // What the lesson itself has set so needs no knob.
-            if params.as_ref().and_then(|params| params.get(name)) == Some(value) {
+            if set_to(params.as_ref(), name).as_ref() == Some(value) {
                 continue;
             }
             return Err(format!("this lesson has no knob for {name}"));
@@ -146,4 +151,37 @@ fn turns(slot: &Slot, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
         wanted[place] = Some(slot.accepts(place, value.clone())?);
     }
     Ok(wanted)
+}
+
+/// A setting as the lab's knobs have it: a table as its entries, where only these have knobs.
+fn by_entry(slot: &Slot, name: &str, value: &Value) -> Vec<(String, Value)> {
+    let whole = slot.knobs.iter().any(|knob| knob.name == name);
+    match value {
+        Value::Table(entries) if !whole => {
+            let entries = entries.iter();
+            entries
+                .map(|(entry, value)| (format!("{name}.{entry}"), value.clone()))
+                .collect()
+        }
+        Value::Table(_)
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Array(_) => vec![(name.to_owned(), value.clone())],
+    }
+}
+
+/// What a parameter, or one entry of a table, is set to.
+fn set_to(params: Option<&Params>, name: &str) -> Option<Value> {
+    let params = params?;
+    match name.split_once('.') {
+        None => params.get(name).cloned(),
+        Some((table, entry)) => match params.get(table)? {
+            Value::Table(entries) => entries.get(entry).cloned(),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) => {
+                None
+            }
+        },
+    }
 }

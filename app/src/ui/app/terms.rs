@@ -58,7 +58,7 @@ impl App {
 /// What a lab calls itself, its knobs and its pictures.
 fn named(slot: &Slot) -> String {
     let mut names = vec![slot.title.as_str()];
-    names.extend(slot.knobs.iter().map(|knob| knob.param.name.as_str()));
+    names.extend(slot.knobs.iter().map(|knob| knob.name.as_str()));
     let panels = slot
         .panels
         .iter()

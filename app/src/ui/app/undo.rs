@@ -41,11 +41,11 @@ impl App {
             Way::Again => ("redone", turned.to),
         };
         slot.knob = turned.knob;
-        let Some(knob) = slot.knobs.get_mut(turned.knob) else {
+        slot.give(turned.knob, value.clone());
+        let Some(knob) = slot.knobs.get(turned.knob) else {
             return Vec::new();
         };
-        knob.value = value.clone();
-        let name = knob.param.name.clone();
+        let name = knob.name.clone();
         let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
         let effects = self.knob_turned(&name, value);
         // What the turn itself has to say stands in the same line.

@@ -50,6 +50,30 @@ pub fn notch(x: f64, notches: i32) -> f64 {
     x
 }
 
+/// The next multiple of a quarter in a direction, or of a quarter of the power of ten that the number has: a coordinate
+/// is felt as a distance, and crosses zero.
+pub fn even_notch(x: f64, notches: i32) -> f64 {
+    let mut x = x;
+    for _ in 0..notches.unsigned_abs() {
+        let towards_zero = (x > 0.0) != (notches > 0);
+        let size = x.abs().max(1.0);
+        // From 10 down the steps are those below 10.
+        let size = if towards_zero {
+            size * (1.0 - 1e-9)
+        } else {
+            size
+        };
+        let step = 0.25 * 10_f64.powf(size.log10().floor().max(0.0));
+        let near = 1e-9 * f64::from(notches.signum());
+        x = if notches > 0 {
+            ((x / step + near).floor() + 1.0) * step
+        } else {
+            ((x / step + near).ceil() - 1.0) * step
+        };
+    }
+    x
+}
+
 /// Removes the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
 fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
@@ -76,6 +100,23 @@ mod tests {
         assert_eq!(notch(3.0, -1), 2.0);
         assert_eq!(notch(1e-6, -1), 0.0);
         assert_eq!(notch(0.0, 1), 1e-6);
+    }
+
+    #[test]
+    fn coordinates_go_by_quarters_through_zero() {
+        for (from, notches, to) in [
+            (2.0, 1, 2.25),
+            (2.1, 1, 2.25),
+            (2.1, -1, 2.0),
+            (0.25, -2, -0.25),
+            (-1.25, 1, -1.0),
+            (9.75, 2, 12.5),
+            (12.5, -2, 9.75),
+            (-10.0, -1, -12.5),
+            (1e6, 1, 1.25e6),
+        ] {
+            assert_eq!(even_notch(from, notches), to, "{from} by {notches}");
+        }
     }
 
     #[test]

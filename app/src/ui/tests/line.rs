@@ -37,7 +37,7 @@ fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
     let slots = &bench.app.page.as_ref().unwrap().slots;
     let knobs = slots.iter().flat_map(|slot| &slot.knobs);
     knobs
-        .map(|knob| (knob.param.name.clone(), knob.value.clone()))
+        .map(|knob| (knob.name.clone(), knob.value.clone()))
         .collect()
 }
 

@@ -10,7 +10,7 @@ use crate::model::{Knob, LabDirective};
 impl Validation<'_> {
     pub(super) fn knob(&mut self, schema: &Schema, lab: &LabDirective, knob: &Knob) {
         let places = (knob.place, knob.place);
-        let Some(param) = schema.params.iter().find(|param| param.name == knob.param) else {
+        let Some(param) = schema.param(&knob.param) else {
             // Any value of an unknown parameter gives the error that names it.
             self.value(
                 schema,
@@ -22,16 +22,17 @@ impl Validation<'_> {
             return;
         };
         match param.ty {
-            Type::Int | Type::Float | Type::Bool | Type::Enum if !param.command_line_only => {}
-            Type::Int
-            | Type::Float
-            | Type::Bool
-            | Type::Enum
-            | Type::String
-            | Type::Array
-            | Type::Table => {
+            Type::Int | Type::Float | Type::Bool | Type::Enum | Type::String
+                if !param.command_line_only => {}
+            Type::Table if knob.param == param.name => {}
+            Type::Table => {
+                if !self.entry(param, lab, knob) {
+                    return;
+                }
+            }
+            Type::Int | Type::Float | Type::Bool | Type::Enum | Type::String | Type::Array => {
                 let message = format!("`{}` cannot be a knob", knob.param);
-                let help = "knobs turn numbers, enums and booleans; set it with `set` instead";
+                let help = "knobs turn numbers, enums, booleans, texts and tables; set it with `set` instead";
                 self.error(Code::BadKnob, knob.place, message, Some(help.to_owned()));
                 return;
             }
@@ -71,11 +72,36 @@ impl Validation<'_> {
         }
     }
 
+    /// Whether a knob for one entry of a table has an entry to turn.
+    fn entry(&mut self, param: &Param, lab: &LabDirective, knob: &Knob) -> bool {
+        let (message, help) = if knob.default.is_some() {
+            (
+                format!("the knob `{}` stands where the table says", knob.param),
+                format!(
+                    "give the entry its value in `set`, with all others of {}",
+                    param.name
+                ),
+            )
+        } else if start(param, lab, knob).is_none() {
+            (
+                format!(
+                    "the table {} has no entry for the knob `{}`",
+                    param.name, knob.param
+                ),
+                format!("add it to {} in `set`", param.name),
+            )
+        } else {
+            return true;
+        };
+        self.error(Code::BadKnob, knob.place, message, Some(help));
+        false
+    }
+
     /// A knob's range narrows its parameter's.
     fn range(&mut self, param: &Param, knob: &Knob) {
         let wider_below = matches!((knob.min, param.min), (Some(min), Some(least)) if min < least);
         let wider_above = matches!((knob.max, param.max), (Some(max), Some(most)) if max > most);
-        let numeric = matches!(param.ty, Type::Int | Type::Float);
+        let numeric = matches!(param.ty, Type::Int | Type::Float | Type::Table);
         let problem = if !numeric && (knob.min.is_some() || knob.max.is_some()) {
             Some(format!("`{}` is no number and has no range", param.name))
         } else if wider_below || wider_above {
@@ -102,7 +128,19 @@ fn start(param: &Param, lab: &LabDirective, knob: &Knob) -> Option<(Value, &'sta
     let own = knob.default.clone().map(|value| (value, "its default"));
     let set = set.map(|setting| (setting.value.clone(), "the value that `set` gives"));
     // What a table entry supplies is known when the run starts.
-    let lab = param.default.clone().filter(|_| param.from.is_none());
-    own.or(set)
-        .or_else(|| lab.map(|value| (value, "the lab's default")))
+    let default = param.default.clone().filter(|_| param.from.is_none());
+    let whole = default.map(|value| (value, "the lab's default"));
+    let Some((_, entry)) = knob.param.split_once('.') else {
+        return own.or(set).or(whole);
+    };
+    // One entry of a table: what is set of a table replaces its default.
+    let table = lab.set.iter().find(|setting| setting.name == param.name);
+    let table = table.map(|setting| (setting.value.clone(), "the value that `set` gives"));
+    let (value, origin) = set.or(table).or(whole)?;
+    match value {
+        Value::Table(entries) => Some((entries.get(entry)?.clone(), origin)),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Array(_) => {
+            Some((value, origin))
+        }
+    }
 }

@@ -58,6 +58,44 @@ impl Settings {
         self
     }
 
+    /// These settings with one knob turned: the entry of a table leaves the table's other entries as they are.
+    pub fn turned(self, schema: &Schema, name: &str, value: Value) -> Self {
+        let table = schema.param(name).filter(|param| param.ty == Type::Table);
+        let mut turned = Self::new();
+        let (Some(param), Some((stem, entry))) = (table, name.split_once('.')) else {
+            turned.push(name, Given::Value(value));
+            return self.overlaid(&turned);
+        };
+        let given = self
+            .entries
+            .iter()
+            .filter(|(other, _)| self::stem(other) == stem);
+        let mut entries = match &param.default {
+            Some(Value::Table(entries)) => entries.clone(),
+            Some(_) | None => BTreeMap::new(),
+        };
+        // Whatever is set of a table replaces its default.
+        for (index, (other, given)) in given.enumerate() {
+            if index == 0 {
+                entries.clear();
+            }
+            match (
+                other.split_once('.'),
+                check(param, other, given.clone(), Tables::builtin()),
+            ) {
+                (None, Ok(Value::Table(whole))) => entries.extend(whole),
+                (Some((_, entry)), Ok(value)) => {
+                    entries.insert(entry.to_owned(), value);
+                }
+                // What cannot be read is told when the settings are resolved; here nothing is lost by leaving it out.
+                (None, Ok(_)) | (_, Err(_)) => {}
+            }
+        }
+        entries.insert(entry.to_owned(), value);
+        turned.push(stem, Given::Value(Value::Table(entries)));
+        self.overlaid(&turned)
+    }
+
     /// The settings in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Given)> {
         self.entries

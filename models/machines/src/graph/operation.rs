@@ -56,7 +56,8 @@ pub enum Binary {
 }
 
 impl Operation {
-    pub(super) fn arguments(self) -> impl Iterator<Item = usize> {
+    /// The nodes it reads, in the order they are written; the same one twice if it reads it twice.
+    pub fn arguments(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             Self::Input | Self::Constant => (None, None),
             Self::Copy(a) | Self::Unary(_, a) => (Some(a), None),

@@ -69,7 +69,7 @@ fn knob_words(knob: &Knob) -> String {
         Some(initial) if knob.initial != knob.value => format!("; in the lesson {initial}"),
         Some(_) | None => String::new(),
     };
-    format!("{} is {value} ({may_be}{turned})", knob.param.name)
+    format!("{} is {value} ({may_be}{turned})", knob.name)
 }
 
 /// The pictures of a lab in words.

@@ -126,15 +126,39 @@ pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
             .iter()
             .map(|notice| (notice.clone(), theme.dim)),
     );
-    sentences
-        .iter()
-        .flat_map(|sentence| {
-            wrap(
-                std::slice::from_ref(sentence),
-                width,
-                Span::raw(""),
-                Span::raw(""),
-            )
-        })
-        .collect()
+    let lines = sentences.iter().flat_map(|(text, style)| {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let mut shown = Vec::new();
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            match (line.strip_prefix("  "), lines.get(at + 1)) {
+                // A line of somebody's text, and the mark under its place.
+                (Some(_), Some(mark)) if mark.trim_start().starts_with('^') => {
+                    let pair =
+                        beside_mark(line, mark, width).map(|part| Line::styled(part, *style));
+                    shown.extend(pair);
+                    at += 2;
+                }
+                (Some(_) | None, _) => {
+                    let sentence = [((*line).to_owned(), *style)];
+                    shown.extend(wrap(&sentence, width, Span::raw(""), Span::raw("")));
+                    at += 1;
+                }
+            }
+        }
+        shown
+    });
+    lines.collect()
+}
+
+/// The part of a line that holds the mark under it, and the mark, both cut at the same columns.
+fn beside_mark(line: &str, mark: &str, width: usize) -> [String; 2] {
+    let begins = mark.chars().take_while(|&c| c == ' ').count();
+    // A third of the room for what comes before the mark.
+    let slid = if line.chars().count() <= width {
+        0
+    } else {
+        begins.saturating_sub(width / 3)
+    };
+    [line, mark].map(|text| text.chars().skip(slid).take(width).collect())
 }
