@@ -74,10 +74,12 @@ pub struct RmsNorm {
 /// Causal attention with rotary positions, whose query heads share key/value heads in groups (Ainslie et al. 2023).
 #[derive(Module, Debug)]
 pub struct Attention {
-    /// Queries and keys in one product, because both are turned: `[width, (heads + kv_heads) * head]`.
-    pub queries_keys: Param<Tensor<2>>,
-    /// `[width, kv_heads * head]`.
-    pub values: Param<Tensor<2>>,
+    /// What a token looks for, `[width, heads * head]`.
+    pub query: Param<Tensor<2>>,
+    /// What it can be found by, `[width, kv_heads * head]`.
+    pub key: Param<Tensor<2>>,
+    /// What it says to those who look, `[width, kv_heads * head]`.
+    pub value: Param<Tensor<2>>,
     /// `[heads * head, width]`.
     pub output: Param<Tensor<2>>,
     /// Query heads.
@@ -89,8 +91,10 @@ pub struct Attention {
 /// A layer whose units are multiplied by gates (Shazeer 2020).
 #[derive(Module, Debug)]
 pub struct SwiGlu {
-    /// Gates and units in one product, `[width, 2 * ffn]`.
-    pub gate_up: Param<Tensor<2>>,
+    /// `[width, ffn]`.
+    pub gate: Param<Tensor<2>>,
+    /// `[width, ffn]`.
+    pub up: Param<Tensor<2>>,
     /// `[ffn, width]`.
     pub down: Param<Tensor<2>>,
 }
@@ -108,7 +112,7 @@ pub struct Looks {
 
 /// What all blocks need to know of positions.
 struct Positions {
-    /// Cosine of every pair's angle, twice, `[1, time, 1, 2, head / 2]`.
+    /// Cosine of every pair's angle, twice, `[1, 1, time, 2, head / 2]`.
     cosine: Tensor<5>,
     /// Minus its sine, then its sine; the same shape.
     sine: Tensor<5>,
@@ -165,15 +169,17 @@ impl TransformerConfig {
                 .map(|_| Block {
                     attention_norm: RmsNorm::init(width, initial),
                     attention: Attention {
-                        queries_keys: initial.weights([width, width + keys], width, width),
-                        values: initial.weights([width, keys], width, keys),
+                        query: initial.weights([width, width], width, width),
+                        key: initial.weights([width, keys], width, keys),
+                        value: initial.weights([width, keys], width, keys),
                         output: initial.weights([width, width], width, width),
                         heads: self.heads,
                         kv_heads: self.kv_heads,
                     },
                     mlp_norm: RmsNorm::init(width, initial),
                     mlp: SwiGlu {
-                        gate_up: initial.weights([width, 2 * ffn], width, ffn),
+                        gate: initial.weights([width, ffn], width, ffn),
+                        up: initial.weights([width, ffn], width, ffn),
                         down: initial.weights([ffn, width], ffn, width),
                     },
                 })
@@ -282,12 +288,11 @@ impl Attention {
         let (heads, kv_heads, time, head) = (self.heads, self.kv_heads, rows / batch, self.head());
         let group = heads / kv_heads; // query heads that share a key/value head
 
-        let qk = x.clone().matmul(self.queries_keys.val()); // [rows, (heads + kv_heads) head]
-        let qk = at.turn(qk.reshape([batch, time, heads + kv_heads, head]));
-        let q = qk.clone().narrow(2, 0, heads).swap_dims(1, 2); // [batch, heads, time, head]
-        let k = qk.narrow(2, heads, kv_heads).swap_dims(1, 2); // [batch, kv_heads, time, head]
-        let v = x.matmul(self.values.val()); // [rows, kv_heads head]
-        let v = v.reshape([batch, time, kv_heads, head]).swap_dims(1, 2); // [batch, kv_heads, time, head]
+        // [rows, heads head] to [batch, heads, time, head].
+        let split = |x: Tensor<2>, heads| x.reshape([batch, time, heads, head]).swap_dims(1, 2);
+        let q = at.turn(split(x.clone().matmul(self.query.val()), heads));
+        let k = at.turn(split(x.clone().matmul(self.key.val()), kv_heads));
+        let v = split(x.matmul(self.value.val()), kv_heads);
 
         // Query head i looks through key/value head i / group: the queries of a group are stacked, no key is copied.
         let q = q.reshape([batch, kv_heads, group * time, head]);
@@ -307,11 +312,8 @@ impl Attention {
 impl SwiGlu {
     /// (silu(x G) * x U) D, `[rows, width]` to the same.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let gate_up = x.matmul(self.gate_up.val()); // [rows, 2 ffn]
-        let [_, columns] = gate_up.dims();
-        let ffn = columns / 2;
-        let gate = activation::silu(gate_up.clone().narrow(1, 0, ffn)); // [rows, ffn]
-        let up = gate_up.narrow(1, ffn, ffn); // [rows, ffn]
+        let gate = activation::silu(x.clone().matmul(self.gate.val())); // [rows, ffn]
+        let up = x.matmul(self.up.val()); // [rows, ffn]
         (gate * up).matmul(self.down.val()) // [rows, width]
     }
 }
@@ -331,7 +333,7 @@ impl Positions {
                 halves.into_iter().flatten().collect()
             };
             let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();
-            let data = TensorData::new(values, [1, time, 1, 2, pairs]);
+            let data = TensorData::new(values, [1, 1, time, 2, pairs]);
             Tensor::<5>::from_data(data, (device, dtype))
         };
         Self {
@@ -343,13 +345,13 @@ impl Positions {
 
     /// Turns each pair of numbers of a head by its position's angles: number i and number i + head / 2 are a pair.
     ///
-    /// `[batch, time, heads, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
+    /// `[batch, heads, time, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
     fn turn(&self, x: Tensor<4>) -> Tensor<4> {
-        let [batch, time, heads, head] = x.dims();
-        let pairs = x.reshape([batch, time, heads, 2, head / 2]);
+        let [batch, heads, time, head] = x.dims();
+        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
         let swapped = pairs.clone().flip([3]); // (b, a)
         let turned = pairs * self.cosine.clone() + swapped * self.sine.clone();
-        turned.reshape([batch, time, heads, head])
+        turned.reshape([batch, heads, time, head])
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
             }
         }
         Network::Transformer(transformer) => {
-            let gates = transformer.blocks.iter().map(|block| &block.mlp.gate_up);
+            let gates = transformer.blocks.iter().map(|block| &block.mlp.gate);
             let largest = gates.chain([&transformer.embedding, &transformer.head]);
             histogram(values(
                 largest
