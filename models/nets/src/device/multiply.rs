@@ -127,15 +127,10 @@ mod tests {
     #[test]
     fn without_a_leaf_that_wants_one_nothing_is_recorded() {
         let device = Device::flex();
-        let plain = |values: [f64; 4]| {
-            Tensor::<1>::from_data(TensorData::from(values), (&device, DType::F64))
-        };
-        assert_eq!(
-            values(multiply(plain(A), plain(B))),
-            [6.0, -6.0, -0.0, 1.625]
-        );
+        let product = multiply(constant(A, &device), constant(B, &device));
+        assert_eq!(values(product), [6.0, -6.0, -0.0, 1.625]);
         // One of two: the other is a constant and gets none.
-        let (a, b) = (leaf(A), leaf(B).detach());
+        let (a, b) = (leaf(A), constant(B, &device.autodiff()));
         let gradients = multiply(a.clone(), b.clone()).sum().backward();
         assert_eq!(values(a.grad(&gradients).unwrap()), B);
         assert!(b.grad(&gradients).is_none());
