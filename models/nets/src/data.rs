@@ -1,19 +1,26 @@
-//! Data sets: points in the plane and handwritten digits that the program makes itself, and MNIST-format
-//! files from a local folder.
+//! Data sets: points in the plane, handwritten digits and sequences that the program makes itself, MNIST-format
+//! files from a local folder, and text.
 //!
 //! The same configuration gives the same bits on every machine. Shapes and noise have streams of their
 //! own: a larger noise spreads the same points further, and more samples keep the first ones.
 
 mod batches;
+mod chain;
+mod corpus;
 mod digits;
 mod error;
+mod examples;
 mod idx;
+mod language;
 mod points;
+mod sums;
 
 use std::path::PathBuf;
 
 pub use batches::Batches;
-pub use error::{DataError, IdxFault};
+pub use error::{CorpusFault, DataError, IdxFault};
+pub use examples::{Batch, Examples, Labelled, Numbers, Sequence};
+pub use language::{Language, Vocabulary};
 
 use crate::random::Stream;
 
@@ -32,48 +39,67 @@ pub enum Dataset {
     Digits,
     /// 28x28 grey images of the digits 0 to 9, read from MNIST-format files.
     Idx,
+    /// Symbols, each drawn by the one before it.
+    Chain,
+    /// Lines such as 17+25=42.
+    Sums,
+    /// Characters of a text.
+    Text,
+}
+
+/// What the examples of a data set are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Points in the plane, in two classes.
+    Points,
+    /// Grey images.
+    Images,
+    /// Tokens in a row, each to be foretold from those before it.
+    Tokens,
 }
 
 impl Dataset {
-    /// The number of classes; labels are 0 to this number less one.
-    pub fn classes(self) -> usize {
-        if self.is_points() { 2 } else { digits::CLASSES }
-    }
-
-    /// Numbers per example: 2 coordinates, or 784 pixels row by row from the top left.
-    pub fn features(self) -> usize {
-        if self.is_points() {
-            points::FEATURES
-        } else {
-            digits::PIXELS
-        }
-    }
-
-    /// Whether the examples are points in the plane rather than images.
-    pub fn is_points(self) -> bool {
+    /// What its examples are.
+    pub fn form(self) -> Form {
         match self {
-            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => true,
-            Self::Digits | Self::Idx => false,
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => Form::Points,
+            Self::Digits | Self::Idx => Form::Images,
+            Self::Chain | Self::Sums | Self::Text => Form::Tokens,
         }
     }
 
-    /// Training examples where the learner does not say how many.
-    pub fn default_samples(self) -> usize {
-        if self.is_points() { 400 } else { 2000 }
+    /// Whether the examples are points in the plane.
+    pub fn is_points(self) -> bool {
+        self.form() == Form::Points
     }
 
-    /// Noise where the learner does not say how much; files are taken as they are.
+    /// Training examples where the learner does not say how many; tokens for sequences, where a text is taken whole.
+    pub fn default_samples(self) -> usize {
+        match self {
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 400,
+            Self::Digits | Self::Idx => 2000,
+            Self::Chain => 20_000,
+            Self::Sums => 100_000,
+            Self::Text => usize::MAX,
+        }
+    }
+
+    /// Noise where the learner does not say how much; files and sequences are taken as they are.
     pub fn default_noise(self) -> f32 {
         match self {
             Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 0.02,
             Self::Digits => 0.1,
-            Self::Idx => 0.0,
+            Self::Idx | Self::Chain | Self::Sums | Self::Text => 0.0,
         }
     }
 
-    /// Examples held out of training; files may have fewer.
+    /// Examples held out of training, tokens for sequences; files may have fewer, and of a text it is the last tenth.
     pub fn held_out_samples(self) -> usize {
-        if self.is_points() { 400 } else { 500 }
+        match self.form() {
+            Form::Points => 400,
+            Form::Images => 500,
+            Form::Tokens => 5000,
+        }
     }
 }
 
@@ -94,6 +120,12 @@ pub struct DataConfig {
     pub seed: u64,
     /// The folder of the MNIST-format files.
     pub folder: Option<PathBuf>,
+    /// Chain: symbols of the alphabet.
+    pub symbols: usize,
+    /// Sequences: tokens of one example.
+    pub context: usize,
+    /// Text: another text than the program's own.
+    pub corpus: Option<String>,
 }
 
 impl DataConfig {
@@ -107,7 +139,33 @@ impl DataConfig {
             turns: 1.75,
             seed,
             folder: None,
+            symbols: 64,
+            context: 32,
+            corpus: None,
         }
+    }
+
+    /// Numbers per example: 2 coordinates, 784 pixels row by row from the top left, or so many tokens.
+    pub fn features(&self) -> usize {
+        match self.dataset.form() {
+            Form::Points => points::FEATURES,
+            Form::Images => digits::PIXELS,
+            Form::Tokens => self.context,
+        }
+    }
+
+    /// The number of classes, which are the vocabulary of a sequence; labels are 0 to this number less one.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn classes(&self) -> Result<usize, DataError> {
+        Ok(match self.dataset {
+            Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor => 2,
+            Dataset::Digits | Dataset::Idx => digits::CLASSES,
+            Dataset::Chain => self.symbols,
+            Dataset::Sums => sums::vocabulary().len(),
+            Dataset::Text => corpus::vocabulary(self.corpus.as_deref())?.len(),
+        })
     }
 }
 
@@ -118,53 +176,28 @@ pub struct Data {
     pub train: Examples,
     /// Never trained on.
     pub held_out: Examples,
+    /// What is known of a sequence's tokens.
+    pub language: Option<Language>,
 }
 
-/// Labelled examples.
+/// Both halves of a data set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Examples {
-    /// Inputs, row-major: `[len, features]`.
-    pub inputs: Vec<f32>,
-    /// The class of each example: `[len]`.
-    pub labels: Vec<i32>,
-    /// Numbers per example.
-    pub features: usize,
+struct Halves<E> {
+    train: E,
+    held_out: E,
 }
 
-impl Examples {
-    /// The number of examples.
-    pub fn len(&self) -> usize {
-        self.labels.len()
-    }
-
-    /// Whether there is no example.
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
-    }
-
-    /// The inputs of one example.
-    ///
-    /// # Panics
-    /// If `index` is not below [`len`](Self::len).
-    pub fn input(&self, index: usize) -> &[f32] {
-        &self.inputs[index * self.features..][..self.features]
-    }
-
-    /// Inputs `[indices.len(), features]` and labels `[indices.len()]` of the examples named, in their order.
-    ///
-    /// # Panics
-    /// If an index is not below [`len`](Self::len).
-    pub fn gather(&self, indices: &[usize]) -> (Vec<f32>, Vec<i32>) {
-        let mut inputs = Vec::with_capacity(indices.len() * self.features);
-        for &index in indices {
-            inputs.extend_from_slice(self.input(index));
+impl From<Halves<Labelled>> for Data {
+    fn from(halves: Halves<Labelled>) -> Self {
+        Self {
+            train: Examples::Labelled(halves.train),
+            held_out: Examples::Labelled(halves.held_out),
+            language: None,
         }
-        let labels = indices.iter().map(|&index| self.labels[index]).collect();
-        (inputs, labels)
     }
 }
 
-/// Makes or reads the data set. Only [`Dataset::Idx`] touches the disk, and only it can fail.
+/// Makes or reads the data set. Only [`Dataset::Idx`] touches the disk; it can fail, and sequences can be too short.
 pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     match config.dataset {
         Dataset::Spiral => Ok(both(config, |part| {
@@ -185,7 +218,10 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
             points::generate(points::Shape::Xor, part)
         })),
         Dataset::Digits => Ok(both(config, |part| digits::generate(config.jitter, part))),
-        Dataset::Idx => idx::load(config),
+        Dataset::Idx => Ok(idx::load(config)?.into()),
+        Dataset::Chain => language::data(config, chain::generate(config)),
+        Dataset::Sums => language::data(config, sums::generate(config)),
+        Dataset::Text => language::data(config, corpus::read(config)?),
     }
 }
 
@@ -210,15 +246,13 @@ impl Part {
     }
 }
 
-fn both(config: &DataConfig, generate: impl Fn(Part) -> Examples) -> Data {
-    Data {
+fn both(config: &DataConfig, generate: impl Fn(Part) -> Labelled) -> Data {
+    let held_out = config.dataset.held_out_samples();
+    let halves = Halves {
         train: generate(Part::new(config, config.samples, "train")),
-        held_out: generate(Part::new(
-            config,
-            config.dataset.held_out_samples(),
-            "held-out",
-        )),
-    }
+        held_out: generate(Part::new(config, held_out, "held-out")),
+    };
+    halves.into()
 }
 
 /// Adds noise to pixels, which stay within [0, 1]. Draws even where noise is 0, so that the draws of one
@@ -229,5 +263,7 @@ fn add_pixel_noise(pixels: &mut [f32], noise: f32, normals: &mut Stream) {
     }
 }
 
+#[cfg(test)]
+mod sequence_tests;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 mod glyphs;
 mod pen;
 
-use super::{Examples, Part, add_pixel_noise};
+use super::{Labelled, Part, add_pixel_noise};
 use crate::random::{Stream, exact};
 use glyphs::{Point, VARIANTS};
 
@@ -18,7 +18,7 @@ pub(super) const SIDE: usize = 28;
 pub(super) const PIXELS: usize = SIDE * SIDE;
 
 /// Every ten images hold each digit once, in random order.
-pub(super) fn generate(jitter: f32, mut part: Part) -> Examples {
+pub(super) fn generate(jitter: f32, mut part: Part) -> Labelled {
     let mut inputs = vec![0.0; part.samples * PIXELS];
     let mut labels = Vec::with_capacity(part.samples);
     let mut decade: [usize; CLASSES] = std::array::from_fn(|digit| digit);
@@ -34,7 +34,7 @@ pub(super) fn generate(jitter: f32, mut part: Part) -> Examples {
         add_pixel_noise(image, part.noise, &mut part.normals);
         labels.push(digit as i32);
     }
-    Examples {
+    Labelled {
         inputs,
         labels,
         features: PIXELS,

@@ -55,9 +55,67 @@ pub enum DataError {
         /// Labels in theirs.
         label_count: usize,
     },
+    /// A text cannot be learned.
+    #[error("{0}")]
+    Corpus(#[from] CorpusFault),
+    /// There is not one window of the sequence.
+    #[error(
+        "{tokens} tokens are less than one sequence of {context} and the token after it; make samples larger or context smaller"
+    )]
+    TooFewTokens {
+        /// Tokens to train on.
+        tokens: usize,
+        /// Tokens of a sequence.
+        context: usize,
+    },
     /// More than one of the above.
     #[error("{}", .0.iter().map(DataError::to_string).collect::<Vec<_>>().join("\n"))]
     Several(Vec<DataError>),
+}
+
+/// What is wrong with a text to learn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CorpusFault {
+    /// There is none.
+    #[error(
+        "the text is empty; give one of at least some thousand characters, or leave corpus unset for the program's own"
+    )]
+    Empty,
+    /// It is something else.
+    #[error(
+        "line {line}, column {column} holds the character U+{code:04X}, which no text has; give a plain text, not a picture, \
+         an archive or a word processor's file"
+    )]
+    NotText {
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// The character.
+        code: u32,
+    },
+    /// Its alphabet is too large.
+    #[error(
+        "the text has {found} different characters, and each is a token of its own; {most} at most can be learned here"
+    )]
+    TooManyCharacters {
+        /// Different characters.
+        found: usize,
+        /// The most there may be.
+        most: usize,
+    },
+    /// It does not fill one window to train on and one to judge by.
+    #[error(
+        "the text has {characters} characters; with context {context} it needs at least {least}, and some thousand to learn anything"
+    )]
+    TooShort {
+        /// Its characters.
+        characters: usize,
+        /// The fewest there may be.
+        least: usize,
+        /// Tokens of a sequence.
+        context: usize,
+    },
 }
 
 /// What is wrong with one IDX file.

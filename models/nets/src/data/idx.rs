@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::digits::PIXELS;
-use super::{Data, DataConfig, DataError, Examples, IdxFault, add_pixel_noise};
+use super::{DataConfig, DataError, Halves, IdxFault, Labelled, add_pixel_noise};
 use crate::random::Stream;
 pub(super) use header::MOST_ITEMS;
 use header::{Content, body_bytes};
@@ -16,13 +16,13 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads the four files of the folder, and takes from either half as many examples as asked for, or all
 /// there are, in the order that the seed gives.
-pub(super) fn load(config: &DataConfig) -> Result<Data, DataError> {
+pub(super) fn load(config: &DataConfig) -> Result<Halves<Labelled>, DataError> {
     let folder = config.folder.as_deref().ok_or(DataError::NoFolder)?;
     let [train_images, train_labels, test_images, test_labels] = find(folder)?;
     let train = read_pair(&train_images, &train_labels);
     let test = read_pair(&test_images, &test_labels);
     match (train, test) {
-        (Ok(train), Ok(test)) => Ok(Data {
+        (Ok(train), Ok(test)) => Ok(Halves {
             train: train.choose(config, config.samples, "train"),
             held_out: test.choose(config, config.dataset.held_out_samples(), "held-out"),
         }),
@@ -101,7 +101,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn choose(&self, config: &DataConfig, samples: usize, name: &str) -> Examples {
+    fn choose(&self, config: &DataConfig, samples: usize, name: &str) -> Labelled {
         let mut order: Vec<usize> = (0..self.labels.len()).collect();
         Stream::new(config.seed, &format!("data/idx/{name}/choice")).shuffle(&mut order);
         order.truncate(samples);
@@ -116,7 +116,7 @@ impl Pair {
             .iter()
             .map(|&index| i32::from(self.labels[index]))
             .collect();
-        Examples {
+        Labelled {
             inputs,
             labels,
             features: PIXELS,

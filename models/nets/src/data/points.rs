@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use super::{Examples, Part};
+use super::{Labelled, Part};
 use crate::random::{Stream, exact};
 
 /// Coordinates of a point.
@@ -18,7 +18,7 @@ pub(super) enum Shape {
     Xor,
 }
 
-pub(super) fn generate(shape: Shape, mut part: Part) -> Examples {
+pub(super) fn generate(shape: Shape, mut part: Part) -> Labelled {
     let noise = f64::from(part.noise);
     let mut inputs = Vec::with_capacity(part.samples * FEATURES);
     let mut labels = Vec::with_capacity(part.samples);
@@ -29,7 +29,7 @@ pub(super) fn generate(shape: Shape, mut part: Part) -> Examples {
         }
         labels.push(class as i32);
     }
-    Examples {
+    Labelled {
         inputs,
         labels,
         features: FEATURES,

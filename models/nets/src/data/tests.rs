@@ -8,8 +8,16 @@ const GENERATED: [Dataset; 5] = [
     Dataset::Digits,
 ];
 
-fn made(config: &DataConfig) -> Data {
-    load(config).expect("generated data cannot fail")
+fn made(config: &DataConfig) -> Halves<Labelled> {
+    labelled(load(config).expect("generated data cannot fail"))
+}
+
+/// Both halves of a data set of labelled examples.
+pub(super) fn labelled(data: Data) -> Halves<Labelled> {
+    match (data.train, data.held_out) {
+        (Examples::Labelled(train), Examples::Labelled(held_out)) => Halves { train, held_out },
+        other => panic!("a sequence: {other:?}"),
+    }
 }
 
 /// A small set, so that the tests are quick.
@@ -21,7 +29,7 @@ fn small(dataset: Dataset) -> DataConfig {
 }
 
 /// FNV-1a over the bits of inputs and labels.
-fn fingerprint(examples: &Examples) -> u64 {
+fn fingerprint(examples: &Labelled) -> u64 {
     let inputs = examples
         .inputs
         .iter()
@@ -55,16 +63,18 @@ fn every_data_set_has_the_shape_it_says_and_balanced_classes() {
         assert_eq!(data.train.len(), 60);
         assert_eq!(data.held_out.len(), dataset.held_out_samples());
         for examples in [&data.train, &data.held_out] {
-            assert_eq!(examples.features, dataset.features());
-            assert_eq!(examples.inputs.len(), examples.len() * dataset.features());
-            let mut counts = vec![0; dataset.classes()];
+            let config = small(dataset);
+            assert_eq!(examples.features, config.features());
+            assert_eq!(examples.inputs.len(), examples.len() * config.features());
+            let classes = config.classes().expect("points and digits have classes");
+            let mut counts = vec![0; classes];
             for &label in &examples.labels {
                 counts[label as usize] += 1;
             }
             assert!(
                 counts
                     .iter()
-                    .all(|&count| count * dataset.classes() == examples.len()),
+                    .all(|&count| count * classes == examples.len()),
                 "{dataset:?} {counts:?}"
             );
         }
@@ -160,7 +170,7 @@ fn points_without_noise_lie_where_their_formula_says() {
     let xor = clean(Dataset::Xor);
     let spiral = clean(Dataset::Spiral);
     for index in 0..60 {
-        let radius = |examples: &Examples| {
+        let radius = |examples: &Labelled| {
             examples
                 .input(index)
                 .iter()
@@ -185,7 +195,7 @@ fn points_without_noise_lie_where_their_formula_says() {
 
 #[test]
 fn a_batch_is_gathered_in_the_order_of_its_indices() {
-    let examples = Examples {
+    let examples = Labelled {
         inputs: vec![0.0, 1.0, 10.0, 11.0, 20.0, 21.0],
         labels: vec![5, 6, 7],
         features: 2,

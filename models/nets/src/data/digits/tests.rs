@@ -1,18 +1,19 @@
 use super::*;
-use crate::data::{Data, DataConfig, Dataset, load};
+use crate::data::tests::labelled;
+use crate::data::{DataConfig, Dataset, Halves, Labelled, load};
 
-fn digits(samples: usize, noise: f32, jitter: f32) -> Data {
+fn digits(samples: usize, noise: f32, jitter: f32) -> Halves<Labelled> {
     let config = DataConfig {
         samples,
         noise,
         jitter,
         ..DataConfig::new(Dataset::Digits, 1)
     };
-    load(&config).expect("generated data cannot fail")
+    labelled(load(&config).expect("generated data cannot fail"))
 }
 
 /// The share of the held-out digits whose nearest class mean is that of their own class.
-fn nearest_mean_accuracy(data: &Data) -> f32 {
+fn nearest_mean_accuracy(data: &Halves<Labelled>) -> f32 {
     let mut means = vec![[0.0_f32; PIXELS]; CLASSES];
     // Classes are balanced, so sums stand for means up to one factor.
     for index in 0..data.train.len() {
@@ -66,7 +67,7 @@ fn jitter_makes_every_digit_of_a_class_different() {
 fn a_little_more_jitter_moves_the_same_digits_a_little() {
     let [one, more, three] = [1.0, 1.01, 3.0].map(|jitter| digits(100, 0.0, jitter).train);
     assert_eq!(one.labels, more.labels);
-    let apart = |a: &Examples, b: &Examples| {
+    let apart = |a: &Labelled, b: &Labelled| {
         a.inputs
             .iter()
             .zip(&b.inputs)

@@ -41,7 +41,7 @@ impl Folder {
         fs::remove_file(self.0.join(name)).expect("a file in the test's own folder");
     }
 
-    fn load(&self) -> Result<Data, DataError> {
+    fn load(&self) -> Result<Halves<Labelled>, DataError> {
         load(&config(Some(self.0.clone())))
     }
 }

@@ -1,0 +1,234 @@
+//! Examples to learn from, and how a batch of them is put together.
+
+/// Examples of one data set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Examples {
+    /// Inputs, each with a class.
+    Labelled(Labelled),
+    /// Windows of a row of tokens, each to be foretold from those before it.
+    Sequence(Sequence),
+}
+
+/// Numbers with a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labelled {
+    /// Inputs, row-major: `[len, features]`.
+    pub inputs: Vec<f32>,
+    /// The class of each example: `[len]`.
+    pub labels: Vec<i32>,
+    /// Numbers per example.
+    pub features: usize,
+}
+
+/// A row of tokens, seen through windows of `context` tokens. A window's labels are its tokens moved on by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// The row.
+    pub tokens: Vec<i32>,
+    /// Tokens of a window.
+    pub context: usize,
+    /// From the start of one window to that of the next: 1 to train, so that a window may begin anywhere, and `context`
+    /// to judge, so that each token is foretold once.
+    pub stride: usize,
+}
+
+/// The inputs of some examples, row-major: `[examples, features]` or `[examples, context]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Coordinates or pixels.
+    Floats(Vec<f32>),
+    /// Tokens.
+    Tokens(Vec<i32>),
+}
+
+/// Some examples, in the order they were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// What the network sees.
+    pub inputs: Numbers,
+    /// What it should say: `[examples]`, or `[examples * context]` row by row.
+    pub labels: Vec<i32>,
+    /// Rows of the inputs.
+    pub rows: usize,
+    /// Numbers in a row of the inputs.
+    pub columns: usize,
+}
+
+impl Examples {
+    /// The number of examples.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Labelled(labelled) => labelled.len(),
+            Self::Sequence(sequence) => sequence.len(),
+        }
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is to be said of each example: one class, or as many tokens as its window has.
+    pub fn labels_each(&self) -> usize {
+        match self {
+            Self::Labelled(_) => 1,
+            Self::Sequence(sequence) => sequence.context,
+        }
+    }
+
+    /// How often the data have been gone through once `seen` examples were trained on: of a sequence, tokens seen over
+    /// tokens there are, because windows overlap.
+    pub fn epochs(&self, seen: u64) -> f64 {
+        let (seen, there_are) = match self {
+            Self::Labelled(labelled) => (seen, labelled.len()),
+            Self::Sequence(sequence) => (seen * sequence.context as u64, sequence.tokens.len()),
+        };
+        seen as f64 / there_are as f64
+    }
+
+    /// Inputs and labels of the examples named, in their order.
+    ///
+    /// # Panics
+    /// If an index is not below [`len`](Self::len).
+    pub fn gather(&self, indices: &[usize]) -> Batch {
+        let rows = indices.len();
+        match self {
+            Self::Labelled(labelled) => {
+                let (inputs, labels) = labelled.gather(indices);
+                Batch {
+                    inputs: Numbers::Floats(inputs),
+                    labels,
+                    rows,
+                    columns: labelled.features,
+                }
+            }
+            Self::Sequence(sequence) => {
+                let size = rows * sequence.context;
+                let (mut inputs, mut labels) = (Vec::with_capacity(size), Vec::with_capacity(size));
+                for &index in indices {
+                    inputs.extend_from_slice(sequence.input(index));
+                    labels.extend_from_slice(sequence.labels(index));
+                }
+                Batch {
+                    inputs: Numbers::Tokens(inputs),
+                    labels,
+                    rows,
+                    columns: sequence.context,
+                }
+            }
+        }
+    }
+}
+
+impl Labelled {
+    /// The number of examples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// The inputs of one example.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn input(&self, index: usize) -> &[f32] {
+        &self.inputs[index * self.features..][..self.features]
+    }
+
+    /// Inputs `[indices.len(), features]` and labels `[indices.len()]` of the examples named, in their order.
+    ///
+    /// # Panics
+    /// If an index is not below [`len`](Self::len).
+    pub fn gather(&self, indices: &[usize]) -> (Vec<f32>, Vec<i32>) {
+        let mut inputs = Vec::with_capacity(indices.len() * self.features);
+        for &index in indices {
+            inputs.extend_from_slice(self.input(index));
+        }
+        let labels = indices.iter().map(|&index| self.labels[index]).collect();
+        (inputs, labels)
+    }
+}
+
+impl Sequence {
+    /// Windows that have a next token for each of theirs.
+    pub fn len(&self) -> usize {
+        match self.tokens.len().checked_sub(self.context + 1) {
+            Some(room) => room / self.stride + 1,
+            None => 0,
+        }
+    }
+
+    /// Whether not even one window has room.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The tokens of one window: `[context]`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn input(&self, index: usize) -> &[i32] {
+        &self.tokens[index * self.stride..][..self.context]
+    }
+
+    /// The token that follows each of a window's: `[context]`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn labels(&self, index: usize) -> &[i32] {
+        &self.tokens[index * self.stride + 1..][..self.context]
+    }
+
+    /// The labels of all windows, one window after another.
+    pub fn all_labels(&self) -> Vec<i32> {
+        (0..self.len())
+            .flat_map(|index| self.labels(index).iter().copied())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequence(stride: usize) -> Sequence {
+        Sequence {
+            tokens: (0..10).collect(),
+            context: 3,
+            stride,
+        }
+    }
+
+    #[test]
+    fn the_labels_of_a_window_are_its_tokens_moved_on_by_one() {
+        let examples = Examples::Sequence(sequence(1));
+        let batch = examples.gather(&[6, 0]);
+        assert_eq!(batch.inputs, Numbers::Tokens(vec![6, 7, 8, 0, 1, 2]));
+        assert_eq!(batch.labels, [7, 8, 9, 1, 2, 3]);
+        assert_eq!((batch.rows, batch.columns), (2, 3));
+    }
+
+    #[test]
+    fn windows_to_judge_by_foretell_each_token_once() {
+        let apart = sequence(3);
+        let labels: Vec<i32> = (0..apart.len())
+            .flat_map(|window| apart.labels(window).to_vec())
+            .collect();
+        assert_eq!(labels, (1..10).collect::<Vec<_>>());
+        assert_eq!((sequence(1).len(), sequence(3).len()), (7, 3));
+        let short = Sequence {
+            tokens: vec![1, 2, 3],
+            ..apart
+        };
+        assert!(short.is_empty());
+    }
+
+    #[test]
+    fn an_epoch_of_a_sequence_is_as_many_tokens_as_it_has() {
+        assert_eq!(Examples::Sequence(sequence(1)).epochs(20), 6.0);
+    }
+}
