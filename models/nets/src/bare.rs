@@ -13,7 +13,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::{DeviceId, LabError};
 
-use crate::data::{self, Batches, DataConfig, Dataset, Examples};
+use crate::data::{self, Batches, DataConfig, Dataset, Examples, Labelled};
 use crate::device::{self, Adam};
 
 /// A network, its data, and how long it trains.
@@ -94,15 +94,22 @@ impl Mlp {
 /// # Errors
 /// If the device cannot be opened or the data cannot be made.
 pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError> {
-    let data = data::load(&DataConfig::new(task.dataset, 1))
-        .map_err(|error| LabError::Data(error.to_string()))?;
+    let unusable = |error: data::DataError| LabError::Data(error.to_string());
+    let config = DataConfig::new(task.dataset, 1);
+    let data = data::load(&config).map_err(unusable)?;
+    let (Examples::Labelled(train), Examples::Labelled(held_out)) = (data.train, data.held_out)
+    else {
+        return Err(LabError::Data(
+            "the yardstick trains on no sequences".to_owned(),
+        ));
+    };
     let plain = device::open(id)?;
     let device = plain.clone().autodiff();
     device.seed(1);
     let sizes = [
-        &[task.dataset.features()],
+        &[config.features()],
         task.hidden,
-        &[task.dataset.classes()],
+        &[config.classes().map_err(unusable)?],
     ]
     .concat();
     let layers = sizes
@@ -117,16 +124,16 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
         Update::Burns => Adam::Burns(Adam::burns()),
         Update::TheLabs => Adam::new(id),
     };
-    let mut batches = Batches::new(1, data.train.len());
+    let mut batches = Batches::new(1, train.len());
     let everything =
-        |examples: &Examples| batch(examples, &(0..examples.len()).collect::<Vec<_>>(), &plain);
-    let (training, held_out) = (everything(&data.train), everything(&data.held_out));
+        |examples: &Labelled| batch(examples, &(0..examples.len()).collect::<Vec<_>>(), &plain);
+    let (training, held_out) = (everything(&train), everything(&held_out));
     let first = rows(&network, None);
     let mut reported: Vec<f64> = Vec::new();
     let mut waiting = Vec::new();
     let mut first_loss = None;
     for step in 1..=task.steps {
-        let (inputs, labels) = batch(&data.train, batches.next(64), &device);
+        let (inputs, labels) = batch(&train, batches.next(64), &device);
         let loss = cross_entropy.forward(network.forward(inputs), labels);
         let gradients = GradientsParams::from_grads(loss.backward(), &network);
         waiting.push(loss.without_autodiff());
@@ -200,7 +207,7 @@ fn rows(network: &Mlp, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
     rows.1
 }
 
-fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
+fn batch(examples: &Labelled, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
     let (inputs, labels) = examples.gather(indices);
     let inputs = Tensor::from_data(
         TensorData::new(inputs, [indices.len(), examples.features]),

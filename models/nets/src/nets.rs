@@ -15,7 +15,7 @@ pub use architecture::Architecture;
 pub use cnn::{Cnn, CnnConfig};
 pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
-pub use transformer::{Looks, Transformer, TransformerConfig};
+pub use transformer::{Block, Looks, Transformer, TransformerConfig};
 
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]

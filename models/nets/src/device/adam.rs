@@ -91,16 +91,15 @@ impl ModuleMapper for Pass<'_> {
         let moments = self.moments.entry(param.id).or_default();
         let rate = self.rate;
         param.map(|weights| {
-            let weights = weights.without_autodiff();
+            // With autodiff, and with what it does with activations.
             let (device, dtype) = (weights.device(), weights.dtype());
+            let weights = weights.without_autodiff();
             // Out of the tensor and back: no copy is made of what nobody else holds.
             let gradient = gradient.into_data().convert::<f32>();
             let mut data = weights.into_data().convert::<f32>();
             moments.update(&mut data, &gradient, rate);
             // A leaf again: the update is no part of the next step's graph.
-            Tensor::from_data(data, (&device, dtype))
-                .autodiff()
-                .require_grad()
+            Tensor::from_data(data, (&device, dtype)).require_grad()
         })
     }
 }

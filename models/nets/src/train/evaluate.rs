@@ -2,16 +2,19 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
 
-use crate::data::Examples;
-use crate::nets::{Activation, Network, cross_entropy};
+use crate::data::{Examples, Numbers};
+use crate::nets::{Activation, Inputs, Network, cross_entropy};
 
 /// Examples judged at once, which bounds the memory it takes.
 const CHUNK: usize = 1000;
+/// Labels judged at once: a sequence has as many as tokens.
+const CHUNK_LABELS: usize = 4096;
 
 /// Examples on the device, in chunks.
 pub(super) struct EvaluationSet {
-    /// Inputs `[chunk, features]` and labels `[chunk]`.
-    chunks: Vec<(Tensor<2>, Tensor<1, Int>)>,
+    /// Inputs `[chunk, features]` and labels `[chunk]`, or `[chunk * context]` for sequences.
+    chunks: Vec<(Inputs, Tensor<1, Int>)>,
+    /// Labels of all chunks.
     len: usize,
 }
 
@@ -28,12 +31,13 @@ impl EvaluationSet {
     /// Copies the examples to the device, which must not be an autodiff one.
     pub(super) fn new(examples: &Examples, device: &Device) -> Self {
         let indices: Vec<usize> = (0..examples.len()).collect();
+        let labels_each = examples.labels_each();
         let chunks = indices
-            .chunks(CHUNK)
+            .chunks((CHUNK_LABELS / labels_each).clamp(1, CHUNK))
             .map(|chunk| batch(examples, chunk, device));
         Self {
             chunks: chunks.collect(),
-            len: examples.len(),
+            len: examples.len() * labels_each,
         }
     }
 
@@ -60,7 +64,7 @@ impl EvaluationSet {
         }
     }
 
-    /// The probability of every class for each example, row-major `[len, classes]`.
+    /// The probability of every class for each label, row-major `[len, classes]`.
     pub(super) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
         self.chunks
             .iter()
@@ -69,10 +73,10 @@ impl EvaluationSet {
     }
 }
 
-/// The probability of every class, row-major `[batch, classes]`.
+/// The probability of every class, row-major `[labels, classes]`.
 pub(super) fn probabilities(
     network: &Network,
-    inputs: Tensor<2>,
+    inputs: impl Into<Inputs>,
     activation: Activation,
 ) -> Vec<f32> {
     softmax(network.forward(inputs, activation), 1)
@@ -81,17 +85,24 @@ pub(super) fn probabilities(
         .collect()
 }
 
-/// Inputs `[indices, features]` and labels `[indices]` on the device.
+/// Inputs `[indices, features]` and labels `[indices]` on the device; of sequences, tokens `[indices, context]` and
+/// labels `[indices * context]`.
 pub(super) fn batch(
     examples: &Examples,
     indices: &[usize],
     device: &Device,
-) -> (Tensor<2>, Tensor<1, Int>) {
-    let (inputs, labels) = examples.gather(indices);
-    let inputs = Tensor::from_data(
-        TensorData::new(inputs, [indices.len(), examples.features]),
-        device,
-    );
-    let labels = Tensor::from_data(TensorData::new(labels, [indices.len()]), device);
+) -> (Inputs, Tensor<1, Int>) {
+    let batch = examples.gather(indices);
+    let shape = [batch.rows, batch.columns];
+    let inputs = match batch.inputs {
+        Numbers::Floats(floats) => {
+            Inputs::Numbers(Tensor::from_data(TensorData::new(floats, shape), device))
+        }
+        Numbers::Tokens(tokens) => {
+            Inputs::Tokens(Tensor::from_data(TensorData::new(tokens, shape), device))
+        }
+    };
+    let count = batch.labels.len();
+    let labels = Tensor::from_data(TensorData::new(batch.labels, [count]), device);
     (inputs, labels)
 }

@@ -4,7 +4,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 
-use crate::nets::Network;
+use crate::nets::{Block, Network};
 
 /// The L2 norm of a tensor as a tensor `[1]`. Scaled by the largest element, because the squares of a vanished
 /// gradient's elements would be zero and those of an exploded one infinite.
@@ -47,7 +47,8 @@ pub(super) fn weights(network: &Network) -> Vec<Tensor<1>> {
     rows.0
 }
 
-/// The layer of every parameter, counted from 0 at the input: weights open a layer, and its biases follow.
+/// The layer of every parameter, counted from 0 at the input: weights open a layer, and its biases follow. Of a
+/// transformer the embedding, each block and the head with its norm are a layer.
 pub(super) fn layers(network: &Network) -> Vec<usize> {
     struct Layers(Vec<usize>);
     impl ModuleVisitor for Layers {
@@ -56,9 +57,22 @@ pub(super) fn layers(network: &Network) -> Vec<usize> {
             self.0.push(self.0.last().map_or(0, |layer| layer + opens));
         }
     }
-    let mut layers = Layers(Vec::new());
-    network.visit(&mut layers);
-    layers.0
+    let mut all = Layers(Vec::new());
+    network.visit(&mut all);
+    match network {
+        Network::Mlp(_) | Network::Cnn(_) => all.0,
+        Network::Transformer(transformer) => {
+            let of_block = |(index, block): (usize, &Block)| {
+                let mut inside = Layers(Vec::new());
+                block.visit(&mut inside);
+                vec![index + 1; inside.0.len()]
+            };
+            let mut layers = vec![0];
+            layers.extend(transformer.blocks.iter().enumerate().flat_map(of_block));
+            layers.resize(all.0.len(), transformer.blocks.len() + 1);
+            layers
+        }
+    }
 }
 
 /// The norms of one step, still on the device; each list has one tensor `[1]` per parameter.

@@ -178,8 +178,8 @@ impl ModuleMapper for Shrink {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         param.map(|weights| {
             // A leaf again: the decay is no part of the next step's graph.
-            let shrunk = weights.without_autodiff().mul_scalar(1.0 - self.decay);
-            shrunk.autodiff().require_grad()
+            let shrunk = weights.mul_scalar(1.0 - self.decay);
+            shrunk.detach().require_grad()
         })
     }
 }

@@ -1,27 +1,53 @@
 //! What the network makes of its data, as pictures.
 
+mod neurons;
+mod reading;
 mod weights;
+mod writing;
 
 use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_lab::Sink;
 use mlsys_lab::frame::{Frame, HeatMap, Image, Images, Point, Verdict};
 use mlsys_lab::report::{Moment, Report};
 
-use super::evaluate::{EvaluationSet, batch, probabilities};
-use crate::data::{Data, DataConfig, Examples};
+use self::reading::Reading;
+use self::writing::Writing;
+use super::evaluate::{EvaluationSet, probabilities};
+use super::trainer::Trainer;
+use crate::data::{Data, Examples, Labelled, Vocabulary};
 use crate::nets::{Activation, Network};
 
 /// Everything pictures need besides the network.
 pub(super) struct Pictures {
     held_out: EvaluationSet,
     labels: Vec<i32>,
-    classes: usize,
+    /// What the classes are called.
+    classes: Vec<String>,
     view: View,
 }
 
 enum View {
     Plane(Plane),
     Samples(Samples),
+    Tokens(Box<Tokens>),
+}
+
+/// What is pictured.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) trainer: &'a Trainer,
+    pub(super) train: &'a Examples,
+    pub(super) activation: Activation,
+    /// Steps done.
+    pub(super) step: u64,
+    /// Steps done at the last evaluation.
+    pub(super) evaluated: u64,
+}
+
+/// A few held-out tokens, to read and to write on from.
+struct Tokens {
+    reading: Reading,
+    writing: Writing,
 }
 
 /// A grid over the plane that shows all points.
@@ -37,7 +63,7 @@ struct Plane {
 struct Samples {
     /// `[count, pixels]`.
     inputs: Tensor<2>,
-    examples: Examples,
+    examples: Labelled,
 }
 
 const COLUMNS: usize = 72;
@@ -48,31 +74,56 @@ const MOST_POINTS: usize = 400;
 const MOST_SAMPLES: usize = 20;
 
 impl Pictures {
-    pub(super) fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
-        let view = if config.dataset.is_points() {
-            View::Plane(Plane::new(&data.train, device))
-        } else {
-            View::Samples(Samples::new(&data.held_out, device))
+    /// Pictures of a network that learns `data`; what is drawn at random comes from `seed`.
+    pub(super) fn new(data: &Data, classes: usize, seed: u64, device: &Device) -> Self {
+        let vocabulary = match &data.language {
+            Some(language) => language.vocabulary.clone(),
+            None => Vocabulary::numbers(classes),
         };
+        let (view, labels) = match (&data.train, &data.held_out) {
+            (_, Examples::Sequence(held_out)) => {
+                let tokens = Tokens {
+                    reading: Reading::new(held_out, &vocabulary, device),
+                    writing: Writing::new(held_out, &vocabulary, seed, device),
+                };
+                (View::Tokens(Box::new(tokens)), held_out.all_labels())
+            }
+            (Examples::Labelled(train), Examples::Labelled(held_out)) if train.features == 2 => {
+                let plane = Plane::new(train, device);
+                (View::Plane(plane), held_out.labels.clone())
+            }
+            (_, Examples::Labelled(held_out)) => {
+                let samples = Samples::new(held_out, device);
+                (View::Samples(samples), held_out.labels.clone())
+            }
+        };
+        let classes = (0..classes)
+            .map(|class| vocabulary.label(class as i32))
+            .collect();
         Self {
             held_out: EvaluationSet::new(&data.held_out, device),
-            labels: data.held_out.labels.clone(),
-            classes: config.dataset.classes(),
+            labels,
+            classes,
             view,
         }
     }
 
-    /// Sends the pictures that somebody wants now, and says how many; `network` is asked for only then.
+    /// Sends the pictures that somebody wants now, and says how many.
     pub(super) fn offer(
-        &self,
+        &mut self,
         sink: &mut dyn Sink,
         moment: Moment,
-        step: u64,
-        activation: Activation,
-        network: impl Fn() -> Network,
+        subject: Subject<'_>,
     ) -> usize {
+        let Subject {
+            trainer,
+            train,
+            activation,
+            step,
+            evaluated,
+        } = subject;
         let mut made = 0;
-        let mut send = |panel: &str, make: &dyn Fn() -> Option<Frame>| {
+        let mut send = |panel: &str, make: &mut dyn FnMut() -> Option<Frame>| {
             if sink.wants_frame(panel, moment)
                 && let Some(frame) = make()
             {
@@ -84,22 +135,37 @@ impl Pictures {
                 });
             }
         };
-        match &self.view {
-            View::Plane(plane) => send("decision-boundary", &|| plane.draw(&network(), activation)),
-            View::Samples(samples) => send("samples", &|| {
-                Some(samples.draw(&network(), activation, self.classes))
-            }),
-        }
-        send("confusion", &|| {
-            Some(self.confusion(&network(), activation))
+        send("confusion", &mut || {
+            Some(self.confusion(&trainer.network(), activation))
         });
-        send("weights", &|| weights::draw(&network()));
+        send("weights", &mut || weights::draw(&trainer.network()));
+        send("network", &mut || neurons::draw(trainer, train, activation));
+        match &mut self.view {
+            View::Plane(plane) => send("decision-boundary", &mut || {
+                plane.draw(&trainer.network(), activation)
+            }),
+            View::Samples(samples) => send("samples", &mut || {
+                Some(samples.draw(&trainer.network(), activation, self.classes.len()))
+            }),
+            View::Tokens(tokens) => {
+                let Tokens { reading, writing } = tokens.as_mut();
+                send("next-token", &mut || reading.next_token(&trainer.network()));
+                send("attention", &mut || reading.attention(&trainer.network()));
+                send("logit-lens", &mut || reading.lens(&trainer.network()));
+                // Writing takes as long as many steps: once an evaluation is enough.
+                if moment == Moment::Final || writing.is_due(evaluated) {
+                    send("text", &mut || {
+                        writing.draw(&trainer.network(), step, evaluated)
+                    });
+                }
+            }
+        }
         made
     }
 
     /// True class by row, predicted class by column, as shares of the row.
     fn confusion(&self, network: &Network, activation: Activation) -> Frame {
-        let classes = self.classes;
+        let classes = self.classes.len();
         let predicted = self.held_out.probabilities(network, activation);
         let mut counts = vec![0.0_f32; classes * classes];
         for (probabilities, &label) in predicted.chunks(classes).zip(&self.labels) {
@@ -111,7 +177,6 @@ impl Pictures {
             let total: f32 = row.iter().sum::<f32>().max(1.0);
             row.iter_mut().for_each(|count| *count /= total);
         }
-        let labels: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
         Frame::HeatMap(HeatMap {
             columns: classes,
             rows: classes,
@@ -120,8 +185,8 @@ impl Pictures {
             high: 1.0,
             x: (0.0, classes as f32),
             y: (0.0, classes as f32),
-            column_labels: labels.clone(),
-            row_labels: labels,
+            column_labels: self.classes.clone(),
+            row_labels: self.classes.clone(),
             points: Vec::new(),
             legend: "share of a true class (row) read as a class (column)".to_owned(),
         })
@@ -129,7 +194,7 @@ impl Pictures {
 }
 
 impl Plane {
-    fn new(examples: &Examples, device: &Device) -> Self {
+    fn new(examples: &Labelled, device: &Device) -> Self {
         let farthest = examples
             .inputs
             .iter()
@@ -183,13 +248,14 @@ impl Plane {
 }
 
 impl Samples {
-    fn new(held_out: &Examples, device: &Device) -> Self {
+    fn new(held_out: &Labelled, device: &Device) -> Self {
         let indices: Vec<usize> = (0..held_out.len().min(MOST_SAMPLES)).collect();
         let (inputs, labels) = held_out.gather(&indices);
-        let (on_device, _) = batch(held_out, &indices, device);
+        let shape = [indices.len(), held_out.features];
+        let on_device = TensorData::new(inputs.clone(), shape);
         Self {
-            inputs: on_device,
-            examples: Examples {
+            inputs: Tensor::from_data(on_device, device),
+            examples: Labelled {
                 inputs,
                 labels,
                 features: held_out.features,

@@ -15,7 +15,7 @@ use self::losses::Losses;
 use super::clock::StepTimes;
 use super::evaluate::EvaluationSet;
 use super::pictures::Pictures;
-use super::setup::{Knobs, Setup, Timing};
+use super::setup::{self, Activations, Knobs, Setup, Timing};
 use super::trainer::{Measuring, Trainer};
 use crate::data::{self, Batches, Data, DataConfig};
 use crate::device;
@@ -28,6 +28,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     let mut session = Session::open(run)?;
     session.report_sizes(run);
+    session.report_yardsticks(run);
     session.draw(run, Moment::Final);
     while session.divergence.is_none() && session.step < session.knobs.steps {
         let asked = Instant::now();
@@ -86,6 +87,8 @@ struct Session {
     evaluated: u64,
     recorded: u64,
     peak_memory: Option<u64>,
+    /// Floating-point operations that the device could do in a second, if somebody has said so.
+    peak: Option<f64>,
 }
 
 /// The examples that evaluations use, on the device.
@@ -112,10 +115,14 @@ impl Session {
         run.sink
             .report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
-        let training = device.clone().autodiff();
+        let training = match setup.activations {
+            Activations::Kept => device.clone().autodiff(),
+            Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
+        };
         let network = setup
             .architecture
             .init(setup.initialization, setup.seed, &training);
+        let classes = setup.data.classes().map_err(setup::unusable)?;
         let batches = Batches::new(setup.seed, data.train.len());
         let trainer = Trainer::new(network, &knobs, batches, (run.device, training));
         let status = if device::is_asynchronous(run.device) {
@@ -129,8 +136,8 @@ impl Session {
             id: run.device,
             judged: Judged::new(&setup.data, &data, &device),
             layers: trainer.layers(),
-            pictures: Pictures::new(&setup.data, &data, &device),
-            losses: Losses::new(setup.data.dataset.classes()),
+            pictures: Pictures::new(&data, classes, setup.seed, &device),
+            losses: Losses::new(classes),
             architecture: setup.architecture,
             config: setup.data,
             device,
@@ -147,6 +154,7 @@ impl Session {
             evaluated: 0,
             recorded: 0,
             peak_memory: None,
+            peak: setup.peak,
         })
     }
 
@@ -172,7 +180,8 @@ impl Session {
             };
             self.data = load(&self.config)?;
             self.judged = Judged::new(&self.config, &self.data, &self.device);
-            self.pictures = Pictures::new(&self.config, &self.data, &self.device);
+            let classes = self.config.classes().map_err(setup::unusable)?;
+            self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
         }
         if before.rule != self.knobs.rule {
             self.trainer.reset_optimizer(&self.knobs);
@@ -274,5 +283,5 @@ fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
 }
 
 fn load(config: &DataConfig) -> Result<Data, LabError> {
-    data::load(config).map_err(|error| LabError::Data(error.to_string()))
+    data::load(config).map_err(setup::unusable)
 }

@@ -5,15 +5,29 @@ use std::path::PathBuf;
 use mlsys_lab::{LabError, Params};
 
 use super::optimizer::{Rule, UpdateKnobs};
-use crate::data::{DataConfig, Dataset};
-use crate::nets::{Activation, Architecture, CnnConfig, Initialization, MlpConfig};
+use crate::data::{DataConfig, DataError, Dataset, Form};
+use crate::nets::{
+    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
+};
 
 /// What cannot change during a run.
 pub(super) struct Setup {
     pub(super) data: DataConfig,
     pub(super) architecture: Architecture,
     pub(super) initialization: Initialization,
+    pub(super) activations: Activations,
+    /// Floating-point operations that the device could do in a second, if somebody has said so.
+    pub(super) peak: Option<f64>,
     pub(super) seed: u64,
+}
+
+/// What becomes of activations between the forward and the backward pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activations {
+    /// They are kept.
+    Kept,
+    /// Those that are cheap to compute are computed again.
+    Recomputed,
 }
 
 /// What may change between two steps.
@@ -44,17 +58,25 @@ pub(super) enum Timing {
 enum Model {
     Mlp,
     Cnn,
+    Transformer,
 }
 
-const DATASETS: [(&str, Dataset); 6] = [
+const DATASETS: [(&str, Dataset); 9] = [
     ("spiral", Dataset::Spiral),
     ("moons", Dataset::Moons),
     ("circles", Dataset::Circles),
     ("xor", Dataset::Xor),
     ("digits", Dataset::Digits),
     ("idx", Dataset::Idx),
+    ("chain", Dataset::Chain),
+    ("sums", Dataset::Sums),
+    ("text", Dataset::Text),
 ];
-const MODELS: [(&str, Model); 2] = [("mlp", Model::Mlp), ("cnn", Model::Cnn)];
+const MODELS: [(&str, Model); 3] = [
+    ("mlp", Model::Mlp),
+    ("cnn", Model::Cnn),
+    ("transformer", Model::Transformer),
+];
 const ACTIVATIONS: [(&str, Activation); 6] = [
     ("relu", Activation::Relu),
     ("tanh", Activation::Tanh),
@@ -82,20 +104,27 @@ impl Setup {
         let seed = params.int("seed")?.unsigned_abs();
         let defaults = DataConfig::new(dataset, seed);
         let knobs = Knobs::read(params)?;
+        let data = DataConfig {
+            samples: size_or(params, "samples", defaults.samples)?,
+            noise: knobs.noise,
+            jitter: knobs.jitter,
+            turns: params.float("turns")? as f32,
+            folder: text(params, "data_dir").map(PathBuf::from),
+            symbols: params.size("symbols")?,
+            context: params.size("context")?,
+            corpus: text(params, "corpus"),
+            ..defaults
+        };
         Ok(Self {
-            data: DataConfig {
-                samples: size_or(params, "samples", defaults.samples)?,
-                noise: knobs.noise,
-                jitter: knobs.jitter,
-                turns: params.float("turns")? as f32,
-                folder: params
-                    .get("data_dir")
-                    .and_then(|value| value.as_str())
-                    .map(PathBuf::from),
-                ..defaults
-            },
-            architecture: architecture(params, dataset)?,
+            architecture: architecture(params, &data)?,
             initialization: pick(params, "initialization", &INITIALIZATIONS)?,
+            activations: if params.bool("recompute")? {
+                Activations::Recomputed
+            } else {
+                Activations::Kept
+            },
+            peak: params.optional_float("peak_flops_per_second"),
+            data,
             seed,
         })
     }
@@ -130,30 +159,80 @@ impl Knobs {
     }
 }
 
-fn architecture(params: &Params, dataset: Dataset) -> Result<Architecture, LabError> {
-    let outputs = dataset.classes();
-    match pick(params, "model", &MODELS)? {
-        Model::Mlp => {
-            let depth = size_or(params, "depth", if dataset.is_points() { 2 } else { 1 })?;
+fn architecture(params: &Params, data: &DataConfig) -> Result<Architecture, LabError> {
+    let form = data.dataset.form();
+    let outputs = data.classes().map_err(unusable)?;
+    match (pick(params, "model", &MODELS)?, form) {
+        (Model::Mlp, Form::Points | Form::Images) => {
+            let depth = size_or(params, "depth", if form == Form::Points { 2 } else { 1 })?;
             let width = size_or(params, "width", 32)?;
             Ok(Architecture::Mlp(MlpConfig {
-                inputs: dataset.features(),
+                inputs: data.features(),
                 hidden: vec![width; depth],
                 outputs,
             }))
         }
-        Model::Cnn if dataset.is_points() => Err(LabError::contradiction(
-            ["dataset", "model"],
-            "a cnn slides windows over images, and this data set is points in the plane; \
-             set dataset to digits, or model to mlp",
-        )),
-        Model::Cnn => Ok(Architecture::Cnn(CnnConfig {
-            edge: dataset.features().isqrt(),
+        (Model::Cnn, Form::Images) => Ok(Architecture::Cnn(CnnConfig {
+            edge: data.features().isqrt(),
             width: size_or(params, "width", 8)?,
             depth: size_or(params, "depth", 2)?,
             outputs,
         })),
+        (Model::Transformer, Form::Tokens) => transformer(params, outputs),
+        (Model::Cnn, Form::Points) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "a cnn slides windows over images, and this data set is points in the plane; \
+             set dataset to digits, or model to mlp",
+        )),
+        (Model::Mlp | Model::Cnn, Form::Tokens) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "this data set is a sequence of tokens, and only a transformer reads those; set model to transformer, \
+             or dataset to spiral or digits",
+        )),
+        (Model::Transformer, Form::Points | Form::Images) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "a transformer reads sequences of tokens, and this data set has none; set dataset to chain, sums or text, \
+             or model to mlp",
+        )),
     }
+}
+
+fn transformer(params: &Params, vocab: usize) -> Result<Architecture, LabError> {
+    let width = size_or(params, "width", 32)?;
+    let config = TransformerConfig {
+        vocab,
+        width,
+        depth: size_or(params, "depth", 2)?,
+        heads: params.size("heads")?,
+        kv_heads: params.size("kv_heads")?,
+        ffn: TransformerConfig::gated(width),
+        context: params.size("context")?,
+    };
+    match config.check() {
+        Ok(()) => Ok(Architecture::Transformer(config)),
+        Err((names, reason)) => Err(LabError::contradiction(names.iter().copied(), reason)),
+    }
+}
+
+/// Data that cannot be used: a text is a parameter, the rest comes from files.
+pub(super) fn unusable(error: DataError) -> LabError {
+    match error {
+        DataError::Corpus(fault) => LabError::contradiction(["corpus"], fault.to_string()),
+        DataError::TooFewTokens { .. } => {
+            LabError::contradiction(["samples", "context"], error.to_string())
+        }
+        DataError::NoFolder
+        | DataError::FolderUnreadable { .. }
+        | DataError::FilesMissing { .. }
+        | DataError::File { .. }
+        | DataError::CountsDiffer { .. }
+        | DataError::Several(_) => LabError::Data(error.to_string()),
+    }
+}
+
+fn text(params: &Params, name: &str) -> Option<String> {
+    let value = params.get(name)?;
+    value.as_str().map(str::to_owned)
 }
 
 fn size_or(params: &Params, name: &str, default: usize) -> Result<usize, LabError> {

@@ -11,7 +11,7 @@ use super::measure::{self, StepNorms};
 use super::optimizer::Optimizer;
 use super::setup::Knobs;
 use crate::data::{Batches, Examples};
-use crate::nets::{Network, cross_entropy};
+use crate::nets::{Activation, Network, cross_entropy};
 
 /// A network on its way.
 pub(super) struct Trainer {
@@ -105,6 +105,18 @@ impl Trainer {
     /// The network as it is, without autodiff.
     pub(super) fn network(&self) -> Network {
         self.network.valid()
+    }
+
+    /// The gradients of the mean loss of some examples, where the network stands; no step is done.
+    pub(super) fn gradients(
+        &self,
+        examples: &Examples,
+        indices: &[usize],
+        activation: Activation,
+    ) -> GradientsParams {
+        let (inputs, labels) = batch(examples, indices, &self.device);
+        let loss = cross_entropy(self.network.forward(inputs, activation), labels);
+        GradientsParams::from_grads(loss.backward(), &self.network)
     }
 
     /// How far the weights are from their start.

@@ -249,14 +249,17 @@ fn pictures_come_at_the_start_and_at_the_end() {
             .map(|(name, (step, _))| (name.to_string(), *step))
             .collect::<Vec<_>>()
     };
-    let expected = |names: [&str; 3]| names.map(|name| (name.to_owned(), 3)).to_vec();
+    let expected = |names: &[&str]| {
+        let at_the_end = names.iter().map(|name| (name.to_string(), 3));
+        at_the_end.collect::<Vec<_>>()
+    };
     assert_eq!(
         panels(&points),
-        expected(["confusion", "decision-boundary", "weights"])
+        expected(&["confusion", "decision-boundary", "network", "weights"])
     );
     assert_eq!(
         panels(&images),
-        expected(["confusion", "samples", "weights"])
+        expected(&["confusion", "samples", "weights"])
     );
 }
 

@@ -11,4 +11,5 @@ mod devices;
 mod gradients;
 mod harness;
 mod learning;
+mod sequences;
 mod steering;

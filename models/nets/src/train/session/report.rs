@@ -7,6 +7,7 @@ use super::{Session, point};
 use crate::device;
 use crate::train::clock::Phase;
 use crate::train::measure::{Norms, StepNorms};
+use crate::train::pictures::Subject;
 use crate::train::setup::Timing;
 
 impl Session {
@@ -74,26 +75,21 @@ impl Session {
     pub(super) fn report_progress(&mut self, run: &mut Run<'_>) {
         let step = self.step;
         point(run, "samples_seen", step, self.samples_seen as f64);
-        point(
-            run,
-            "epochs",
-            step,
-            self.samples_seen as f64 / self.data.train.len() as f64,
-        );
+        let epochs = self.data.train.epochs(self.samples_seen);
+        point(run, "epochs", step, epochs);
         if let Some(seconds) = self.times.seconds_per_step() {
+            let samples = self.knobs.batch_size as f64 / seconds;
+            let flops = self.flops_per_step() as f64 / seconds;
             point(run, "seconds_per_step", step, seconds);
-            point(
-                run,
-                "samples_per_second",
-                step,
-                self.knobs.batch_size as f64 / seconds,
-            );
-            point(
-                run,
-                "flops_per_second",
-                step,
-                self.flops_per_step() as f64 / seconds,
-            );
+            point(run, "samples_per_second", step, samples);
+            if self.data.language.is_some() {
+                let tokens = samples * self.config.context as f64;
+                point(run, "tokens_per_second", step, tokens);
+            }
+            point(run, "flops_per_second", step, flops);
+            if let Some(peak) = self.peak {
+                point(run, "mfu", step, flops / peak);
+            }
         }
         if self.knobs.timing == Timing::Phases {
             for phase in Phase::ALL {
@@ -118,6 +114,15 @@ impl Session {
             None => held_out.accuracy,
         };
         point(run, "validation_loss", self.step, held_out.loss);
+        if self
+            .data
+            .language
+            .as_ref()
+            .is_some_and(|language| language.vocabulary.is_characters())
+        {
+            let bits = held_out.loss / std::f64::consts::LN_2;
+            point(run, "bits_per_character", self.step, bits);
+        }
         point(run, "accuracy", self.step, accuracy);
         point(run, "validation_accuracy", self.step, held_out.accuracy);
     }
@@ -125,18 +130,31 @@ impl Session {
     /// Offers a picture to every panel that has one.
     pub(super) fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
         if self.divergence.is_none() {
-            let activation = self.knobs.activation;
-            let made = self
-                .pictures
-                .offer(run.sink, moment, self.step, activation, || {
-                    self.trainer.network()
-                });
+            let subject = Subject {
+                trainer: &self.trainer,
+                train: &self.data.train,
+                activation: self.knobs.activation,
+                step: self.step,
+                evaluated: self.evaluated,
+            };
+            let made = self.pictures.offer(run.sink, moment, subject);
             if made > 0 {
                 // The device did other work than steps.
                 self.times.void_window();
             }
         }
         run.sink.frames_done();
+    }
+
+    /// Reports what a sequence's losses can be compared with.
+    pub(super) fn report_yardsticks(&self, run: &mut Run<'_>) {
+        if let Some(language) = &self.data.language {
+            run.scalar("unigram_entropy", language.unigram_entropy);
+            run.scalar("bigram_entropy", language.bigram_entropy);
+            if let Some(floor) = language.floor {
+                run.scalar("loss_floor", floor);
+            }
+        }
     }
 
     /// Reports the sizes that follow from the knobs.

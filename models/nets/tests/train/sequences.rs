@@ -1,0 +1,303 @@
+//! Transformers on sequences.
+
+use mlsys_lab::frame::Frame;
+use mlsys_lab::{LabError, Value};
+
+use crate::harness::{Outcome, first_difference, train, try_train};
+
+/// A transformer so small that tests stay quick.
+const TINY: [&str; 9] = [
+    "model=transformer",
+    "width=16",
+    "heads=2",
+    "kv_heads=1",
+    "depth=1",
+    "context=16",
+    "batch_size=8",
+    "learning_rate=0.01",
+    "record_every=5",
+];
+
+fn tiny(more: &[&str]) -> Outcome {
+    train(&tiny_but(more))
+}
+
+/// The tiny transformer's settings, but for those that are set otherwise.
+fn tiny_but<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let name = |setting: &&str| setting.split('=').next().unwrap().to_owned();
+    let kept = TINY
+        .iter()
+        .filter(|setting| !more.iter().any(|other| name(other) == name(setting)));
+    kept.chain(more).copied().collect()
+}
+
+fn refused(settings: &[&str]) -> LabError {
+    try_train(settings)
+        .err()
+        .unwrap_or_else(|| panic!("{settings:?} was not refused"))
+}
+
+#[test]
+fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
+    let run = train(&[
+        "dataset=chain",
+        "model=transformer",
+        "learning_rate=0.003",
+        "steps=200",
+        "batch_size=16",
+    ]);
+    let (loss, floor) = (run.number("validation_loss"), run.number("loss_floor"));
+    assert!((floor - 1.1369).abs() < 1e-4, "{floor}");
+    // 4992 held-out symbols: three standard errors of their -ln p are 0.03.
+    assert!(
+        loss <= floor + 0.15 && loss >= floor - 0.03,
+        "{loss} {floor}"
+    );
+    for (name, expected) in [
+        ("parameters", 27_296.0),
+        ("samples_seen", 3200.0),
+        ("epochs", 3200.0 * 32.0 / 20_000.0),
+    ] {
+        assert_eq!(run.number(name), expected, "{name}");
+    }
+    assert!((run.number("bigram_entropy") - floor).abs() < 0.03);
+    assert!(run.number("unigram_entropy") > 3.0);
+}
+
+#[test]
+fn a_tiny_transformer_reads_text_better_than_letters_and_pairs_can_be_counted() {
+    let run = tiny(&[
+        "dataset=text",
+        "width=32",
+        "steps=300",
+        "evaluate_every=100",
+    ]);
+    let losses = run.values("validation_loss");
+    let (unigrams, bigrams) = (run.number("unigram_entropy"), run.number("bigram_entropy"));
+    assert!(bigrams < unigrams - 0.5, "{bigrams} {unigrams}");
+    assert!(losses[0] > unigrams, "{losses:?}");
+    assert!(
+        losses[losses.len() - 1] < bigrams - 0.1,
+        "{losses:?} {bigrams}"
+    );
+    let bits = run.number("bits_per_character");
+    assert!((bits - run.number("validation_loss") / 2.0_f64.ln()).abs() < 1e-12);
+}
+
+#[test]
+fn sums_are_learned_as_far_as_their_look() {
+    let run = tiny(&["dataset=sums", "steps=150"]);
+    assert!(run.number("validation_loss") < run.number("bigram_entropy"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_series_and_the_same_text_bit_for_bit() {
+    let settings = ["dataset=text", "steps=12", "seed=3"];
+    let (one, other) = (tiny(&settings), tiny(&settings));
+    assert_eq!(first_difference(&one, &other), None);
+    assert_eq!(one.data.frames, other.data.frames);
+    let third = tiny(&["dataset=text", "steps=12", "seed=4"]);
+    assert_ne!(first_difference(&one, &third), None);
+}
+
+#[test]
+fn what_is_computed_again_changes_no_gradient() {
+    for settings in [
+        tiny_but(&["dataset=chain", "steps=10"]),
+        tiny_but(&[
+            "dataset=chain",
+            "steps=5",
+            "optimizer=adamw",
+            "weight_decay=0.1",
+        ]),
+        tiny_but(&["dataset=chain", "steps=5", "optimizer=momentum"]),
+        vec![
+            "dataset=digits",
+            "learning_rate=0.003",
+            "steps=10",
+            "depth=2",
+        ],
+        vec!["dataset=digits", "model=cnn", "width=2", "steps=3"],
+    ] {
+        let kept = train(&settings);
+        let recomputed = train(&[&settings[..], &["recompute=true"]].concat());
+        assert_eq!(first_difference(&kept, &recomputed), None, "{settings:?}");
+    }
+}
+
+#[test]
+fn what_a_transformer_reports_is_declared_and_what_is_declared_is_reported() {
+    for settings in [
+        vec!["dataset=chain", "steps=2"],
+        vec!["dataset=sums", "steps=2", "profile=true"],
+        vec!["dataset=text", "steps=2", "peak_flops_per_second=1e12"],
+        vec!["dataset=chain", "steps=2", "depth=0"],
+    ] {
+        let run = tiny(&settings);
+        run.assert_declared();
+        let reported = |name: &str| run.data.metric(name).is_some();
+        let has = |setting: &str| settings.contains(&setting);
+        for (name, expected) in [
+            ("tokens_per_second", true),
+            ("unigram_entropy", true),
+            ("bigram_entropy", true),
+            ("loss_floor", has("dataset=chain")),
+            ("bits_per_character", !has("dataset=chain")),
+            ("forward_seconds", has("profile=true")),
+            ("mfu", has("peak_flops_per_second=1e12")),
+        ] {
+            assert_eq!(reported(name), expected, "{settings:?}: {name}");
+        }
+    }
+    for name in ["tokens_per_second", "bigram_entropy", "mfu"] {
+        assert!(train(&["steps=1"]).data.metric(name).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
+    let run = tiny(&["dataset=sums", "steps=3"]);
+    let names: Vec<&str> = run.data.frames.keys().map(|name| name.as_ref()).collect();
+    assert_eq!(
+        names,
+        [
+            "attention",
+            "confusion",
+            "logit-lens",
+            "next-token",
+            "text",
+            "weights"
+        ]
+    );
+    let frame = |panel: &str| &run.data.frames[panel].1;
+    let Frame::Text(text) = frame("text") else {
+        panic!("no text")
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("     0: "), "{text}");
+    assert!(text.contains("\n     3: ") && text.contains("=|"), "{text}");
+    let Frame::Panes(heads) = frame("attention") else {
+        panic!("no panes")
+    };
+    assert_eq!(heads.len(), 2);
+    for head in heads {
+        let Frame::HeatMap(map) = &head.frame else {
+            panic!("no map")
+        };
+        for (row, cells) in map.cells.chunks(map.columns).enumerate() {
+            assert!((cells.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!(
+                cells[row + 1..].iter().all(|&ahead| ahead == 0.0),
+                "{row}: {cells:?}"
+            );
+        }
+    }
+    let Frame::Bars(next) = frame("next-token") else {
+        panic!("no bars")
+    };
+    let marked: Vec<_> = next
+        .bars
+        .iter()
+        .filter(|bar| !bar.remark.is_empty())
+        .collect();
+    assert_eq!(marked.len(), 1, "{next:?}");
+    let Frame::Table(lens) = frame("logit-lens") else {
+        panic!("no table")
+    };
+    assert_eq!(lens.columns, ["reads", "after block 1", "comes next"]);
+    assert!(lens.rows.iter().all(|row| row.len() == 3));
+}
+
+#[test]
+fn the_weights_of_a_small_perceptron_stand_beside_their_gradients() {
+    let run = train(&["dataset=xor", "width=8", "initialization=zeros", "steps=1"]);
+    let Frame::Panes(panes) = &run.data.frames["network"].1 else {
+        panic!("no panes")
+    };
+    let titles: Vec<&str> = panes.iter().map(|pane| pane.title.as_str()).collect();
+    assert_eq!(titles.len(), 6);
+    assert_eq!(titles[..2], ["layer1 weights", "layer1 gradients"]);
+    let Frame::HeatMap(first) = &panes[1].frame else {
+        panic!("no map")
+    };
+    assert_eq!((first.rows, first.columns), (8, 3));
+    // Nothing breaks the symmetry of zeros: no gradient reaches the first layer.
+    assert!(first.cells.iter().all(|&cell| cell == 0.0));
+    assert!(
+        !train(&["steps=1", "width=40"])
+            .data
+            .frames
+            .contains_key("network")
+    );
+}
+
+#[test]
+fn models_and_data_that_make_no_sense_together_are_refused() {
+    for (settings, words) in [
+        (vec!["dataset=text"], "set model to transformer"),
+        (
+            vec!["dataset=chain", "model=cnn"],
+            "set model to transformer",
+        ),
+        (
+            vec!["model=transformer"],
+            "set dataset to chain, sums or text",
+        ),
+        (
+            vec!["dataset=digits", "model=transformer"],
+            "set dataset to chain",
+        ),
+        (
+            vec!["dataset=chain", "model=transformer", "width=30"],
+            "width",
+        ),
+        (
+            vec!["dataset=chain", "model=transformer", "heads=3"],
+            "width",
+        ),
+        (
+            vec!["dataset=chain", "model=transformer", "kv_heads=3"],
+            "kv_heads",
+        ),
+        (
+            vec!["dataset=chain", "model=transformer", "samples=10"],
+            "10 tokens are less than one sequence of 32",
+        ),
+    ] {
+        let error = refused(&settings);
+        assert!(error.is_usage(), "{settings:?}: {error}");
+        assert!(error.to_string().contains(words), "{settings:?}: {error}");
+    }
+}
+
+#[test]
+fn a_text_of_ones_own_is_learned_and_one_that_is_none_is_refused() {
+    let own = format!("corpus={}", "so it goes, and on it goes. ".repeat(40));
+    let run = tiny(&["dataset=text", "steps=40", &own]);
+    assert!(run.number("validation_loss") < run.number("unigram_entropy"));
+    for (corpus, words) in [
+        ("corpus=", "corpus: the text is empty"),
+        ("corpus=too short", "corpus: the text has 9 characters"),
+        (
+            "corpus=\u{1}PNG",
+            "line 1, column 1 holds the character U+0001",
+        ),
+    ] {
+        let error = refused(&["dataset=text", "model=transformer", corpus]);
+        assert!(
+            error.is_usage() && error.to_string().contains(words),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_transformer_that_diverges_says_so() {
+    let run = tiny(&[
+        "dataset=chain",
+        "optimizer=sgd",
+        "learning_rate=100",
+        "steps=60",
+    ]);
+    assert_eq!(run.data.metric("diverged"), Some(Value::Bool(true)));
+}
