@@ -5,7 +5,9 @@
 
 pub mod axis;
 mod csv;
+pub mod graph;
 mod ink;
+pub mod layout;
 pub mod metrics;
 pub mod outline;
 mod quantity;

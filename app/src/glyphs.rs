@@ -78,6 +78,18 @@ pub struct Glyphs {
     pub heights: &'static [&'static str],
     /// A bar of a quantity that was computed, not measured.
     pub modelled: &'static str,
+    /// Lines of a graph, light, heavy and double, by the sides at which they leave a cell: left 1, right 2, up 4, down 8.
+    pub strokes: [[&'static str; 16]; 3],
+    /// Corners of the box of what is given rather than computed, in the order of [`Glyphs::corners`].
+    pub square: [&'static str; 4],
+    /// Where a line of a graph arrives.
+    pub arrival: &'static str,
+    /// Along the edge that a walk goes forward, and back.
+    pub forward: &'static str,
+    /// Along the edge that a walk goes back.
+    pub back: &'static str,
+    /// Before a derivative.
+    pub partial: &'static str,
 }
 
 const UNICODE: Glyphs = Glyphs {
@@ -114,6 +126,22 @@ const UNICODE: Glyphs = Glyphs {
     lengths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
     heights: &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     modelled: "▒",
+    strokes: [
+        [
+            " ", "─", "─", "─", "│", "╯", "╰", "┴", "│", "╮", "╭", "┬", "│", "┤", "├", "┼",
+        ],
+        [
+            " ", "━", "━", "━", "┃", "┛", "┗", "┻", "┃", "┓", "┏", "┳", "┃", "┫", "┣", "╋",
+        ],
+        [
+            " ", "═", "═", "═", "║", "╝", "╚", "╩", "║", "╗", "╔", "╦", "║", "╣", "╠", "╬",
+        ],
+    ],
+    square: ["┌", "┐", "└", "┘"],
+    arrival: "▸",
+    forward: "▶",
+    back: "◀",
+    partial: "∂",
 };
 
 const ASCII: Glyphs = Glyphs {
@@ -150,6 +178,22 @@ const ASCII: Glyphs = Glyphs {
     lengths: &["#"],
     heights: &["_", ".", "-", "=", "+", "*", "#"],
     modelled: "=",
+    strokes: [
+        [
+            " ", "-", "-", "-", "|", "+", "+", "+", "|", "+", "+", "+", "|", "+", "+", "+",
+        ],
+        [
+            " ", "=", "=", "=", "H", "+", "+", "+", "H", "+", "+", "+", "H", "+", "+", "+",
+        ],
+        [
+            " ", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#",
+        ],
+    ],
+    square: [".", ".", "'", "'"],
+    arrival: ">",
+    forward: ">",
+    back: "<",
+    partial: "d",
 };
 
 impl Glyphs {
@@ -257,10 +301,16 @@ mod tests {
                 glyphs.front,
                 glyphs.point,
                 glyphs.faint_point,
+                glyphs.arrival,
+                glyphs.forward,
+                glyphs.back,
+                glyphs.partial,
             ];
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
             let all = single.iter().chain(tables.into_iter().flatten());
-            for glyph in all.chain(&glyphs.classes).chain(&glyphs.corners) {
+            let all = all.chain(glyphs.strokes.iter().flatten());
+            let all = all.chain(&glyphs.square).chain(&glyphs.corners);
+            for glyph in all.chain(&glyphs.classes) {
                 assert_eq!(glyph.width(), 1, "{glyph}");
             }
         }
@@ -270,6 +320,7 @@ mod tests {
     fn ascii_is_ascii_and_classes_differ() {
         let all = [ASCII.separator, ASCII.arrow, ASCII.ellipsis];
         let tables = ASCII.classes.iter().chain(ASCII.shades);
+        let tables = tables.chain(ASCII.strokes.iter().flatten());
         assert!(all.iter().chain(tables).all(|g| g.is_ascii()));
         for glyphs in [UNICODE, ASCII] {
             for (i, a) in glyphs.classes.iter().enumerate() {

@@ -15,7 +15,7 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
 }
 
 /// The nearest number with so many significant digits.
-fn significant(x: f64, digits: usize) -> f64 {
+pub(crate) fn significant(x: f64, digits: usize) -> f64 {
     format!("{x:.*e}", digits.saturating_sub(1))
         .parse()
         .unwrap_or(x)

@@ -54,6 +54,10 @@ pub enum Command {
     FullScreen,
     /// Look at the chosen picture in another way.
     Inspect(Inspect),
+    /// Fold the group of the selected node of a graph, or unfold it.
+    Fold,
+    /// Fold all groups of a graph, or unfold them.
+    FoldAll,
     /// Sort the table by its marked column, the other way, or not.
     Sort,
     /// Show some rows of the table only.
@@ -136,9 +140,9 @@ pub enum Inspect {
     Left,
     /// Move the cursor right.
     Right,
-    /// Move the cursor of the charts to the recorded step before.
+    /// Move the cursor of the charts to the recorded step before; in a graph a step of the walk back.
     PreviousPoint,
-    /// Move the cursor of the charts to the next recorded step.
+    /// Move the cursor of the charts to the next recorded step; in a graph a step of the walk on.
     NextPoint,
     /// Show fewer steps.
     Closer,
@@ -252,6 +256,12 @@ pub enum Need {
     Picture,
     /// The chosen picture is a chart.
     Chart,
+    /// The chosen picture is a chart, a graph or a timeline: what has parts that can be looked at closer.
+    Space,
+    /// The chosen picture is a chart, or a graph with a walk; from the knobs any picture of the lab is such a graph.
+    Points,
+    /// The chosen picture is a graph with groups.
+    Groups,
     /// The chosen picture is a table.
     Table,
     /// There is a run before the one on the screen.

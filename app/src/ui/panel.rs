@@ -4,6 +4,7 @@
 
 mod bars;
 mod canvas;
+mod graph;
 mod heat;
 mod histogram;
 mod images;
@@ -190,8 +191,7 @@ fn draw_frame(
             images::draw(airy(area), buf, images, marked, look);
         }
         Frame::Graph(graph) => {
-            let lines = outline::graph(graph, graph.walk.len()).join("\n");
-            text::draw(airy(area), buf, &lines, view.scroll, look.theme.text);
+            graph::draw(area, buf, graph, &view.graph, look);
         }
         Frame::Timeline(timeline) => {
             let lines = outline::timeline(timeline, &look.glyphs).join("\n");

@@ -67,6 +67,18 @@ impl App {
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
+            Need::Space => met(
+                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_space(),
+                "the chosen picture is no chart, graph or timeline: v goes to the next one",
+            ),
+            Need::Points => met(
+                slot.is_some_and(|slot| self.has_points(slot)),
+                "no picture has steps to go through",
+            ),
+            Need::Groups => met(
+                self.has_groups(),
+                "the chosen picture is no graph with groups",
+            ),
             Need::Table => met(
                 self.has_table(),
                 "the chosen picture is no table: v goes to the next one",

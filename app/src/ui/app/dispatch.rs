@@ -101,6 +101,8 @@ impl App {
                 self.lay_over(Overlay::Line(line.clone()));
                 return vec![Effect::Copy(line)];
             }
+            Command::Fold => self.fold_group(),
+            Command::FoldAll => self.fold_groups(),
             Command::Sort => self.sort_table(),
             Command::FilterRows => self.open_row_filter(),
             Command::Export => return self.export(),

@@ -1,10 +1,10 @@
 //! Commands on a picture that is no chart.
 
-use mlsys_lab::frame::{Frame, Table};
+use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::Draw;
 
 use super::App;
-use crate::ui::command::{Inspect, Motion};
+use crate::ui::command::{Inspect, Motion, Place};
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
@@ -90,10 +90,7 @@ impl App {
 
     /// Whether the chosen picture is a table with columns.
     pub(super) fn has_table(&self) -> bool {
-        let slot = self.page.as_ref().and_then(Page::slot);
-        let scene = slot.and_then(|slot| slot.scene(slot.chosen()?));
-        let frame = scene.and_then(|scene| scene.frame(&self.look.glyphs));
-        frame.is_some_and(|frame| match frame.as_ref() {
+        self.is_chosen(|frame| match frame {
             Frame::Table(table) => !table.columns.is_empty(),
             Frame::HeatMap(_)
             | Frame::Bars(_)
@@ -106,10 +103,111 @@ impl App {
             | Frame::Text(_) => false,
         })
     }
+
+    /// Whether the chosen picture is one, other than a chart, with parts that can be looked at closer.
+    pub(super) fn has_space(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Graph(_) | Frame::Timeline(_)))
+    }
+
+    /// Whether the chosen picture is a graph with groups.
+    pub(super) fn has_groups(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Graph(graph) if !graph.groups.is_empty()))
+    }
+
+    /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
+    /// any graph of the lab.
+    pub(super) fn has_points(&self, slot: &Slot) -> bool {
+        let chart = slot.draws() == Some(Draw::Line);
+        match self.ground() {
+            Place::Picture => chart || walk_at(slot, slot.chosen()),
+            _ => walked(slot).is_some(),
+        }
+    }
+
+    fn is_chosen(&self, test: impl Fn(&Frame) -> bool) -> bool {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let scene = slot.and_then(|slot| slot.scene(slot.chosen()?));
+        let frame = scene.and_then(|scene| scene.frame(&self.look.glyphs));
+        frame.is_some_and(|frame| test(frame.as_ref()))
+    }
+
+    /// Folds or unfolds the group of the chosen graph's selected node.
+    pub(super) fn fold_group(&mut self) {
+        self.notice = self.with_graph(|graph, view| view.graph.fold(graph));
+    }
+
+    /// Folds or unfolds all groups of the chosen graph.
+    pub(super) fn fold_groups(&mut self) {
+        self.notice = self.with_graph(|graph, view| view.graph.fold_all(graph));
+    }
+
+    fn with_graph<T>(&mut self, act: impl FnOnce(&Graph, &mut FrameView) -> T) -> Option<T> {
+        let slot = self.page.as_mut().and_then(Page::slot_mut)?;
+        let index = slot.chosen()?;
+        let mut act = Some(act);
+        let mut result = None;
+        look_at(slot, index, |frame, view| {
+            if let (Frame::Graph(graph), Some(act)) = (frame, act.take()) {
+                result = Some(act(graph, view));
+            }
+        });
+        result
+    }
+
+    /// Goes along the walk of the lab's graph without going to the picture; false if there is none.
+    pub(super) fn walk_from_afar(&mut self, inspect: Inspect) -> bool {
+        let by = match inspect {
+            Inspect::NextPoint => 1,
+            Inspect::PreviousPoint => -1,
+            Inspect::Left
+            | Inspect::Right
+            | Inspect::Closer
+            | Inspect::Wider
+            | Inspect::Earlier
+            | Inspect::Later
+            | Inspect::Fit
+            | Inspect::LogAxis
+            | Inspect::Smooth => return false,
+        };
+        if self.ground() == Place::Picture {
+            return false;
+        }
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return false;
+        };
+        let Some(index) = walked(slot) else {
+            return false;
+        };
+        // The graph that is walked is shown large, else its steps were done in the dark.
+        if let Some(place) = slot.panels.iter().position(|panel| *panel == index) {
+            slot.panel = place;
+        }
+        look_at(slot, index, |frame, view| {
+            if let Frame::Graph(graph) = frame {
+                view.graph.step(graph, by);
+            }
+        })
+    }
 }
 
-/// Moves the mark left or right; false if the picture is a chart, or the way to look is for charts.
+/// The graph with a walk that is walked from afar: the chosen picture if it is one, else the lab's first.
+fn walked(slot: &Slot) -> Option<usize> {
+    let mut all = slot.chosen().into_iter().chain(slot.panels.iter().copied());
+    all.find(|index| walk_at(slot, Some(*index)))
+}
+
+/// Whether a panel shows a graph with a walk.
+fn walk_at(slot: &Slot, index: Option<usize>) -> bool {
+    let panel = index.and_then(|index| slot.schema.panels.get(index));
+    let frame = panel.and_then(|panel| slot.shown().frames.get(panel.name.as_str()));
+    matches!(frame, Some((_, Frame::Graph(graph))) if !graph.walk.is_empty())
+}
+
+/// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.
 pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
+    let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
+        return false;
+    };
     match inspect {
         Inspect::Left => go(slot, Way::Left),
         Inspect::Right => go(slot, Way::Right),
@@ -119,20 +217,33 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
         | Inspect::Wider
         | Inspect::Earlier
         | Inspect::Later
-        | Inspect::Fit
-        | Inspect::LogAxis
-        | Inspect::Smooth => false,
+        | Inspect::Fit => look_at(slot, index, |frame, view| view.inspect(frame, inspect)),
+        Inspect::LogAxis | Inspect::Smooth => false,
     }
 }
 
-/// The mark moves by the picture alone, so the glyphs of its numbers do not matter.
+/// The mark moves by the picture alone.
 fn go(slot: &mut Slot, way: Way) -> bool {
-    let glyphs = Glyphs::new(GlyphSet::Ascii);
-    let Some((frame, mut view)) = chosen(slot, &glyphs) else {
-        return slot.draws().is_some_and(|draw| draw != Draw::Line);
+    let Some(index) = slot.chosen().filter(|_| slot.draws() != Some(Draw::Line)) else {
+        return false;
     };
-    view.go(&frame, way);
-    if let Some(kept) = slot.chosen_view() {
+    look_at(slot, index, |frame, view| view.go(frame, way));
+    true
+}
+
+/// Changes how a picture that is no chart is looked at; false if it is one or not there yet. The picture is not copied:
+/// it may be large.
+fn look_at(slot: &mut Slot, index: usize, act: impl FnOnce(&Frame, &mut FrameView)) -> bool {
+    // What is marked depends on no glyph of the numbers.
+    let glyphs = Glyphs::new(GlyphSet::Ascii);
+    let scene = slot.scene(index);
+    let seen = scene.and_then(|scene| Some((scene.frame(&glyphs)?, scene.view.frame.clone())));
+    let Some((frame, mut view)) = seen else {
+        return false;
+    };
+    act(frame.as_ref(), &mut view);
+    drop(frame);
+    if let Some(kept) = slot.views.get_mut(index) {
         kept.frame = view;
     }
     true

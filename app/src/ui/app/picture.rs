@@ -34,8 +34,11 @@ impl App {
         let slot = page.slot_mut().filter(|_| on_picture);
         slot.is_some_and(|slot| {
             let view = slot.chosen_view();
-            let mark = view.and_then(|view| view.frame.mark.take());
-            mark.is_some() || slot.cursor.take().is_some()
+            let left = view.is_some_and(|view| {
+                let selected = view.frame.graph.selected.take();
+                view.frame.mark.take().is_some() || selected.is_some()
+            });
+            left || slot.cursor.take().is_some()
         })
     }
 
@@ -55,6 +58,9 @@ impl App {
 
     /// Looks at the chosen picture in another way.
     pub(super) fn inspect(&mut self, inspect: Inspect) {
+        if self.walk_from_afar(inspect) {
+            return;
+        }
         let slot = self.page.as_mut().and_then(Page::slot_mut);
         let said = slot.and_then(|slot| {
             if inspect_frame(slot, inspect) {

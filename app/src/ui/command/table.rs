@@ -92,7 +92,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Left],
         &[Picture],
         "cursor",
-        "move the mark of the picture left; in charts the cursor of all at once",
+        "move the mark of the picture left; in charts the cursor of all at once; in a graph a step of its walk back",
     )
     .needs(&[Need::Picture]),
     row(
@@ -100,7 +100,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Right],
         &[Picture],
         "cursor",
-        "move the mark or the cursor right",
+        "move the mark or the cursor right; in a graph a step of its walk on",
     )
     .needs(&[Need::Picture])
     .rank(Rank::Rare),
@@ -114,6 +114,40 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Table])
     .rank(Rank::First),
     row(
+        Command::Fold,
+        &[Key::Char('c')],
+        &[Picture],
+        "fold",
+        "fold the group of the graph's selected node into one box, or unfold it",
+    )
+    .needs(&[Need::Groups])
+    .rank(Rank::First),
+    row(
+        Command::FoldAll,
+        &[Key::Char('C')],
+        &[Picture],
+        "fold all",
+        "fold all groups of the graph, or unfold them",
+    )
+    .needs(&[Need::Groups]),
+    row(
+        Command::Inspect(Inspect::NextPoint),
+        &[Key::Char('.')],
+        &[Text, Lab],
+        "step on",
+        "go a step of the graph's walk on, from the text and the knobs",
+    )
+    .needs(&[Need::Points])
+    .rank(Rank::First),
+    row(
+        Command::Inspect(Inspect::PreviousPoint),
+        &[Key::Char(',')],
+        &[Text, Lab],
+        "step back",
+        "go a step of the graph's walk back, from the text and the knobs",
+    )
+    .needs(&[Need::Points]),
+    row(
         Command::FilterRows,
         &[Key::Char('/')],
         &[Picture],
@@ -126,25 +160,25 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('+'), Key::Char('=')],
         &[Picture],
         "closer",
-        "show half as many steps, about the cursor or the newest",
+        "show half as many steps, about the cursor or the newest; in a graph larger boxes",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Space]),
     row(
         Command::Inspect(Inspect::Wider),
         &[Key::Char('-')],
         &[Picture],
         "wider",
-        "show twice as many steps",
+        "show twice as many steps; in a graph smaller boxes",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Space]),
     row(
         Command::Inspect(Inspect::Fit),
         &[Key::Char('0')],
         &[Picture],
         "all/follow",
-        "show all steps, or follow the newest",
+        "show all steps, or follow the newest; in a graph follow the walk again",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Space]),
     row(
         Command::Inspect(Inspect::LogAxis),
         &[Key::Char('l')],
@@ -174,36 +208,36 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(',')],
         &[Picture],
         "point before",
-        "move the cursor to the recorded step before",
+        "move the cursor to the recorded step before, or go a step of a graph's walk back",
     )
-    .needs(&[Need::Chart])
+    .needs(&[Need::Points])
     .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::NextPoint),
         &[Key::Char('.')],
         &[Picture],
         "next point",
-        "move the cursor to the next recorded step",
+        "move the cursor to the next recorded step, or go a step of a graph's walk on",
     )
-    .needs(&[Need::Chart])
+    .needs(&[Need::Points])
     .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::Earlier),
         &[Key::Char('<')],
         &[Picture],
         "earlier steps",
-        "show earlier steps",
+        "show earlier steps; in a graph go four boxes to the left",
     )
-    .needs(&[Need::Chart])
+    .needs(&[Need::Space])
     .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::Later),
         &[Key::Char('>')],
         &[Picture],
         "later steps",
-        "show later steps; at the last one the chart follows the run",
+        "show later steps, at the last one the chart follows the run; in a graph go four boxes to the right",
     )
-    .needs(&[Need::Chart])
+    .needs(&[Need::Space])
     .rank(Rank::Rare),
     row(
         Command::Help,

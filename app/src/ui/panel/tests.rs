@@ -2,6 +2,7 @@
 
 pub(crate) mod counted;
 pub(crate) mod fixtures;
+pub(crate) mod graphs;
 mod marked;
 pub(crate) mod odd;
 mod snapshots;

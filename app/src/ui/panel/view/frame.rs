@@ -1,7 +1,9 @@
 //! How a picture that is no chart is looked at: what of it is marked, how its rows are sorted, which are left out.
 
-use mlsys_lab::frame::{Frame, HeatMap, Scatter};
+use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
+use crate::figure::graph::{self, Closer, Sight};
+use crate::ui::command::Inspect;
 use crate::ui::panel::table::order::{Filter, Sort, rows};
 
 /// How a picture that is no chart is looked at.
@@ -13,8 +15,10 @@ pub struct FrameView {
     pub sort: Option<Sort>,
     /// Which rows of a table are shown.
     pub filter: Option<Filter>,
-    /// The first line of a text that is shown.
+    /// The first line of a text, or pane, that is shown.
     pub scroll: usize,
+    /// How a graph is looked at.
+    pub graph: Sight,
 }
 
 /// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
@@ -54,7 +58,7 @@ impl FrameView {
             Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
             Frame::Images(images) => (images.images.len(), 1),
             Frame::Graph(graph) => {
-                self.scroll = along(self.scroll, way, graph.nodes.len() + graph.walk.len());
+                go_through(&mut self.graph, graph, way);
                 return;
             }
             Frame::Timeline(timeline) => {
@@ -101,6 +105,22 @@ impl FrameView {
                 ..mark
             },
         });
+    }
+
+    /// Looks at a picture closer, from further away, or at another part of it.
+    pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
+        match frame {
+            Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
+            Frame::Timeline(_)
+            | Frame::HeatMap(_)
+            | Frame::Bars(_)
+            | Frame::Histogram(_)
+            | Frame::Scatter(_)
+            | Frame::Table(_)
+            | Frame::Images(_)
+            | Frame::Panes(_)
+            | Frame::Text(_) => {}
+        }
     }
 
     /// Left and right go from point to point across, up and down upwards; what has no place is left out.
@@ -177,6 +197,42 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Timeline(_)
         | Frame::Panes(_)
         | Frame::Text(_) => Mark::default(),
+    }
+}
+
+/// Steps, sizes of the boxes, and a longer way to the left and right.
+fn inspect_graph(sight: &mut Sight, graph: &Graph, inspect: Inspect) {
+    /// Boxes at once: about half of what a screen shows.
+    const FAR: usize = 4;
+    match inspect {
+        Inspect::NextPoint | Inspect::Right => sight.step(graph, 1),
+        Inspect::PreviousPoint | Inspect::Left => sight.step(graph, -1),
+        Inspect::Closer => sight.zoom(Closer::Yes),
+        Inspect::Wider => sight.zoom(Closer::No),
+        Inspect::Earlier => sight.select(graph, graph::Way::Left(FAR)),
+        Inspect::Later => sight.select(graph, graph::Way::Right(FAR)),
+        Inspect::Fit => {
+            sight.form = None;
+            sight.selected = None;
+        }
+        Inspect::LogAxis | Inspect::Smooth => {}
+    }
+}
+
+/// Left and right go along the walk; up and down, and all ways where there is no walk, select a box.
+fn go_through(sight: &mut Sight, graph: &Graph, way: Way) {
+    let walk = !graph.walk.is_empty();
+    match way {
+        Way::Left if walk => sight.step(graph, -1),
+        Way::Right if walk => sight.step(graph, 1),
+        Way::First if walk => sight.step(graph, isize::MIN),
+        Way::Last if walk => sight.step(graph, isize::MAX),
+        Way::Left => sight.select(graph, graph::Way::Left(1)),
+        Way::Right => sight.select(graph, graph::Way::Right(1)),
+        Way::First => sight.select(graph, graph::Way::Left(usize::MAX)),
+        Way::Last => sight.select(graph, graph::Way::Right(usize::MAX)),
+        Way::Up(by) => sight.select(graph, graph::Way::Up(by)),
+        Way::Down(by) => sight.select(graph, graph::Way::Down(by)),
     }
 }
 

@@ -1,0 +1,78 @@
+//! A graph as it is drawn on the screen and in files: what of it is shown, in boxes of what size, and where.
+
+mod facts;
+mod shown;
+mod sight;
+mod words;
+
+use mlsys_lab::frame::Graph;
+
+use super::layout::{Arranged, Layout, Size, lay_out};
+
+pub use facts::{facts, kind, line};
+pub use shown::{Item, Link, Shown};
+pub use sight::{Closer, Sight, Way};
+pub use words::{Card, Form, Head, Words};
+
+/// A graph ready to be drawn.
+pub struct Drawing {
+    /// What of the graph is shown.
+    pub shown: Shown,
+    /// What stands in the boxes, in the order of the items.
+    pub boxes: Vec<Card>,
+    /// The form of the boxes.
+    pub form: Form,
+    /// Where everything is.
+    pub layout: Layout,
+}
+
+/// Beyond so many boxes there is no hope that a larger form fits.
+const SMALL: usize = 60;
+
+impl Drawing {
+    /// The graph in the largest form that fits into so many columns and rows, else in one that is good to scroll; a form
+    /// that was asked for is kept.
+    pub fn fitting(graph: &Graph, sight: &Sight, (width, height): (usize, usize)) -> Self {
+        let shown = Shown::of(graph, sight);
+        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(shown.items.len(), &links);
+        let words = Words::of(graph, sight, &shown);
+        let in_form = |form: Form| {
+            let items = shown.items.iter();
+            let boxes: Vec<Card> = items.map(|item| words.item(item, form)).collect();
+            let sizes: Vec<Size> = boxes.iter().map(|b| b.size(form)).collect();
+            let layout = lay_out(&arranged, &sizes, form.spacing());
+            (form, boxes, layout)
+        };
+        let fits = |layout: &Layout| layout.width <= width && layout.height <= height;
+        let chosen = match sight.form {
+            Some(form) => in_form(form),
+            None if shown.items.len() > SMALL => in_form(Form::Snug),
+            None => {
+                let mut forms = Form::ALL.into_iter().map(in_form);
+                let found = forms.find(|(_, _, layout)| fits(layout));
+                // Where one has to scroll, one way is enough.
+                found.unwrap_or_else(|| match in_form(Form::Snug) {
+                    snug if snug.2.height <= height => snug,
+                    _ => in_form(Form::Bare),
+                })
+            }
+        };
+        let (form, boxes, layout) = chosen;
+        Self {
+            shown,
+            boxes,
+            form,
+            layout,
+        }
+    }
+
+    /// The graph in one form.
+    pub fn in_form(graph: &Graph, sight: &Sight, form: Form) -> Self {
+        let sight = Sight {
+            form: Some(form),
+            ..sight.clone()
+        };
+        Self::fitting(graph, &sight, (0, 0))
+    }
+}

@@ -1,0 +1,218 @@
+//! How a graph is looked at, and what the keys make of it.
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::frame::Graph;
+
+use super::shown::folded;
+use super::{Form, Item, Shown};
+use crate::figure::layout::{Arranged, Seat};
+
+/// How a graph is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight {
+    /// How many steps of the walk have been done.
+    pub steps: usize,
+    /// The node whose facts are shown; absent to follow the walk.
+    pub selected: Option<usize>,
+    /// The folded groups; absent as the size of the graph suggests.
+    pub folded: Option<BTreeSet<usize>>,
+    /// The form of the boxes; absent as the room suggests.
+    pub form: Option<Form>,
+}
+
+/// A way through the boxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// So many layers to the left.
+    Left(usize),
+    /// So many layers to the right.
+    Right(usize),
+    /// So many boxes up in the layer.
+    Up(usize),
+    /// So many boxes down in the layer.
+    Down(usize),
+}
+
+impl Sight {
+    /// The steps done, of those there are.
+    pub fn done(&self, graph: &Graph) -> usize {
+        self.steps.min(graph.walk.len())
+    }
+
+    /// The node that the walk is at.
+    pub fn current(&self, graph: &Graph) -> Option<usize> {
+        let step = graph.walk.get(self.done(graph).checked_sub(1)?)?;
+        Some(step.node).filter(|node| *node < graph.nodes.len())
+    }
+
+    /// The node that is looked at: the selected one, else that of the walk.
+    pub fn focus(&self, graph: &Graph) -> Option<usize> {
+        let selected = self.selected.filter(|node| *node < graph.nodes.len());
+        selected.or_else(|| self.current(graph))
+    }
+
+    /// Goes so many steps along the walk; the picture follows it again.
+    pub fn step(&mut self, graph: &Graph, by: isize) {
+        self.steps = self
+            .done(graph)
+            .saturating_add_signed(by)
+            .min(graph.walk.len());
+        self.selected = None;
+    }
+
+    /// Selects another box; the first time the one the walk is at, or the first.
+    pub fn select(&mut self, graph: &Graph, way: Way) {
+        let shown = Shown::of(graph, self);
+        let links: Vec<(usize, usize)> = shown.links.iter().map(|l| (l.from, l.to)).collect();
+        let arranged = Arranged::of(shown.items.len(), &links);
+        let at = self.focus(graph).and_then(|node| shown.box_of[node]);
+        let Some(at) = at else {
+            self.selected = shown
+                .items
+                .first()
+                .and_then(|item| first(graph, &shown, *item));
+            return;
+        };
+        let to = match way {
+            Way::Left(by) => across(&arranged, at, by, Side::Left),
+            Way::Right(by) => across(&arranged, at, by, Side::Right),
+            Way::Up(by) => within(&arranged, at, -isize::try_from(by).unwrap_or(isize::MAX)),
+            Way::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
+        };
+        let edge = to == at && shown.left_out != (0, 0);
+        let beyond = edge.then(|| match way {
+            Way::Left(by) | Way::Up(by) => self.focus(graph).map(|n| n.saturating_sub(by)),
+            Way::Right(by) | Way::Down(by) => self.focus(graph).map(|n| n.saturating_add(by)),
+        });
+        self.selected = match beyond.flatten() {
+            // At the edge of the part that is shown the next part begins.
+            Some(node) => Some(node.min(graph.nodes.len().saturating_sub(1))),
+            None => shown
+                .items
+                .get(to)
+                .and_then(|item| first(graph, &shown, *item)),
+        };
+    }
+
+    /// Folds the group of the node that is looked at, or unfolds it if it is folded; returns what is to be said.
+    pub fn fold(&mut self, graph: &Graph) -> String {
+        let Some(node) = self.focus(graph).or(self.selected) else {
+            return "no node is selected: up and down select one".to_owned();
+        };
+        let shown = Shown::of(graph, self);
+        let mut now = folded(graph, self);
+        let item = shown.box_of[node].and_then(|place| shown.items.get(place));
+        let group = match item {
+            Some(Item::Group { group, .. }) => Some(*group),
+            Some(Item::Node(_)) | None => graph.nodes[node].group,
+        };
+        let Some(group) = group.filter(|group| *group < graph.groups.len()) else {
+            return "this node is in no group".to_owned();
+        };
+        let name = &graph.groups[group].name;
+        let said = if now.remove(&group) {
+            format!("{name} is unfolded")
+        } else {
+            now.insert(group);
+            format!("{name} is folded")
+        };
+        self.selected = Some(node);
+        self.folded = Some(now);
+        said
+    }
+
+    /// Unfolds all groups if any is folded, else folds all; returns what is to be said.
+    pub fn fold_all(&mut self, graph: &Graph) -> String {
+        let unfold = !folded(graph, self).is_empty();
+        let all = if unfold { 0 } else { graph.groups.len() };
+        self.folded = Some((0..all).collect());
+        let done = if unfold { "unfolded" } else { "folded" };
+        format!("all {} groups are {done}", graph.groups.len())
+    }
+
+    /// Larger boxes or smaller ones.
+    pub fn zoom(&mut self, closer: Closer) {
+        let form = self.form.unwrap_or(Form::Snug);
+        self.form = Some(match closer {
+            Closer::Yes => form.larger(),
+            Closer::No => form.smaller(),
+        });
+    }
+}
+
+/// Which way to zoom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closer {
+    /// To see more of less.
+    Yes,
+    /// To see less of more.
+    No,
+}
+
+/// The first node of a box.
+fn first(graph: &Graph, shown: &Shown, item: Item) -> Option<usize> {
+    match item {
+        Item::Node(node) => Some(node),
+        Item::Group { .. } => {
+            let place = shown.items.iter().position(|other| *other == item);
+            (0..graph.nodes.len()).find(|node| shown.box_of[*node] == place)
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// The box so many layers away: along a line where there is one, else the nearest in order.
+fn across(arranged: &Arranged, at: usize, by: usize, side: Side) -> usize {
+    let mut at = at;
+    for _ in 0..by {
+        let ahead = arranged.links.iter().filter_map(|&(from, to)| match side {
+            Side::Left => (to == at && from != at).then_some(from),
+            Side::Right => (from == at && to != at).then_some(to),
+        });
+        let layer = arranged.layer_of[at];
+        // The nearest layer first, then the one that is higher up.
+        let mut ahead: Vec<usize> = ahead.collect();
+        ahead.sort_by_key(|other| {
+            (
+                arranged.layer_of[*other].abs_diff(layer),
+                place(arranged, *other),
+            )
+        });
+        match ahead.first() {
+            Some(next) => at = *next,
+            None => break,
+        }
+    }
+    at
+}
+
+fn place(arranged: &Arranged, index: usize) -> usize {
+    let seats = &arranged.layers[arranged.layer_of[index]];
+    seats
+        .iter()
+        .position(|seat| *seat == Seat::Box(index))
+        .unwrap_or(0)
+}
+
+/// The box so many further down in the layer.
+fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
+    let seats = arranged.layers[arranged.layer_of[at]].iter();
+    let boxes: Vec<usize> = seats
+        .filter_map(|seat| match *seat {
+            Seat::Box(index) => Some(index),
+            Seat::Pass { .. } => None,
+        })
+        .collect();
+    let here = boxes.iter().position(|index| *index == at).unwrap_or(0);
+    let last = boxes.len().saturating_sub(1);
+    boxes
+        .get(here.saturating_add_signed(by).min(last))
+        .copied()
+        .unwrap_or(at)
+}
