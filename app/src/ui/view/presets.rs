@@ -42,7 +42,7 @@ pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option
         };
         let mut spans = vec![(preset.about.clone(), theme.dim)];
         if let Some(reason) = refused {
-            spans.push((format!("(not here: {reason})"), theme.warn));
+            spans.push((format!(" (not here: {reason})"), theme.warn));
         }
         let head = Line::from(vec![
             Span::styled(format!(" {mark:<2}"), theme.accent),
