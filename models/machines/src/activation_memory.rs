@@ -10,8 +10,8 @@ use crate::picture;
 use crate::steps::{Steps, finite, percent};
 use terms::TERMS;
 
-/// Sequence lengths that a picture compares.
-const SEQUENCES: [i64; 7] = [512, 1024, 2048, 4096, 8192, 16384, 32768];
+/// Lengths that a picture compares, over the length that is set.
+const LENGTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 /// The lab `activation-memory`.
 pub struct ActivationMemory {
@@ -184,54 +184,53 @@ impl Layer {
 
     fn by_term(&self) -> Frame {
         let kept = |term: &terms::Term, recompute| term.bytes(self, recompute).into();
-        let mut rows: Vec<[mlsys_lab::Value; 5]> = TERMS
-            .iter()
-            .map(|term| {
-                [
-                    term.name.into(),
-                    term.formula.into(),
-                    kept(term, Recompute::None),
-                    kept(term, Recompute::Selective),
-                    kept(term, Recompute::Full),
-                ]
-            })
-            .collect();
         let all = |recompute| self.bytes(recompute).into();
-        rows.push([
+        let layer = [
             "the layer".into(),
             "".into(),
             all(Recompute::None),
             all(Recompute::Selective),
             all(Recompute::Full),
-        ]);
-        picture::table(["kept tensor", "bytes", "none", "selective", "full"], rows)
+        ];
+        let row = |term: &terms::Term| {
+            [
+                term.name.into(),
+                term.formula.into(),
+                kept(term, Recompute::None),
+                kept(term, Recompute::Selective),
+                kept(term, Recompute::Full),
+            ]
+        };
+        let rows = std::iter::once(layer)
+            .chain(TERMS.iter().map(row))
+            .collect();
+        picture::table(
+            ["kept tensor", "formula", "none", "selective", "full"],
+            rows,
+        )
     }
 
     /// The same layer at other lengths: one part grows in proportion, the other with the square.
     fn sequences(&self) -> Frame {
-        let own = self.sequence as i64;
-        let mut lengths = SEQUENCES.to_vec();
-        if let Err(place) = lengths.binary_search(&own) {
-            lengths.insert(place, own);
-        }
-        let bar = |length: i64| {
+        let bar = |factor: f64| {
             let other = Self {
-                sequence: length as f64,
+                sequence: factor * self.sequence,
                 ..*self
             };
             let quadratic = match self.recompute {
                 Recompute::None => other.selective_saving(),
                 Recompute::Selective | Recompute::Full => 0.0,
             };
-            let this = if length == own { ", this one" } else { "" };
-            let remark = format!("{} quadratic{this}", percent(quadratic));
-            picture::bar(
-                format!("{length} tokens"),
-                other.bytes(self.recompute),
-                remark,
-            )
+            let this = if factor == 1.0 { " (this)" } else { "" };
+            let label = format!("{} tokens{this}", other.sequence);
+            let remark = format!("{} quadratic", percent(quadratic));
+            picture::bar(label, other.bytes(self.recompute), remark)
         };
-        picture::bars("bytes", lengths.into_iter().map(bar).collect())
+        let whole = |factor: &f64| (factor * self.sequence).fract() == 0.0;
+        picture::bars(
+            "bytes",
+            LENGTHS.into_iter().filter(whole).map(bar).collect(),
+        )
     }
 
     fn steps(&self, layers: f64) -> Frame {

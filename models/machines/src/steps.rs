@@ -32,14 +32,15 @@ impl Steps {
     }
 }
 
-/// A share as a person says it, such as `70.2%`.
+/// A share as a person says it, such as `70.2%`, or `0.003%` where that would round to nothing.
 pub(crate) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent == 0.0 || percent >= 0.05 {
-        format!("{percent:.1}%")
-    } else {
-        format!("{}%", number(percent))
+    if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.05 {
+        return format!("{percent:.1}%");
     }
+    // One significant digit.
+    let digit = 10_f64.powf(percent.abs().log10().floor());
+    format!("{}%", number((percent / digit).round() * digit))
 }
 
 /// Reports a metric that must be finite.
@@ -60,4 +61,24 @@ pub(crate) fn finite(
     }
     run.scalar(metric, value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_small_share_keeps_a_digit() {
+        for (share, text) in [
+            (0.701988, "70.2%"),
+            (0.0, "0.0%"),
+            (1.0, "100.0%"),
+            (0.000032644, "0.003%"),
+            (5.1e-7, "5e-5%"),
+            (0.00096, "0.1%"),
+            (-0.25, "-25.0%"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
+    }
 }
