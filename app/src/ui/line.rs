@@ -60,18 +60,16 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         .collect()
 }
 
-/// What a lab's own page sets beyond the lab's defaults.
+/// What was set on a lab's own page.
+///
+/// A value that is the default as well stays: a table entry may supply another one where nobody sets any.
 fn set_values(slot: &Slot) -> Vec<(String, Value)> {
     let Ok(params) = slot.params() else {
         return Vec::new();
     };
-    let set = params.iter().filter(|(name, value)| {
-        let default = slot
-            .schema
-            .param(name)
-            .and_then(|param| param.default.as_ref());
-        params.origin(name) == Some(&Origin::Set) && Some(*value) != default
-    });
+    let set = params
+        .iter()
+        .filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
     set.map(|(name, value)| (name.to_owned(), value.clone()))
         .collect()
 }
