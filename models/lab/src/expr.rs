@@ -31,7 +31,7 @@ pub use eval::evaluate;
 pub use function::Function;
 pub use parse::parse;
 pub use pattern::evaluate_pattern;
-pub use program::{Program, Statement, parse_program};
+pub use program::{Program, Statement, parse_program, program_errors};
 pub use value::{Env, LookupError, Point, Value};
 
 /// Longest source that is read, in bytes.
@@ -39,6 +39,13 @@ pub const MAX_BYTES: usize = 4096;
 
 /// Most nodes in one source.
 pub const MAX_NODES: usize = 1024;
+
+/// Longest source of several statements that is read, in bytes.
+pub const MAX_PROGRAM_BYTES: usize = 1 << 20;
+
+/// Most nodes in all statements of one source; each statement keeps to [`MAX_NODES`] and [`MAX_DEPTH`], so the work is
+/// linear and no stack grows with it.
+pub const MAX_PROGRAM_NODES: usize = 100_000;
 
 /// Deepest nesting: of parentheses in the source and of nodes in the tree. A chain of n operators is n deep.
 pub const MAX_DEPTH: usize = 64;

@@ -12,12 +12,25 @@ pub(crate) fn error(param: &str, source: &str, problem: &ExprError) -> LabError 
 
 /// Several errors in one expression, one below the other.
 pub(crate) fn errors(param: &str, source: &str, problems: &[ExprError]) -> LabError {
-    let shown: Vec<String> = problems.iter().map(|p| shown(source, p)).collect();
+    let mut shown: Vec<String> = problems
+        .iter()
+        .take(MOST_PROBLEMS)
+        .map(|problem| self::shown(source, problem))
+        .collect();
+    if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
+        shown.push(format!("and {more} more like these"));
+    }
     LabError::Expression {
         param: param.to_owned(),
         message: shown.join("\n"),
     }
 }
+
+/// Problems that are told; who has more has one that is behind them all.
+const MOST_PROBLEMS: usize = 12;
+
+/// Characters of a line before the place, and from it on, that are shown of a long one.
+const AROUND: (usize, usize) = (60, 120);
 
 fn shown(source: &str, problem: &ExprError) -> String {
     let Span { start, end } = problem.span;
@@ -34,6 +47,18 @@ fn shown(source: &str, problem: &ExprError) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
 
+    // Of a long line the part around the place.
+    let slid = indent.saturating_sub(AROUND.0);
+    let is_long = line.chars().count() > AROUND.0 + AROUND.1;
+    let slid = if is_long { slid } else { 0 };
+    let room = if is_long {
+        AROUND.0 + AROUND.1
+    } else {
+        usize::MAX
+    };
+    let line: String = line.chars().skip(slid).take(room).collect();
+    let width = width.min(room.saturating_sub(indent - slid).max(1));
+
     let mut text = problem.message.clone();
     let number = before.matches('\n').count() + 1;
     // Writing to a String cannot fail.
@@ -48,7 +73,7 @@ fn shown(source: &str, problem: &ExprError) -> String {
     let _ = write!(
         text,
         "\n  {line}\n  {}{}",
-        " ".repeat(indent),
+        " ".repeat(indent - slid),
         "^".repeat(width)
     );
     text

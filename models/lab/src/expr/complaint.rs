@@ -1,7 +1,9 @@
 //! What the parser says about a source that it refuses.
 
 use super::token::Token;
-use super::{BinaryOp, Dialect, Expr, ExprError, Function, MAX_DEPTH, MAX_NODES, Span};
+use super::{
+    BinaryOp, Dialect, Expr, ExprError, Function, MAX_DEPTH, MAX_NODES, MAX_PROGRAM_NODES, Span,
+};
 use std::ops::RangeInclusive;
 
 /// What other dialects have and this one lacks.
@@ -82,6 +84,11 @@ pub(super) fn too_deep(place: Span) -> ExprError {
 
 pub(super) fn too_large(place: Span) -> ExprError {
     let message = format!("an expression has at most {MAX_NODES} numbers, names and operators");
+    ExprError::new(place, message)
+}
+
+pub(super) fn too_many_statements(place: Span) -> ExprError {
+    let message = format!("a graph has at most {MAX_PROGRAM_NODES} numbers, names and operators");
     ExprError::new(place, message)
 }
 

@@ -40,11 +40,16 @@ pub(super) struct Parser {
 
 impl Parser {
     pub(super) fn new(source: &str, dialect: Dialect) -> Result<Parser, ExprError> {
+        Self::within(source, dialect, MAX_BYTES)
+    }
+
+    /// For a source of at most so many bytes.
+    pub(super) fn within(source: &str, dialect: Dialect, most: usize) -> Result<Parser, ExprError> {
         let end = Span {
             start: source.len(),
             end: source.len(),
         };
-        let tokens = tokens(source)?.into_iter().peekable();
+        let tokens = tokens(source, most)?.into_iter().peekable();
         Ok(Parser {
             tokens,
             end,
@@ -52,6 +57,11 @@ impl Parser {
             nesting: 0,
             nodes: 0,
         })
+    }
+
+    /// The nodes read since it was last asked; each statement may have as many as an expression.
+    pub(super) fn take_nodes(&mut self) -> usize {
+        std::mem::take(&mut self.nodes)
     }
 
     pub(super) fn peek(&mut self) -> &Token {

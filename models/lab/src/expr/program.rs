@@ -1,8 +1,12 @@
 //! The statements of a computation graph.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::parse::Parser;
 use super::token::Token;
-use super::{Dialect, Expr, ExprError, Name, Node, Span, complaint};
+use super::{
+    Dialect, Expr, ExprError, MAX_PROGRAM_BYTES, MAX_PROGRAM_NODES, Name, Node, Span, complaint,
+};
 
 /// Statements in the order they are evaluated, at least one; the last gives the output.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,17 +29,15 @@ pub struct Statement {
 impl Program {
     /// The names that are used but not assigned, each with its first use, in the order of the source.
     pub fn inputs(&self) -> Vec<(&Name, Span)> {
-        let mut inputs: Vec<(&Name, Span)> = Vec::new();
-        for (name, span) in self
+        let assigned = self.statements.iter().filter_map(|s| s.name.as_ref());
+        let mut known: BTreeSet<&str> = assigned.map(Name::as_str).collect();
+        let names = self
             .statements
             .iter()
-            .flat_map(|statement| statement.expr.names())
-        {
-            if self.assignment(name).is_none() && inputs.iter().all(|(known, _)| *known != name) {
-                inputs.push((name, span));
-            }
-        }
-        inputs
+            .flat_map(|statement| statement.expr.names());
+        names
+            .filter(|(name, _)| known.insert(name.as_str()))
+            .collect()
     }
 
     /// The statement that assigns `name`.
@@ -52,8 +54,9 @@ impl Program {
 /// The first thing in the source that is not allowed: besides malformed expressions, a name assigned twice or used
 /// before it is assigned, and a statement without a name that is not the last.
 pub fn parse_program(source: &str) -> Result<Program, ExprError> {
-    let mut parser = Parser::new(source, Dialect::Graph)?;
+    let mut parser = Parser::within(source, Dialect::Graph, MAX_PROGRAM_BYTES)?;
     let mut statements: Vec<Statement> = Vec::new();
+    let (mut names, mut nodes) = (Names::default(), 0);
     loop {
         if matches!(parser.peek(), Token::Semicolon) {
             return Err(ExprError::new(
@@ -62,7 +65,11 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
             ));
         }
         let statement = read_statement(&mut parser)?;
-        check_order(&statements, &statement)?;
+        nodes += parser.take_nodes();
+        if nodes > MAX_PROGRAM_NODES {
+            return Err(complaint::too_many_statements(statement.span));
+        }
+        names.check(&statement, 0)?;
         let (named, span) = (statement.name.is_some(), statement.span);
         statements.push(statement);
         let separated = parser.accept(&Token::Semicolon);
@@ -105,37 +112,91 @@ fn read_statement(parser: &mut Parser) -> Result<Statement, ExprError> {
     })
 }
 
-fn check_order(before: &[Statement], statement: &Statement) -> Result<(), ExprError> {
-    let Some(name) = &statement.name else {
-        return Ok(());
+/// All that is wrong with a source: the first error of each statement, in the order of the source; none if it reads.
+pub fn program_errors(source: &str) -> Vec<ExprError> {
+    let Err(first) = parse_program(source) else {
+        return Vec::new();
     };
-    if before
-        .iter()
-        .any(|earlier| earlier.name.as_ref() == Some(name))
-    {
-        return Err(
-            ExprError::new(statement.span, format!("`{name}` is assigned twice"))
-                .help("give the second value a name of its own"),
-        );
+    if source.len() > MAX_PROGRAM_BYTES {
+        return vec![first];
     }
-    let early_use = before
-        .iter()
-        .chain(std::iter::once(statement))
-        .flat_map(|earlier| earlier.expr.names())
-        .find(|(used, _)| *used == name);
-    match early_use {
-        Some((_, span)) => Err(ExprError::new(
-            span,
-            format!("`{name}` is used before it is assigned"),
-        )
-        .help("an input cannot be assigned; move the assignment up, or choose another name")),
-        None => Ok(()),
+    let mut errors = vec![first];
+    let mut names = Names::default();
+    let mut start = 0;
+    // The graph's dialect has no texts, so a semicolon always ends a statement.
+    for piece in source.split(';') {
+        let of_piece = |error: ExprError| ExprError {
+            span: moved(error.span, start),
+            ..error
+        };
+        // What is missing at the end, or twice in a row, the whole source has told.
+        if !piece.trim().is_empty() {
+            let read = Parser::new(piece, Dialect::Graph).and_then(|mut parser| {
+                let statement = read_statement(&mut parser)?;
+                match parser.advance() {
+                    (Token::End, _) => Ok(statement),
+                    (token, place) => Err(complaint::no_continuation(&token, place)),
+                }
+            });
+            let checked = read
+                .map_err(of_piece)
+                .and_then(|statement| names.check(&statement, start));
+            errors.extend(checked.err());
+        }
+        start += piece.len() + 1;
+    }
+    errors.sort_by_key(|error| error.span.start);
+    // The first error of the whole is also the first of its statement.
+    errors.dedup_by_key(|error| error.message.clone() + &error.span.start.to_string());
+    errors
+}
+
+fn moved(span: Span, by: usize) -> Span {
+    Span {
+        start: span.start + by,
+        end: span.end + by,
+    }
+}
+
+/// The names so far: what is assigned, and what has been used, with the place.
+#[derive(Default)]
+struct Names {
+    assigned: BTreeSet<String>,
+    used: BTreeMap<String, Span>,
+}
+
+impl Names {
+    /// Takes in a statement, read from a source that begins so many bytes into the whole, that assigns no name twice
+    /// and none that was used before.
+    fn check(&mut self, statement: &Statement, start: usize) -> Result<(), ExprError> {
+        for (name, span) in statement.expr.names() {
+            let name = name.as_str().to_owned();
+            self.used.entry(name).or_insert(moved(span, start));
+        }
+        let Some(name) = &statement.name else {
+            return Ok(());
+        };
+        if !self.assigned.insert(name.as_str().to_owned()) {
+            return Err(ExprError::new(
+                moved(statement.span, start),
+                format!("`{name}` is assigned twice"),
+            )
+            .help("give the second value a name of its own"));
+        }
+        match self.used.get(name.as_str()) {
+            Some(span) => Err(ExprError::new(
+                *span,
+                format!("`{name}` is used before it is assigned"),
+            )
+            .help("an input cannot be assigned; move the assignment up, or choose another name")),
+            None => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Program, parse_program};
+    use super::{MAX_PROGRAM_NODES, Program, parse_program, program_errors};
     use crate::expr::ExprError;
 
     fn assigned(program: &Program) -> Vec<Option<&str>> {
@@ -167,6 +228,51 @@ mod tests {
             (assigned(&constant), inputs(&constant)),
             (vec![None], vec![])
         );
+        Ok(())
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let told = |source: &str| -> Vec<(usize, String)> {
+            let errors = program_errors(source);
+            errors
+                .iter()
+                .map(|e| (e.column(source), e.message.clone()))
+                .collect()
+        };
+        assert_eq!(told("a = x; z = a"), []);
+        let wrong = told("a = x + + y; b = sigmod(x); a = 2; z = b");
+        let expected = [
+            (9, "there is no unary plus"),
+            (18, "there is no function `sigmod`"),
+        ];
+        assert_eq!(wrong, expected.map(|(at, text)| (at, text.to_owned())));
+        assert_eq!(told("a = x; a = y; b = (x").len(), 2);
+        assert_eq!(told("").len(), 1);
+    }
+
+    /// Ten thousand statements and their nodes, on a stack half as large as a thread's usual one.
+    #[test]
+    fn many_statements_are_read_in_linear_time_and_no_deeper_than_one() -> std::io::Result<()> {
+        let read = || {
+            let chain = |count: usize| -> String {
+                let step = |i: usize| format!("a{i} = a{} + x*2; ", i.wrapping_sub(1));
+                let steps: String = (1..count).map(step).collect();
+                format!("a0 = x; {steps}a{}", count - 1)
+            };
+            assert_eq!(
+                parse_program(&chain(10_000)).map(|p| p.statements.len()),
+                Ok(10_001)
+            );
+            let message = parse_program(&chain(30_000)).map_err(|error| error.message);
+            let most =
+                format!("a graph has at most {MAX_PROGRAM_NODES} numbers, names and operators");
+            assert_eq!(message.map(|_| ()), Err(most));
+        };
+        let thread = std::thread::Builder::new()
+            .stack_size(1 << 20)
+            .spawn(read)?;
+        assert!(thread.join().is_ok());
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! A source cut into tokens.
 
-use super::{BinaryOp, ExprError, MAX_BYTES, Span};
+use super::{BinaryOp, ExprError, Span};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
@@ -71,10 +71,10 @@ const SYMBOLS: [(&str, Token); 17] = [
     (";", Token::Semicolon),
 ];
 
-/// Cuts a source into tokens, the last of which is [`Token::End`].
-pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Span)>, ExprError> {
-    if source.len() > MAX_BYTES {
-        let start = (0..=MAX_BYTES)
+/// Cuts a source of at most so many bytes into tokens, the last of which is [`Token::End`].
+pub(super) fn tokens(source: &str, most: usize) -> Result<Vec<(Token, Span)>, ExprError> {
+    if source.len() > most {
+        let start = (0..=most)
             .rev()
             .find(|&i| source.is_char_boundary(i))
             .unwrap_or(0);
@@ -85,7 +85,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Span)>, ExprError> {
         return Err(ExprError::new(
             span,
             format!(
-                "an expression has at most {MAX_BYTES} bytes, this one {}",
+                "an expression has at most {most} bytes, this one {}",
                 source.len()
             ),
         ));

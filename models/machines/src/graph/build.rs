@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mlsys_lab::LabError;
 use mlsys_lab::expr::{
     BinaryOp, Expr, ExprError, Function, Node as Syntax, Program, Span, UnaryOp, parse_program,
+    program_errors,
 };
 use mlsys_lab::nearest::nearest;
 
@@ -19,8 +20,8 @@ const PARAM: &str = "expression";
 /// # Errors
 /// What the expression language refuses; an assignment to an input; every name that is neither assigned nor an input.
 pub(super) fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Nodes, LabError> {
-    let program =
-        parse_program(source).map_err(|problem| expression::error(PARAM, source, &problem))?;
+    let program = parse_program(source)
+        .map_err(|_| expression::errors(PARAM, source, &program_errors(source)))?;
     let problems = name_problems(&program, inputs);
     if !problems.is_empty() {
         return Err(expression::errors(PARAM, source, &problems));
