@@ -15,7 +15,7 @@ pub(crate) fn errors(param: &str, source: &str, problems: &[ExprError]) -> LabEr
     let mut shown: Vec<String> = problems
         .iter()
         .take(MOST_PROBLEMS)
-        .map(|problem| self::shown(source, problem))
+        .map(|problem| shown(source, problem))
         .collect();
     if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
         shown.push(format!("and {more} more like these"));

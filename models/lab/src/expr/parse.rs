@@ -3,8 +3,8 @@
 use super::ast::Binding;
 use super::token::{Token, tokens};
 use super::{
-    BinaryOp, Dialect, Expr, ExprError, Function, MAX_DEPTH, MAX_NODES, Name, Node, Span, UnaryOp,
-    complaint, pattern,
+    BinaryOp, Dialect, Expr, ExprError, Function, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name, Node,
+    Span, UnaryOp, complaint, pattern,
 };
 use std::iter::Peekable;
 use std::vec::IntoIter;

@@ -222,3 +222,19 @@ fn values_live_until_their_last_reader() {
     let peak = total.as_ref().expect("a curve").points.iter();
     assert_eq!(peak.map(|point| point.1).reduce(f64::max), Some(40.0));
 }
+
+/// Ten thousand operations one behind the other, on a stack half as large as a thread's usual one.
+#[test]
+fn a_graph_of_ten_thousand_nodes_is_no_trouble() {
+    let steps = (1..10_000).map(|i| format!("a{i} = a{} + x*y; ", i - 1));
+    let expression = format!("a0 = x; {}z = a9999", steps.collect::<String>());
+    let work = move || {
+        let set = format!("expression={expression}");
+        let data = sent(&[&set, "inputs.x=2", "inputs.y=0.5"]);
+        data.metric("grad.x").and_then(|value| value.as_f64())
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 20);
+    let found = thread.spawn(work).expect("a thread").join();
+    // 1 from the beginning, and y = 0.5 from each of 9,999 products.
+    assert_eq!(found.expect("no overflow"), Some(1.0 + 0.5 * 9_999.0));
+}
