@@ -211,10 +211,10 @@ impl Mark {
 impl Fact {
     /// A named value with its unit.
     pub fn new(name: &str, value: impl Into<Value>, unit: &str) -> Self {
-        let value = match value.into() {
-            Value::Float(x) => finite(x),
-            other => other,
-        };
+        let mut value = value.into();
+        if let Value::Float(x) = value {
+            value = finite(x);
+        }
         Self {
             name: name.to_owned(),
             value,
