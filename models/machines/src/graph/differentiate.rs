@@ -55,7 +55,7 @@ pub(super) fn adjoints(nodes: &Nodes) -> Adjoints {
     used[nodes.output()] = true;
     for index in (0..count)
         .rev()
-        .filter(|&index| nodes.edges_into(index).len() > 0)
+        .filter(|&index| !nodes.edges_into(index).is_empty())
     {
         if !used[index] {
             continue;
