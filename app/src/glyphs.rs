@@ -78,6 +78,8 @@ pub struct Glyphs {
     pub heights: &'static [&'static str],
     /// A bar of a quantity that was computed, not measured.
     pub modelled: &'static str,
+    /// What bars of a timeline are filled with, by class; taken in turn.
+    pub fills: [&'static str; 6],
     /// Lines of a graph, light, heavy and double, by the sides at which they leave a cell: left 1, right 2, up 4, down 8.
     pub strokes: [[&'static str; 16]; 3],
     /// Corners of the box of what is given rather than computed, in the order of [`Glyphs::corners`].
@@ -126,6 +128,7 @@ const UNICODE: Glyphs = Glyphs {
     lengths: &["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
     heights: &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     modelled: "▒",
+    fills: ["█", "▓", "▒", "░", "═", "▪"],
     strokes: [
         [
             " ", "─", "─", "─", "│", "╯", "╰", "┴", "│", "╮", "╭", "┬", "│", "┤", "├", "┼",
@@ -178,6 +181,7 @@ const ASCII: Glyphs = Glyphs {
     lengths: &["#"],
     heights: &["_", ".", "-", "=", "+", "*", "#"],
     modelled: "=",
+    fills: ["#", "=", "+", ":", "%", "o"],
     strokes: [
         [
             " ", "-", "-", "-", "|", "+", "+", "+", "|", "+", "+", "+", "|", "+", "+", "+",
@@ -309,7 +313,10 @@ mod tests {
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
             let all = single.iter().chain(tables.into_iter().flatten());
             let all = all.chain(glyphs.strokes.iter().flatten());
-            let all = all.chain(&glyphs.square).chain(&glyphs.corners);
+            let all = all
+                .chain(&glyphs.square)
+                .chain(&glyphs.fills)
+                .chain(&glyphs.corners);
             for glyph in all.chain(&glyphs.classes) {
                 assert_eq!(glyph.width(), 1, "{glyph}");
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Timeline, Total};
+use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
 use mlsys_lab::value::number;
 
 use super::quantity;
@@ -47,36 +47,36 @@ pub fn graph(graph: &Graph, steps: usize) -> Vec<String> {
 /// The lines of text: each bar with where it begins and ends, then what is marked, then the total with its peak.
 pub fn timeline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
     let unit = &timeline.unit;
-    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
-    let mut lines = Vec::new();
-    for span in &timeline.spans {
-        let mut line = format!(
-            "{}: {} to {} {unit}, {}",
-            name(&timeline.lanes, span.lane),
-            number(span.start),
-            number(span.end),
-            name(&timeline.classes, span.class)
-        );
-        if !span.label.is_empty() {
-            line.push_str(&format!(", {}", span.label));
-        }
-        if let Some(amount) = span.amount {
-            let unit = timeline.total.as_ref().map(|total| total.unit.as_str());
-            let unit = unit.filter(|unit| !unit.is_empty());
-            line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
-        }
-        lines.push(line);
-    }
+    let spans = timeline.spans.iter();
+    let mut lines: Vec<String> = spans.map(|of| span(timeline, of, glyphs)).collect();
     for mark in &timeline.marks {
-        lines.push(format!("{} at {} {unit}", mark.label, number(mark.at)));
+        lines.push(format!("{} at {}", mark.label, place(mark.at, unit)));
     }
-    lines.extend(
-        timeline
-            .total
-            .as_ref()
-            .and_then(|total| peak(total, unit, glyphs)),
-    );
+    let total = timeline.total.as_ref();
+    lines.extend(total.and_then(|total| peak(total, unit, glyphs)));
     lines
+}
+
+/// One bar: its lane, where it begins and ends, what it is and what it adds.
+pub fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
+    let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+    let mut line = format!(
+        "{}: {} to {} {}, {}",
+        name(&timeline.lanes, span.lane),
+        number(span.start),
+        number(span.end),
+        timeline.unit,
+        name(&timeline.classes, span.class)
+    );
+    if !span.label.is_empty() {
+        line.push_str(&format!(", {}", span.label));
+    }
+    if let Some(amount) = span.amount {
+        let unit = timeline.total.as_ref().map(|total| total.unit.as_str());
+        let unit = unit.filter(|unit| !unit.is_empty());
+        line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
+    }
+    line
 }
 
 /// The lines of text: each pane's title, then its picture by `said`.
@@ -95,5 +95,14 @@ pub fn peak(total: &Total, unit: &str, glyphs: &Glyphs) -> Option<String> {
     let of = Some(total.unit.as_str()).filter(|unit| !unit.is_empty());
     let value = quantity(value, of, glyphs);
     let name = &total.name;
-    Some(format!("{name}: peak {value} at {} {unit}", number(at)))
+    Some(format!("{name}: peak {value} at {}", place(at, unit)))
+}
+
+/// A place on an axis: "operation 3", but "3 seconds".
+fn place(at: f64, unit: &str) -> String {
+    match unit {
+        "" => number(at),
+        unit if unit.ends_with('s') => format!("{} {unit}", number(at)),
+        unit => format!("{unit} {}", number(at)),
+    }
 }

@@ -12,6 +12,7 @@ mod legend;
 mod line;
 mod matrix;
 mod naming;
+mod panes;
 mod pen;
 mod plane;
 mod scatter;
@@ -19,6 +20,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
+mod timeline;
 mod trace;
 mod view;
 mod words;
@@ -35,7 +37,7 @@ use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::theme::Look;
 pub use crate::figure::quantity;
-use crate::figure::{axis, metrics, outline};
+use crate::figure::{axis, metrics};
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
@@ -194,18 +196,9 @@ fn draw_frame(
             graph::draw(area, buf, graph, &view.graph, look);
         }
         Frame::Timeline(timeline) => {
-            let lines = outline::timeline(timeline, &look.glyphs).join("\n");
-            text::draw(airy(area), buf, &lines, view.scroll, look.theme.text);
+            timeline::draw(area, buf, timeline, view.stretch, along, look);
         }
-        Frame::Panes(panes) => {
-            let shown = panes.get(view.scroll.min(panes.len().saturating_sub(1)));
-            if let Some(pane) = shown {
-                let mut pen = Pen::new(area, buf, &look.glyphs);
-                pen.text(area.x, area.y, &pane.title, look.theme.title);
-                let inner = FrameView::default();
-                draw_frame(below_title(area), buf, &pane.frame, &inner, focus, look);
-            }
-        }
+        Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
     }
 }

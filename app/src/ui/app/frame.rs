@@ -4,6 +4,7 @@ use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::Draw;
 
 use super::App;
+use crate::figure::graph::line;
 use crate::ui::command::{Inspect, Motion, Place};
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
@@ -182,11 +183,16 @@ impl App {
         if let Some(place) = slot.panels.iter().position(|panel| *panel == index) {
             slot.panel = place;
         }
-        look_at(slot, index, |frame, view| {
+        let mut said = None;
+        let done = look_at(slot, index, |frame, view| {
             if let Frame::Graph(graph) = frame {
                 view.graph.step(graph, by);
+                said = line(graph, &view.graph);
             }
-        })
+        });
+        // On a small screen the picture is not in sight.
+        self.notice = said;
+        done
     }
 }
 

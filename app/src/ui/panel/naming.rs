@@ -6,6 +6,7 @@ use mlsys_lab::value::number;
 use super::table::order::rows;
 use super::view::{FrameView, Mark};
 use super::{histogram, matrix, quantity, scatter};
+use crate::figure::outline;
 use crate::ui::glyphs::Glyphs;
 
 /// What is marked, with its labels and its value; nothing if nothing is.
@@ -24,7 +25,16 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
         }
         Frame::Table(table) => row(table, view, mark),
         Frame::Images(images) => image(images, mark),
-        Frame::Graph(_) | Frame::Timeline(_) | Frame::Panes(_) | Frame::Text(_) => None,
+        Frame::Timeline(timeline) => {
+            let span = timeline.spans.get(mark.column)?;
+            Some(outline::span(timeline, span, glyphs))
+        }
+        Frame::Panes(panes) => {
+            let index = mark.within(panes.len(), 1).column;
+            let title = &panes.get(index)?.title;
+            Some(format!("{} of {}: {title}", index + 1, panes.len()))
+        }
+        Frame::Graph(_) | Frame::Text(_) => None,
     }
 }
 

@@ -1,10 +1,12 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
+mod timeline;
 
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use frame::{FrameView, Mark, Way};
+pub use timeline::Stretch;
 
 pub use crate::figure::Smoothing;
 

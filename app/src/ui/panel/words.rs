@@ -11,9 +11,8 @@ use mlsys_lab::value::number;
 
 use super::line::{Reading, reading};
 use super::table::order::rows;
-use super::{
-    FrameView, Scene, extent, histogram, matrix, metrics, naming, outline, quantity, scatter,
-};
+use super::{FrameView, Scene, extent, histogram, matrix, metrics, naming, quantity, scatter};
+use crate::figure::outline;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -158,7 +157,7 @@ fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table, view),
         Frame::Images(images) => images_words(images),
-        Frame::Graph(graph) => outline::graph(graph, graph.walk.len()).join("\n"),
+        Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph)).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
         Frame::Panes(panes) => {
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);

@@ -27,7 +27,7 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
     Frame::Graph(Graph {
         nodes: nodes
             .drawn()
-            .map(|(index, node)| drawn(nodes, adjoints, index, node))
+            .map(|(index, node)| drawn(nodes, index, node))
             .collect(),
         edges: edges.collect(),
         groups: Vec::new(),
@@ -48,19 +48,14 @@ fn places(nodes: &Nodes) -> Vec<usize> {
         .collect()
 }
 
-fn drawn(nodes: &Nodes, adjoints: &Adjoints, index: usize, node: &Node) -> Drawn {
+fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
     let fact = |name: &str, value: Value| Fact {
         name: name.to_owned(),
         value,
         unit: String::new(),
     };
-    let mut facts = vec![
-        fact("value", marked(node.value)),
-        fact(
-            &format!("∂{}/∂{}", nodes.at(nodes.output()).label, node.label),
-            marked(adjoints.values[index]),
-        ),
-    ];
+    // Value and adjoint are the walk's to tell, each when it is there.
+    let mut facts = Vec::new();
     let kind = match node.operation {
         Operation::Input => NodeKind::Input,
         Operation::Constant => NodeKind::Constant,

@@ -58,6 +58,9 @@ pub(super) fn draw(
         }
         write(&mut sheet, card, drawing.form, outline, look);
     }
+    if has_border(drawing.form) {
+        leave(window, buf, drawing, at, look);
+    }
 }
 
 /// Whether a number in a box is none.
@@ -143,6 +146,31 @@ fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style,
         .zip([(0, 0), (right, 0), (0, bottom), (right, bottom)])
     {
         sheet.glyph(x, y, corner, style);
+    }
+}
+
+/// Where lines leave, the border opens towards them.
+fn leave(window: &Window, buf: &mut Buffer, drawing: &Drawing, at: At, look: &Look) {
+    for (link, route) in drawing.shown.links.iter().zip(&drawing.layout.routes) {
+        let (Some(place), Some(start)) = (drawing.layout.places.get(link.from), route.first())
+        else {
+            continue;
+        };
+        // A line that was turned round leaves to the left, where boxes have no opening.
+        if start.0 != place.x + place.width {
+            continue;
+        }
+        let weight = match drawing.shown.items.get(link.from) {
+            _ if at.focus == Some(link.from) => 1,
+            Some(Item::Group { .. }) => 2,
+            Some(Item::Node(_)) | None => 0,
+        };
+        if let Some((x, y)) = window.cell(start.0 - 1, start.1)
+            && buf.area.contains((x, y).into())
+        {
+            // The style of the border stays.
+            buf[(x, y)].set_symbol(look.glyphs.strokes[weight][14]);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
+use super::timeline::{self, Stretch};
 use crate::figure::graph::{self, Closer, Sight};
 use crate::ui::command::Inspect;
 use crate::ui::panel::table::order::{Filter, Sort, rows};
@@ -19,6 +20,8 @@ pub struct FrameView {
     pub scroll: usize,
     /// How a graph is looked at.
     pub graph: Sight,
+    /// The part of a timeline that is shown.
+    pub stretch: Stretch,
 }
 
 /// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
@@ -62,13 +65,14 @@ impl FrameView {
                 return;
             }
             Frame::Timeline(timeline) => {
-                self.scroll = along(self.scroll, way, timeline.spans.len());
+                self.mark = timeline::go(timeline, self.mark, way);
+                let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
+                if let Some(span) = marked {
+                    self.stretch = self.stretch.around(timeline, span.start);
+                }
                 return;
             }
-            Frame::Panes(panes) => {
-                self.scroll = along(self.scroll, way, panes.len().saturating_sub(1));
-                return;
-            }
+            Frame::Panes(panes) => (panes.len(), 1),
             Frame::Text(text) => {
                 let last = text.lines().count().saturating_sub(1);
                 self.scroll = along(self.scroll, way, last);
@@ -111,8 +115,12 @@ impl FrameView {
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
         match frame {
             Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
-            Frame::Timeline(_)
-            | Frame::HeatMap(_)
+            Frame::Timeline(timeline) => {
+                let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
+                let about = marked.map(|span| f64::midpoint(span.start, span.end));
+                self.stretch = self.stretch.inspect(timeline, about, inspect);
+            }
+            Frame::HeatMap(_)
             | Frame::Bars(_)
             | Frame::Histogram(_)
             | Frame::Scatter(_)
