@@ -9,7 +9,7 @@ use mlsys_lab::frame::Graph;
 
 use super::layout::{Arranged, Layout, Size, lay_out};
 
-pub use facts::{facts, kind, line};
+pub use facts::{facts, line};
 pub use shown::{Item, Link, Shown};
 pub use sight::{Closer, Sight, Way};
 pub use words::{Card, Form, Head, Words};
@@ -65,14 +65,5 @@ impl Drawing {
             form,
             layout,
         }
-    }
-
-    /// The graph in one form.
-    pub fn in_form(graph: &Graph, sight: &Sight, form: Form) -> Self {
-        let sight = Sight {
-            form: Some(form),
-            ..sight.clone()
-        };
-        Self::fitting(graph, &sight, (0, 0))
     }
 }

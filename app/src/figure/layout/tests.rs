@@ -156,11 +156,14 @@ fn cells(route: &[(usize, usize)]) -> Vec<((usize, usize), [bool; 4])> {
     (0..path.len()).map(|i| (path[i], sides(i))).collect()
 }
 
+/// A line through a cell, and the sides of the cell that it touches.
+type Crossing = (usize, [bool; 4]);
+
 #[test]
 fn lines_that_have_no_end_in_common_only_cross_and_none_runs_through_a_box() {
     for (boxes, links) in graphs() {
         let (arranged, layout) = laid(boxes, &links, SIZE);
-        let mut met: std::collections::BTreeMap<(usize, usize), Vec<(usize, [bool; 4])>> =
+        let mut met: std::collections::BTreeMap<(usize, usize), Vec<Crossing>> =
             std::collections::BTreeMap::new();
         for (link, route) in layout.routes.iter().enumerate() {
             for (at, sides) in cells(route) {
@@ -217,10 +220,8 @@ fn what_can_be_drawn_without_a_crossing_is() {
 fn sketch(layout: &Layout) -> String {
     let mut rows = vec![vec![' '; layout.width]; layout.height];
     for (index, place) in layout.places.iter().enumerate() {
-        for y in place.y..place.y + place.height {
-            for x in place.x..place.x + place.width {
-                rows[y][x] = '#';
-            }
+        for row in &mut rows[place.y..place.y + place.height] {
+            row[place.x..place.x + place.width].fill('#');
         }
         for (x, c) in (place.x..).zip(index.to_string().chars()) {
             rows[place.y][x] = c;

@@ -119,9 +119,10 @@ impl App {
     /// any graph of the lab.
     pub(super) fn has_points(&self, slot: &Slot) -> bool {
         let chart = slot.draws() == Some(Draw::Line);
-        match self.ground() {
-            Place::Picture => chart || walk_at(slot, slot.chosen()),
-            _ => walked(slot).is_some(),
+        if self.ground() == Place::Picture {
+            chart || walk_at(slot, slot.chosen())
+        } else {
+            walked(slot).is_some()
         }
     }
 

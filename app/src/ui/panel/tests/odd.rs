@@ -8,8 +8,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
-use super::counted;
 use super::fixtures::{boundary, diverging, learning, point, steered};
+use super::{counted, graphs};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
 pub(crate) fn odd_runs() -> Vec<RunData> {
@@ -190,6 +190,10 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             ..counted::compression()
         }),
         Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
+        Frame::Graph(graphs::expression()),
+        Frame::Graph(graphs::twelve()),
+        Frame::Graph(graphs::network(3)),
+        Frame::Graph(graphs::long(700)),
         Frame::Text("x".repeat(100_000)),
     ]
 }
