@@ -5,6 +5,7 @@ mod architecture;
 mod cnn;
 mod initial;
 mod mlp;
+mod slopes;
 mod transformer;
 
 use burn::module::Module;
@@ -15,6 +16,7 @@ pub use architecture::Architecture;
 pub use cnn::{Cnn, CnnConfig};
 pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
+pub use slopes::{direction_error, element_error, in_f64};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
 
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.

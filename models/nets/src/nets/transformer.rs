@@ -185,7 +185,8 @@ impl TransformerConfig {
                 })
                 .collect(),
             norm: RmsNorm::init(width, initial),
-            head: initial.weights([width, vocab], width, vocab),
+            // So small that the first scores hardly differ: training starts from the logarithm of the vocabulary.
+            head: initial.weights([width, vocab], width * width, width * vocab),
         }
     }
 }
@@ -359,3 +360,6 @@ impl Positions {
 pub(super) fn angle(position: usize, pair: usize, head: usize) -> f64 {
     position as f64 * ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,56 +1,12 @@
 //! Gradients of every kind of layer against central finite differences, in f64 on the CPU.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::optim::GradientsParams;
-use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use mlsys_nets::nets::{
     Activation, Architecture, CnnConfig, Initialization, MlpConfig, Network, cross_entropy,
+    element_error, in_f64,
 };
 
-/// Adds `by` to one number of one parameter, and makes every parameter f64.
-struct Nudge {
-    parameter: usize,
-    element: usize,
-    by: f64,
-    /// Parameters seen.
-    seen: usize,
-}
-
-impl ModuleMapper for Nudge {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let index = self.seen;
-        self.seen += 1;
-        param.map(|tensor| {
-            let mut values: Vec<f64> = tensor.to_data().iter::<f64>().collect();
-            if index == self.parameter {
-                values[self.element] += self.by;
-            }
-            let data = TensorData::new(values, tensor.shape());
-            Tensor::from_data(data, (&tensor.device(), DType::F64)).require_grad()
-        })
-    }
-}
-
-/// Gradients in the order of the parameters.
-struct Gradients<'a> {
-    of: &'a GradientsParams,
-    values: Vec<Vec<f64>>,
-}
-
-impl ModuleVisitor for Gradients<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let gradient = self
-            .of
-            .get::<D>(param.id)
-            .expect("every parameter has a gradient");
-        assert_eq!(gradient.dtype(), FloatDType::F64.into());
-        self.values
-            .push(gradient.into_data().iter::<f64>().collect());
-    }
-}
-
-/// The largest difference between burn's gradient and central differences, over the largest gradient of the
-/// same parameter.
+/// How far the gradient of cross-entropy is from central differences.
 fn worst_error(
     architecture: &Architecture,
     features: usize,
@@ -72,43 +28,9 @@ fn worst_error(
     );
     let labels = Tensor::<1, Int>::from_data(TensorData::new(labels, [batch]), &device);
     let network = architecture.init(Initialization::Xavier, 3, &device);
-    let nudged = |parameter, element, by| {
-        network.clone().map(&mut Nudge {
-            parameter,
-            element,
-            by,
-            seen: 0,
-        })
-    };
-    let loss = |network: &Network| {
+    element_error(&in_f64(network), |network: &Network| {
         cross_entropy(network.forward(inputs.clone(), activation), labels.clone())
-    };
-
-    let exact = nudged(0, 0, 0.0);
-    let gradients = GradientsParams::from_grads(loss(&exact).backward(), &exact);
-    let mut collected = Gradients {
-        of: &gradients,
-        values: Vec::new(),
-    };
-    exact.visit(&mut collected);
-
-    let step = 1e-5;
-    let mut worst = 0.0_f64;
-    for (parameter, gradient) in collected.values.iter().enumerate() {
-        let largest = gradient
-            .iter()
-            .fold(0.0_f64, |most, value| most.max(value.abs()));
-        assert!(
-            largest > 0.0,
-            "{architecture:?}: parameter {parameter} has no gradient"
-        );
-        for (element, value) in gradient.iter().enumerate() {
-            let at = |by| loss(&nudged(parameter, element, by)).into_scalar::<f64>();
-            let difference = (at(step) - at(-step)) / (2.0 * step);
-            worst = worst.max((value - difference).abs() / largest);
-        }
-    }
-    worst
+    })
 }
 
 #[test]

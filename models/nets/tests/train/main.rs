@@ -1,7 +1,6 @@
 //! Lab `train` as its users see it: parameters in, reports out.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     reason = "what goes wrong here is a failed test"
 )]

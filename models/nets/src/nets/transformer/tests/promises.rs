@@ -1,0 +1,108 @@
+//! What every decoder of this kind promises, whatever its weights.
+
+use burn::module::Module;
+use burn::tensor::Device;
+
+use super::{config, tokens, transformer, values};
+use crate::nets::cross_entropy;
+use crate::nets::transformer::TransformerConfig;
+
+fn default() -> TransformerConfig {
+    TransformerConfig {
+        vocab: 64,
+        width: 32,
+        depth: 2,
+        heads: 4,
+        kv_heads: 2,
+        ffn: TransformerConfig::gated(32),
+        context: 32,
+    }
+}
+
+#[test]
+fn the_default_transformer_has_27296_parameters() {
+    assert_eq!(transformer(default(), &Device::flex()).num_params(), 27_296);
+}
+
+#[test]
+fn gated_layers_are_two_thirds_as_wide_rounded_up() {
+    let widths = [16, 32, 64, 4096].map(TransformerConfig::gated);
+    assert_eq!(widths, [48, 88, 176, 10_928]);
+}
+
+#[test]
+fn before_training_every_token_is_as_likely_as_any() {
+    let device = Device::flex();
+    let sequence: Vec<i32> = (0..64).map(|index| index * 37 % 64).collect();
+    let inputs = tokens(&sequence, 2, &device);
+    let logits = transformer(default(), &device).forward(inputs.clone());
+    let loss = cross_entropy(logits.flatten(0, 1), inputs.flatten(0, 1));
+    let loss = loss.into_scalar::<f64>();
+    assert!((loss - 64_f64.ln()).abs() < 0.1, "{loss}");
+}
+
+#[test]
+fn a_later_token_changes_no_earlier_score() {
+    let device = Device::flex();
+    let transformer = transformer(config(4, 2), &device);
+    let before = [3, 1, 4, 1, 5, 9, 2];
+    let scores = |sequence: &[i32]| values(transformer.forward(tokens(sequence, 1, &device)));
+    for changed in 0..before.len() {
+        let mut after = before;
+        after[changed] = 10;
+        let (a, b) = (scores(&before), scores(&after));
+        assert_eq!(a[..changed * 11], b[..changed * 11], "{changed}");
+        for now in changed..before.len() {
+            assert_ne!(a[now * 11..][..11], b[now * 11..][..11], "{changed}, {now}");
+        }
+    }
+}
+
+#[test]
+fn looking_changes_nothing_and_attention_is_a_share() {
+    let device = Device::flex();
+    let transformer = transformer(config(4, 2), &device);
+    let tokens = tokens(&[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7], 2, &device);
+    let looks = transformer.look(tokens.clone());
+    let logits = transformer.forward(tokens);
+    assert_eq!(looks.logits.to_data(), logits.to_data());
+    assert_eq!((looks.attention.len(), looks.streams.len()), (2, 2));
+    for weights in &looks.attention {
+        assert_eq!(weights.dims(), [2, 4, 7, 7]);
+        for (index, row) in values(weights.clone()).chunks(7).enumerate() {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{row:?}");
+            let ahead = &row[index % 7 + 1..];
+            assert!(ahead.iter().all(|share| *share == 0.0), "{row:?}");
+        }
+    }
+    let last = looks.streams[1].clone();
+    assert_eq!(last.dims(), [2, 7, 16]);
+    assert_eq!(transformer.read(last).to_data(), logits.to_data());
+}
+
+#[test]
+fn sizes_that_do_not_fit_are_told_with_what_would() {
+    let complaint = |width, heads, kv_heads| {
+        let config = TransformerConfig {
+            width,
+            ..config(heads, kv_heads)
+        };
+        config
+            .check()
+            .err()
+            .map(|(params, reason)| (params.join(", "), reason))
+    };
+    assert_eq!(complaint(32, 4, 2), None);
+    for (width, heads, kv_heads, params, part) in [
+        (30, 4, 2, "width, heads", "a multiple of 8"),
+        (4, 4, 2, "width, heads", "in pairs"),
+        (32, 0, 2, "width, heads", "0 heads"),
+        (32, 4, 0, "width, heads", "kv"),
+        (32, 4, 3, "heads, kv_heads", "a divisor of heads"),
+        (32, 4, 8, "heads, kv_heads", "a divisor of heads"),
+    ] {
+        let (found, reason) = complaint(width, heads, kv_heads).unwrap();
+        assert!(found == params || part == "kv", "{found}");
+        assert!(part == "kv" || reason.contains(part), "{reason}");
+    }
+}
