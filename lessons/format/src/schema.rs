@@ -1,6 +1,7 @@
 //! The lesson format as JSON Schema, for editors.
 
 use mlsys_lab::Registry;
+use mlsys_lab::schema::Type;
 use serde_json::{Value, json};
 
 use crate::model::DeviceName;
@@ -98,6 +99,12 @@ fn lab(registry: &Registry) -> Value {
                 .iter()
                 .map(|param| param.name.as_str())
                 .collect();
+            // A table turns by its entries too, such as `inputs.x`.
+            let tables = schema.params.iter().filter(|param| param.ty == Type::Table);
+            let entries = tables.map(|table| json!({ "pattern": format!("^{}\\..", table.name) }));
+            let knobs: Vec<Value> = std::iter::once(json!({ "enum": params }))
+                .chain(entries)
+                .collect();
             let panels: Vec<&str> = schema
                 .panels
                 .iter()
@@ -107,7 +114,7 @@ fn lab(registry: &Registry) -> Value {
                 "if": { "properties": { "kind": { "const": schema.kind } } },
                 "then": { "properties": {
                     "set": { "propertyNames": { "enum": params } },
-                    "knob": { "propertyNames": { "enum": params } },
+                    "knob": { "propertyNames": { "anyOf": knobs } },
                     "panel": { "items": { "properties": { "name": { "enum": panels } } } },
                 } },
             })
@@ -169,7 +176,7 @@ fn question(registry: &Registry) -> Value {
         .into_iter()
         .filter(|&name| name != "kernel")
         .collect();
-    object(
+    let mut question = object(
         &["type", "prompt"],
         json!({
             "type": { "enum": types },
@@ -202,9 +209,39 @@ fn question(registry: &Registry) -> Value {
             "param": text(),
             "set": { "type": "object" },
             "accept": { "anyOf": [expression(), texts()] },
+            "withheld": {
+                "type": "boolean",
+                "description": "the answer is kept elsewhere, as `mlsys course pack --without-answers` writes it",
+            },
+            "choices": { "$ref": "#/$defs/texts", "description": "withheld: what is chosen from, put in order or matched" },
+            "left": { "$ref": "#/$defs/texts", "description": "withheld, type match: the left sides" },
         }),
-    )
+    );
+    // What is asked stands for what is right, and never beside it.
+    let withheld =
+        json!({ "properties": { "withheld": { "const": true } }, "required": ["withheld"] });
+    let never: serde_json::Map<String, Value> = RIGHT
+        .into_iter()
+        .map(|key| (key.to_owned(), Value::Bool(false)))
+        .collect();
+    question["if"] = withheld;
+    question["then"] = json!({ "properties": never });
+    question["else"] = json!({ "properties": { "choices": false, "left": false } });
+    question
 }
+
+/// Keys that say what is right, which a question without its answer does not have.
+const RIGHT: [&str; 9] = [
+    "answer",
+    "tolerance",
+    "wrong",
+    "pair",
+    "extra",
+    "lab",
+    "param",
+    "set",
+    "accept",
+];
 
 fn check() -> Value {
     object(

@@ -1,5 +1,7 @@
 //! Lessons without their answers, and keys.
 
+use std::collections::BTreeSet;
+
 use crate::support::{everything, registry};
 use mlsys_lesson::{Answer, Key, Lesson, LessonEnv, QuestionKind, Verdict, read, withheld};
 
@@ -138,5 +140,36 @@ fn a_withheld_question_has_no_other_keys() {
             told.iter().any(|told| told.contains(said)),
             "{body}: {told:?}"
         );
+    }
+}
+
+#[test]
+fn the_json_schema_knows_every_key_of_a_question_with_and_without_its_answer() {
+    let schema = mlsys_lesson::json_schema(&registry());
+    let question = &schema["$defs"]["question"];
+    let mut seen = BTreeSet::new();
+    for lesson in [everything(), without_answers()] {
+        for asked in lesson.questions() {
+            let text = lesson.source.slice(asked.place);
+            let inside: Vec<&str> = text
+                .lines()
+                .filter(|line| !line.starts_with("```"))
+                .collect();
+            let table: toml::Table = inside.join("\n").parse().unwrap();
+            let part = if asked.kind.is_withheld() {
+                "then"
+            } else {
+                "else"
+            };
+            for key in table.keys() {
+                assert!(question["properties"].get(key).is_some(), "{key}\n{text}");
+                // A key that the case forbids stands there as `false`.
+                assert_eq!(question[part]["properties"].get(key), None, "{key}\n{text}");
+            }
+            seen.extend(table.into_iter().map(|(key, _)| key));
+        }
+    }
+    for key in ["withheld", "choices", "left", "pair", "answer"] {
+        assert!(seen.contains(key), "{key}: {seen:?}");
     }
 }
