@@ -28,6 +28,7 @@ pub(super) fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Node
     }
     let mut builder = Builder {
         source,
+        is_ascii: source.is_ascii(),
         nodes: Vec::new(),
         by_name: BTreeMap::new(),
     };
@@ -93,6 +94,7 @@ fn name_problems(program: &Program, inputs: &BTreeMap<String, f64>) -> Vec<ExprE
 
 struct Builder<'a> {
     source: &'a str,
+    is_ascii: bool,
     nodes: Vec<Node>,
     by_name: BTreeMap<String, usize>,
 }
@@ -102,7 +104,8 @@ impl Builder<'_> {
     fn expression(&mut self, expr: &Expr) -> Result<usize, ExprError> {
         let operation = match &expr.node {
             Syntax::Number(value) => {
-                let index = self.push(Operation::Constant, *value, expr.span.column(self.source));
+                let column = self.column(expr.span);
+                let index = self.push(Operation::Constant, *value, column);
                 self.nodes[index].label = expr.to_string();
                 return Ok(index);
             }
@@ -146,7 +149,17 @@ impl Builder<'_> {
             Operation::Unary(function, a) => function.value(value(a)),
             Operation::Binary(operator, a, b) => operator.value(value(a), value(b)),
         };
-        self.push(operation, value, span.column(self.source))
+        let column = self.column(span);
+        self.push(operation, value, column)
+    }
+
+    /// Counting characters from the beginning for each node would cost the square of a long source.
+    fn column(&self, span: Span) -> usize {
+        if self.is_ascii {
+            span.start + 1
+        } else {
+            span.column(self.source)
+        }
     }
 
     fn push(&mut self, operation: Operation, value: f64, column: usize) -> usize {

@@ -5,7 +5,7 @@ use mlsys_lab::DeviceId;
 pub use super::operation::{Binary, Operation, Unary};
 
 /// Most operations that are handed to an engine: frameworks keep a record per operation, and this is a picture's size.
-pub const MOST_OPERATIONS: usize = 20_000;
+pub const MOST_OPERATIONS: usize = 40_000;
 
 /// One node of a graph as an engine sees it; every argument stands before its use.
 #[derive(Clone, Copy, Debug, PartialEq)]
