@@ -13,6 +13,7 @@ mod runs;
 mod screens;
 mod sizes;
 mod steering;
+mod texts;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -184,6 +184,23 @@ fn labs() {
             "kind = \"train\"\n[knob.width]\nvalues = []",
             vec![("bad-knob", 9, 7)],
         ),
+        ("kind = \"graph\"\n[knob.expression]", vec![]),
+        (
+            "kind = \"graph\"\n[knob.\"inputs.x\"]\nmin = 0\n[knob.inputs]",
+            vec![],
+        ),
+        (
+            "kind = \"graph\"\n[knob.\"inputs.w\"]",
+            vec![("bad-knob", 9, 7)],
+        ),
+        (
+            "kind = \"graph\"\n[knob.\"inputs.x\"]\ndefault = 1",
+            vec![("bad-knob", 9, 7)],
+        ),
+        (
+            "kind = \"graph\"\n[knob.\"inputs.x\"]\nvalues = [0, 1]",
+            vec![("bad-knob", 9, 7)],
+        ),
         (
             "kind = \"train\"\n[[panel]]\nname = \"loss\"",
             vec![("unknown-panel", 10, 8)],

@@ -60,6 +60,7 @@ source = "test"
 param = [
   { name = "expression", type = "string", default = "x", about = "" },
   { name = "x", type = "float", default = 2.0, about = "" },
+  { name = "inputs", type = "table", default = { x = 2.0 }, about = "" },
 ]
 metric = [ { name = "value", type = "float", about = "" } ]
 "#;

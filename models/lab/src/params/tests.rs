@@ -108,3 +108,22 @@ fn odd_texts_are_errors_and_never_panics() {
         assert_eq!(result.is_ok(), is_number, "{text:?}: {result:?}");
     }
 }
+
+#[test]
+fn a_knob_on_one_entry_leaves_the_other_entries_of_its_table() {
+    let schema = Schema::parse(SCHEMA).unwrap();
+    for (set, expected) in [
+        (vec![], "{ x = 7, y = 3 }"),
+        (vec!["inputs={ a = 1, x = 0 }"], "{ a = 1, x = 7 }"),
+        (vec!["inputs.y=4", "inputs.z=5"], "{ x = 7, y = 4, z = 5 }"),
+    ] {
+        let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+        let turned = settings.turned(&schema, "inputs.x", Value::Float(7.0));
+        let params = Params::resolve(&schema, &turned, Tables::builtin(), None).unwrap();
+        assert_eq!(params.get("inputs").unwrap().to_string(), expected);
+    }
+    let settings = Settings::from_pairs(["rate=0.1"]).unwrap();
+    let turned = settings.turned(&schema, "rate", Value::Float(0.9));
+    let params = Params::resolve(&schema, &turned, Tables::builtin(), None).unwrap();
+    assert_eq!(params.float("rate").unwrap(), 0.9);
+}
