@@ -268,9 +268,18 @@ fn every_preset_runs_is_shown_and_gives_way_to_what_is_set() {
             if lab["live"] == true {
                 arguments.extend(["--set", "steps=2", "--device", "cpu"]);
             }
-            let found = folder.run(&arguments).json();
+            let ended = folder.run(&arguments);
+            if (kind, name) == ("graph", "not-a-number") {
+                ended.refused(4, &["lab graph: node.b is not finite: log(a)"]);
+                continue;
+            }
+            let found = ended.json();
             for (param, value) in preset["set"].as_object().unwrap() {
-                assert_eq!(&found["params"][param], value, "{kind} {name}");
+                let asked = match (lab["live"] == true, param.as_str()) {
+                    (true, "steps") => &2.into(),
+                    _ => value,
+                };
+                assert_eq!(&found["params"][param], asked, "{kind} {name}");
             }
         }
     }

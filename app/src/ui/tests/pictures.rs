@@ -72,7 +72,7 @@ fn bars_are_marked_by_arrows_and_esc_takes_the_mark_away() {
     bench.keys("\n");
     bench.shows("the chosen picture is no table: v goes to the next one");
     bench.keys("+");
-    bench.shows("the chosen picture is no chart: v goes to the next one");
+    bench.shows("the chosen picture is no chart, graph or timeline: v goes to the next one");
 }
 
 /// The occupancy lab of the lesson, with a table in the panel that is chosen.
