@@ -33,6 +33,15 @@ pub enum Outcome {
     Panicked(String),
 }
 
+/// Panels whose pictures are wanted. A picture costs the run time, some as much as many steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Panels {
+    /// Whatever the lab can draw: the run may stand still from now on, and any of them may be looked at.
+    All,
+    /// Those that can be seen now.
+    These(Vec<&'static str>),
+}
+
 /// A run that is going on or has ended.
 pub struct Session {
     orders: Sender<Command>,
@@ -43,7 +52,7 @@ pub struct Session {
 /// What the run and the listener share.
 struct Shared {
     inbox: Mutex<Inbox>,
-    pictures_wanted: AtomicBool,
+    pictures_wanted: Mutex<Panels>,
     /// Whether the run has come to wait for an order since somebody last looked.
     settled: AtomicBool,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -68,7 +77,7 @@ impl Session {
         let stop = Arc::new(AtomicBool::new(false));
         let shared = Arc::new(Shared {
             inbox: Mutex::default(),
-            pictures_wanted: AtomicBool::new(true),
+            pictures_wanted: Mutex::new(Panels::All),
             settled: AtomicBool::new(false),
             wake: Box::new(wake),
         });
@@ -110,9 +119,12 @@ impl Session {
         let _ = self.orders.send(command);
     }
 
-    /// Asks for fresh pictures with the next step.
-    pub fn want_pictures(&self) {
-        self.shared.pictures_wanted.store(true, Ordering::Relaxed);
+    /// Asks for fresh pictures with the next step; who has asked for all still gets all.
+    pub fn want_pictures(&self, panels: Panels) {
+        let mut wanted = self.shared.pictures_wanted();
+        if *wanted != Panels::All {
+            *wanted = panels;
+        }
     }
 
     /// Whether the run has come to wait for an order since the last call.
@@ -156,6 +168,12 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
 }
 
 impl Shared {
+    fn pictures_wanted(&self) -> MutexGuard<'_, Panels> {
+        self.pictures_wanted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The inbox; a listener that panicked while it took reports out has left it whole.
     fn lock(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
@@ -178,15 +196,18 @@ impl Sink for Uplink<'_> {
         }
     }
 
-    fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
+    fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
         match moment {
             Moment::Final => true,
-            Moment::Running => self.0.pictures_wanted.load(Ordering::Relaxed),
+            Moment::Running => match &*self.0.pictures_wanted() {
+                Panels::All => true,
+                Panels::These(names) => names.contains(&panel),
+            },
         }
     }
 
     fn frames_done(&mut self) {
-        self.0.pictures_wanted.store(false, Ordering::Relaxed);
+        *self.0.pictures_wanted() = Panels::These(Vec::new());
     }
 }
 

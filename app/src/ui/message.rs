@@ -17,7 +17,7 @@ use super::preview::Sight;
 use super::records::{Entry, Fetched, Wanted};
 use super::theme::Background;
 use crate::exports::Export;
-use crate::session::Outcome;
+use crate::session::{Outcome, Panels};
 
 /// Something that happened.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ pub enum Effect {
     /// Give the run an order.
     Order(Command),
     /// Ask the run for fresh pictures.
-    WantPictures,
+    WantPictures(Panels),
     /// End the run and forget it; what comes of it later is dropped.
     Abandon,
     /// Take the mouse, or give it back to the terminal.

@@ -369,11 +369,12 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
 }
 
 impl Slot {
-    /// Whether any of its pictures must be asked for while it runs.
-    pub fn needs_pictures(&self) -> bool {
-        self.panels
-            .iter()
-            .filter_map(|&index| self.schema.panels.get(index))
-            .any(|panel| panel.draw == Draw::Frame)
+    /// The names of those of the panels given whose pictures the lab sends when asked; others draw its metrics.
+    pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
+        let schema = self.schema;
+        let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
+        panels
+            .filter(|panel| panel.draw == Draw::Frame)
+            .map(|panel| panel.name.as_str())
     }
 }

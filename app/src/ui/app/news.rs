@@ -7,10 +7,11 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{Event, Progress};
 
 use super::App;
-use crate::session::Outcome;
+use crate::session::{Outcome, Panels};
 use crate::ui::message::Effect;
 use crate::ui::page::Page;
 use crate::ui::slot::State;
+use crate::ui::view;
 
 /// Time between two pictures of a run: a picture costs it about a millisecond, and the eye asks for no more.
 const PICTURE_PERIOD: Duration = Duration::from_millis(125);
@@ -26,6 +27,11 @@ impl App {
         let Some(active) = self.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
+        // A run of a lab that is not shown has nothing to draw.
+        let shown = match &self.page {
+            Some(page) if page.current == active.slot => view::lab::shown(self, page),
+            Some(_) | None => Vec::new(),
+        };
         let Some(slot) = self
             .page
             .as_mut()
@@ -36,9 +42,10 @@ impl App {
         slot.elapsed = since;
         slot.receive(reports);
         let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
-        if due && slot.frozen.is_none() && slot.needs_pictures() && slot.state == State::Running {
+        let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
+        if due && slot.frozen.is_none() && !wanted.is_empty() && slot.state == State::Running {
             slot.pictured = since;
-            vec![Effect::WantPictures]
+            vec![Effect::WantPictures(Panels::These(wanted))]
         } else {
             Vec::new()
         }

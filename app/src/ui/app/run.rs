@@ -8,6 +8,7 @@ use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
 use super::{Active, App, Asked, How, Tempo};
+use crate::session::Panels;
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
 use crate::ui::records::Purpose;
@@ -45,7 +46,7 @@ impl App {
                 };
                 vec![
                     Effect::Order(order),
-                    Effect::WantPictures,
+                    Effect::WantPictures(Panels::All),
                     Effect::Order(Command::Redraw),
                 ]
             }
@@ -144,7 +145,7 @@ impl App {
                 let name = name.to_owned();
                 vec![
                     Effect::Order(Command::Set { name, value }),
-                    Effect::WantPictures,
+                    Effect::WantPictures(Panels::All),
                 ]
             }
             Some(active) if active.slot == current => {

@@ -4,6 +4,7 @@ use mlsys_lab::control::Command;
 
 use super::run::interval;
 use super::{Active, App, Asked, How};
+use crate::session::Panels;
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
@@ -30,7 +31,7 @@ impl App {
                     slot.state = State::Paused;
                 }
                 vec![
-                    Effect::WantPictures,
+                    Effect::WantPictures(Panels::All),
                     Effect::Order(Command::Step(steps)),
                     Effect::Order(Command::Redraw),
                 ]
@@ -92,7 +93,7 @@ impl App {
                 vec![
                     Effect::Order(Command::Pace(std::time::Duration::ZERO)),
                     Effect::Order(Command::Resume),
-                    Effect::WantPictures,
+                    Effect::WantPictures(Panels::All),
                 ]
             }
             Some(_) => Vec::new(),
@@ -125,7 +126,10 @@ impl App {
             return Vec::new();
         };
         match slot.frozen.take() {
-            Some(_) => vec![Effect::WantPictures, Effect::Order(Command::Redraw)],
+            Some(_) => vec![
+                Effect::WantPictures(Panels::All),
+                Effect::Order(Command::Redraw),
+            ],
             None => {
                 slot.frozen = Some(Box::new(slot.data.clone()));
                 Vec::new()

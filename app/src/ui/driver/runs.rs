@@ -11,7 +11,7 @@ use mlsys_lab::report::RunData;
 use super::{Input, Outbox, records};
 use crate::record::{About, Record};
 use crate::replay::Replayed;
-use crate::session::{Outcome, Session};
+use crate::session::{Outcome, Panels, Session};
 use crate::ui::app::App;
 use crate::ui::message::{Message, ReplayStart, Start};
 use crate::ui::records::Wanted;
@@ -143,9 +143,9 @@ impl Runner {
     }
 
     /// Asks the run for pictures.
-    pub fn want_pictures(&self) {
+    pub fn want_pictures(&self, panels: Panels) {
         if let Some(running) = &self.running {
-            running.session.want_pictures();
+            running.session.want_pictures(panels);
         }
     }
 

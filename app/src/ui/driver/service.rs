@@ -175,7 +175,7 @@ impl Driver {
                 Effect::ListRecords => self.runner.list_records(),
                 Effect::ReadRecord(wanted) => self.runner.read_record(*wanted),
                 Effect::Order(order) => self.runner.order(order),
-                Effect::WantPictures => self.runner.want_pictures(),
+                Effect::WantPictures(panels) => self.runner.want_pictures(panels),
                 Effect::Abandon => self.runner.abandon(),
                 Effect::Mouse(mouse) => terminal.mouse(mouse)?,
                 Effect::Copy(text) => terminal.copy(&text)?,

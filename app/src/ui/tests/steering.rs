@@ -6,7 +6,7 @@ use mlsys_lab::value::Value;
 
 use super::screens::compare;
 use super::{Bench, point};
-use crate::session::Outcome;
+use crate::session::{Outcome, Panels};
 use crate::ui::key::Key;
 use crate::ui::message::{Effect, Message};
 
@@ -82,12 +82,27 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     let mut bench = running((120, 40));
     let slot = &mut bench.app.page.as_mut().unwrap().slots[0];
     slot.panels = (0..slot.schema.panels.len()).collect();
+    let boundary = slot
+        .schema
+        .panels
+        .iter()
+        .position(|panel| panel.name == "decision-boundary");
     let wants = |effects: Vec<Effect>| {
         effects
             .iter()
-            .any(|effect| matches!(effect, Effect::WantPictures))
+            .any(|effect| matches!(effect, Effect::WantPictures(_)))
     };
-    assert!(wants(bench.report(losses(121..=130), 900)));
+    // Only curves and bars have room on the screen, and those are drawn from metrics.
+    assert!(!wants(bench.report(losses(121..=125), 700)));
+    bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
+    let effects = bench.report(losses(126..=130), 900);
+    let Some(Effect::WantPictures(Panels::These(names))) = effects.last() else {
+        panic!("no pictures wanted: {effects:?}")
+    };
+    assert!(
+        names.contains(&"decision-boundary") && !names.contains(&"attention"),
+        "{names:?}"
+    );
     bench.keys("F");
     assert!(!wants(bench.report(losses(131..=140), 1900)));
     assert!(wants(bench.keys("F")));

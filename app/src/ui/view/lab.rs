@@ -8,6 +8,7 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::sides;
 use crate::ui::app::App;
 use crate::ui::page::{Page, Side, Telling};
 use crate::ui::panel::{Focus, Scene, draw_panel, words};
@@ -219,6 +220,28 @@ pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
         );
     }
     places
+}
+
+/// The pictures that can be seen now, as indices into the lab's panels.
+pub fn shown(app: &App, page: &Page) -> Vec<usize> {
+    let Some(slot) = page.slot() else {
+        return Vec::new();
+    };
+    let sides = sides(app.size);
+    if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
+        return slot.chosen().into_iter().collect();
+    }
+    if sides.tabs.is_some() && page.side == Side::Text {
+        return Vec::new();
+    }
+    match page.telling {
+        Telling::InWords => slot.panels.clone(),
+        Telling::Drawn => {
+            let cells = cells(slot, areas(app, slot, sides.lab).panels).into_iter();
+            let index = |(place, _)| slot.panels[(slot.panel + place) % slot.panels.len()];
+            cells.map(index).collect()
+        }
+    }
 }
 
 /// The pictures.

@@ -21,6 +21,9 @@ use crate::data::{self, Batches, Data, DataConfig};
 use crate::device;
 use crate::nets::Architecture;
 
+/// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
+const DRAWING: u32 = 3;
+
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -87,6 +90,8 @@ struct Session {
     evaluated: u64,
     recorded: u64,
     peak_memory: Option<u64>,
+    /// When pictures were last made, and how long that took.
+    pictured: Option<(Instant, Duration)>,
     /// Floating-point operations that the device could do in a second, if somebody has said so.
     peak: Option<f64>,
 }
@@ -154,6 +159,7 @@ impl Session {
             evaluated: 0,
             recorded: 0,
             peak_memory: None,
+            pictured: None,
             peak: setup.peak,
         })
     }
@@ -237,7 +243,12 @@ impl Session {
         if evaluate && self.divergence.is_none() {
             self.evaluate(run);
         }
-        self.draw(run, Moment::Running);
+        if self
+            .pictured
+            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
+        {
+            self.draw(run, Moment::Running);
+        }
     }
 
     /// The last values and pictures of a run, however it ended.

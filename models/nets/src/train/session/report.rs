@@ -1,5 +1,7 @@
 //! What a session says while it trains.
 
+use std::time::Instant;
+
 use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
 
@@ -137,8 +139,10 @@ impl Session {
                 step: self.step,
                 evaluated: self.evaluated,
             };
+            let begun = Instant::now();
             let made = self.pictures.offer(run.sink, moment, subject);
             if made > 0 {
+                self.pictured = Some((Instant::now(), begun.elapsed()));
                 // The device did other work than steps.
                 self.times.void_window();
             }
