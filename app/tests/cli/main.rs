@@ -14,6 +14,7 @@ mod lessons;
 mod places;
 mod plain;
 mod runs;
+mod sequences;
 #[cfg(unix)]
 mod signals;
 mod themes;
