@@ -284,6 +284,7 @@ Examples:
   mlsys lab show train
   mlsys lab train --preset diverging
   mlsys lab train --set optimizer=sgd --set learning_rate=0.1 --seed 7
+  mlsys lab train --preset chain --save-weights chain.safetensors
   mlsys lab graph --set expression=@formula.txt --json
 
 A value is TOML; text and the names of an enum stand as typed. A value that begins with @ is the content of the
@@ -304,6 +305,12 @@ pub struct Lab {
     /// Read data files, such as MNIST's, from this folder
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
+    /// Start from the weights in this file instead of random ones
+    #[arg(long, value_name = "FILE.bpk")]
+    pub load_weights: Option<PathBuf>,
+    /// Write the weights to this file at the end: .bpk to load again, .safetensors for other programs
+    #[arg(long, value_name = "FILE")]
+    pub save_weights: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -13,6 +13,12 @@ use crate::ui::KnobTurn;
 /// The parameter that `--data-dir` sets.
 const DATA_DIR: &str = "data_dir";
 
+/// The parameter that `--load-weights` sets.
+const LOAD_WEIGHTS: &str = "load_weights";
+
+/// The parameter that `--save-weights` sets.
+const SAVE_WEIGHTS: &str = "save_weights";
+
 /// The largest file that `@` reads, in bytes.
 const LARGEST: u64 = 1 << 20;
 
@@ -68,8 +74,18 @@ pub fn of_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
 
 /// Adds the folder of `--data-dir`; a lab that reads no files refuses it.
 pub fn set_data_dir(settings: &mut Settings, folder: Option<&Path>) {
-    if let Some(folder) = folder {
-        settings.push(DATA_DIR, Given::Text(folder.display().to_string()));
+    set_path(settings, DATA_DIR, folder);
+}
+
+/// Adds the files of `--load-weights` and `--save-weights`; a lab that trains nothing refuses them.
+pub fn set_weights(settings: &mut Settings, load: Option<&Path>, save: Option<&Path>) {
+    set_path(settings, LOAD_WEIGHTS, load);
+    set_path(settings, SAVE_WEIGHTS, save);
+}
+
+fn set_path(settings: &mut Settings, name: &str, path: Option<&Path>) {
+    if let Some(path) = path {
+        settings.push(name, Given::Text(path.display().to_string()));
     }
 }
 

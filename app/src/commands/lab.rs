@@ -40,6 +40,11 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         given = preset.settings().overlaid(&given);
     }
     settings::set_data_dir(&mut given, options.data_dir.as_deref());
+    settings::set_weights(
+        &mut given,
+        options.load_weights.as_deref(),
+        options.save_weights.as_deref(),
+    );
     let params = Params::resolve(schema, &given, Tables::builtin(), options.machine.seed)
         .map_err(|errors| settings::failure(kind, &errors))?;
     if !options.json

@@ -19,3 +19,4 @@ mod sequences;
 mod signals;
 mod themes;
 mod translations;
+mod weights;

@@ -10,6 +10,7 @@ pub mod expression;
 pub mod nets;
 mod random;
 pub mod train;
+pub mod weights;
 
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;

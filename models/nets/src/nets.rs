@@ -18,6 +18,7 @@ pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
 pub use slopes::{direction_error, element_error, in_f64};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
+pub(crate) use transformer::{RMS_EPSILON, ROTARY_BASE};
 
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]

@@ -54,6 +54,29 @@ impl Architecture {
         }
     }
 
+    /// What it is, in a few words with its sizes.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Mlp(config) => {
+                let sizes = [
+                    &[config.inputs],
+                    config.hidden.as_slice(),
+                    &[config.outputs],
+                ];
+                let sizes: Vec<_> = sizes.concat().iter().map(usize::to_string).collect();
+                format!("mlp ({})", sizes.join("-"))
+            }
+            Self::Cnn(config) => format!(
+                "cnn (images of {0} x {0}, width {1}, depth {2}, {3} classes)",
+                config.edge, config.width, config.depth, config.outputs
+            ),
+            Self::Transformer(config) => format!(
+                "transformer (vocabulary {}, width {}, depth {}, heads {}, kv_heads {}, MLP {})",
+                config.vocab, config.width, config.depth, config.heads, config.kv_heads, config.ffn
+            ),
+        }
+    }
+
     /// Trainable weights and biases.
     pub fn parameters(&self) -> u64 {
         match self {

@@ -10,10 +10,10 @@ use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
 use super::Initial;
 
 /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
-pub(super) const EPSILON: f64 = 1e-5;
+pub(crate) const RMS_EPSILON: f64 = 1e-5;
 
 /// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
-const ROTARY_BASE: f64 = 10_000.0;
+pub(crate) const ROTARY_BASE: f64 = 10_000.0;
 
 /// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
 /// device.
@@ -271,7 +271,7 @@ impl RmsNorm {
     /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.
     pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         let mean_square = x.clone().square().mean_dim(1); // [rows, 1]
-        let size = mean_square.add_scalar(EPSILON).sqrt(); // [rows, 1]
+        let size = mean_square.add_scalar(RMS_EPSILON).sqrt(); // [rows, 1]
         x / size * self.scale.val().unsqueeze::<2>()
     }
 }

@@ -4,6 +4,7 @@ mod losses;
 mod memory;
 mod report;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
@@ -20,6 +21,7 @@ use super::trainer::{Measuring, Trainer};
 use crate::data::{self, Batches, Data, DataConfig};
 use crate::device;
 use crate::nets::Architecture;
+use crate::weights;
 
 /// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
 const DRAWING: u32 = 3;
@@ -94,6 +96,8 @@ struct Session {
     pictured: Option<(Instant, Duration)>,
     /// Floating-point operations that the device could do in a second, if somebody has said so.
     peak: Option<f64>,
+    /// The file for the weights at the end.
+    save_to: Option<PathBuf>,
 }
 
 /// The examples that evaluations use, on the device.
@@ -124,9 +128,14 @@ impl Session {
             Activations::Kept => device.clone().autodiff(),
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
         };
-        let network = setup
+        let mut network = setup
             .architecture
             .init(setup.initialization, setup.seed, &training);
+        if let Some(path) = &setup.weights.load {
+            let loaded = weights::load(network, &setup.architecture, path);
+            network = loaded
+                .map_err(|error| LabError::contradiction(["load_weights"], error.to_string()))?;
+        }
         let classes = setup.data.classes().map_err(setup::unusable)?;
         let batches = Batches::new(setup.seed, data.train.len());
         let trainer = Trainer::new(network, &knobs, batches, (run.device, training));
@@ -161,6 +170,7 @@ impl Session {
             peak_memory: None,
             pictured: None,
             peak: setup.peak,
+            save_to: setup.weights.save,
         })
     }
 
@@ -269,7 +279,23 @@ impl Session {
         run.scalar("steps_done", self.step as i64);
         run.scalar("diverged", self.divergence.is_some());
         run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
+        self.save_weights()
+    }
+
+    /// Writes the weights where they are wanted. Those of a run that diverged are of no use, and might replace some
+    /// that are.
+    fn save_weights(&self) -> Result<(), LabError> {
+        let Some(path) = &self.save_to else {
+            return Ok(());
+        };
+        if let Some(what) = self.divergence {
+            return Err(LabError::Data(format!(
+                "{}: no weights were saved, because {what}",
+                path.display()
+            )));
+        }
+        let saved = weights::save(&self.trainer.network(), &self.architecture, path);
+        saved.map_err(|error| LabError::Data(error.to_string()))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::data::{DataConfig, DataError, Dataset, Form};
 use crate::nets::{
     Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
 };
+use crate::weights;
 
 /// What cannot change during a run.
 pub(super) struct Setup {
@@ -19,6 +20,16 @@ pub(super) struct Setup {
     /// Floating-point operations that the device could do in a second, if somebody has said so.
     pub(super) peak: Option<f64>,
     pub(super) seed: u64,
+    pub(super) weights: WeightFiles,
+}
+
+/// Files of weights, if any.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WeightFiles {
+    /// To start from.
+    pub(super) load: Option<PathBuf>,
+    /// To write at the end.
+    pub(super) save: Option<PathBuf>,
 }
 
 /// What becomes of activations between the forward and the backward pass.
@@ -124,8 +135,24 @@ impl Setup {
                 Activations::Kept
             },
             peak: params.optional_float("peak_flops_per_second"),
+            weights: WeightFiles::read(params)?,
             data,
             seed,
+        })
+    }
+}
+
+impl WeightFiles {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let path = |name| text(params, name).map(PathBuf::from);
+        let save = path("save_weights");
+        if let Some(path) = &save {
+            let usable = weights::can_save(path);
+            usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))?;
+        }
+        Ok(Self {
+            load: path("load_weights"),
+            save,
         })
     }
 }

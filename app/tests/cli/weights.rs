@@ -1,0 +1,155 @@
+//! Weights: saved, loaded, handed to other programs, and refused.
+
+use std::fs;
+
+use crate::help::{Ended, Folder};
+
+/// Trains something small for a few steps.
+fn train(folder: &Folder, steps: &str, more: &[&str]) -> Ended {
+    let steps = format!("steps={steps}");
+    let mut arguments = vec!["lab", "train", "--device", "cpu", "--json", "--set", &steps];
+    arguments.extend(more);
+    folder.run(&arguments)
+}
+
+const CHAIN: [&str; 12] = [
+    "--preset",
+    "chain",
+    "--set",
+    "width=16",
+    "--set",
+    "depth=1",
+    "--set",
+    "samples=2000",
+    "--set",
+    "batch_size=4",
+    "--set",
+    "context=8",
+];
+const POINTS: [&str; 2] = ["--set", "width=4"];
+const IMAGES: [&str; 10] = [
+    "--set",
+    "dataset=digits",
+    "--set",
+    "samples=200",
+    "--set",
+    "model=cnn",
+    "--set",
+    "width=2",
+    "--set",
+    "batch_size=4",
+];
+
+#[test]
+fn a_run_goes_on_from_the_weights_of_another() {
+    for network in [&CHAIN[..], &POINTS, &IMAGES] {
+        let folder = Folder::new();
+        let file = folder.path("weights.bpk").display().to_string();
+        let before = train(
+            &folder,
+            "20",
+            &[network, &["--save-weights", &file]].concat(),
+        )
+        .json();
+        // Other random weights, and a step that changes nothing.
+        let still = [
+            network,
+            &["--set", "initialization=xavier", "--set", "learning_rate=0"],
+        ]
+        .concat();
+        let own = train(&folder, "1", &still).json();
+        let loaded = train(
+            &folder,
+            "1",
+            &[&still[..], &["--load-weights", &file]].concat(),
+        );
+        let loaded = loaded.json();
+        let loss = "validation_loss";
+        assert_eq!(loaded["metrics"][loss], before["metrics"][loss]);
+        assert_ne!(loaded["metrics"][loss], own["metrics"][loss]);
+    }
+}
+
+#[test]
+fn other_programs_get_tensors_with_conventional_names() {
+    let folder = Folder::new();
+    let path = folder.path("chain.safetensors");
+    let file = path.display().to_string();
+    train(
+        &folder,
+        "2",
+        &[&CHAIN[..], &["--save-weights", &file]].concat(),
+    )
+    .did();
+    let bytes = fs::read(path).unwrap();
+    let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
+    let header = &rest[..u64::from_le_bytes(*length) as usize];
+    let header: serde_json::Value = serde_json::from_slice(header).unwrap();
+    assert_eq!(header["__metadata__"]["model_type"], "llama");
+    assert_eq!(header["__metadata__"]["num_key_value_heads"], "2");
+    let key = &header["model.layers.0.self_attn.k_proj.weight"];
+    assert_eq!(key["shape"], serde_json::json!([8, 16]));
+    assert_eq!(key["dtype"], "F32");
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused_in_plain_sentences() {
+    let folder = Folder::new();
+    let path = folder.path("weights.bpk");
+    let file = path.display().to_string();
+    train(
+        &folder,
+        "1",
+        &[&CHAIN[..], &["--save-weights", &file]].concat(),
+    )
+    .did();
+    let load = |file: &str, more: &[&str]| {
+        let arguments = [&CHAIN[..8], &["--load-weights", file], more].concat();
+        train(&folder, "1", &arguments)
+    };
+    load(&file, &[]).did();
+    load(&file, &["--set", "kv_heads=4"]).refused(
+        2,
+        &[
+            "load_weights: ",
+            "weights.bpk holds the weights of another network than this transformer (vocabulary 64, width 16,",
+            "Transformer.blocks.0.attention.value is [16, 8] in the file, [16, 16] in this network",
+        ],
+    );
+    load(&file, &["--set", "heads=2", "--set", "kv_heads=1"])
+        .refused(2, &["4 heads and 2 kv_heads in the file"]);
+    let whole = fs::read(&path).unwrap();
+    let torn = folder.file("torn.bpk", &whole[..whole.len() / 2]);
+    load(&torn, &[]).refused(2, &["torn.bpk is no whole file of weights"]);
+    let foreign = folder.file("foreign.bpk", "not at all\n");
+    load(&foreign, &[]).refused(2, &["foreign.bpk is no whole file of weights"]);
+    let none = folder.path("none.bpk").display().to_string();
+    load(&none, &[]).refused(2, &["none.bpk"]);
+    let theirs = folder.file("a.safetensors", "");
+    load(&theirs, &[]).refused(2, &["read from .bpk files only"]);
+}
+
+#[test]
+fn where_nothing_can_be_written_no_run_begins() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    let save = |file: &str| train(&folder, "1", &["--save-weights", file]);
+    save(&path("weights.pt")).refused(2, &["save_weights: ", "must end in .bpk"]);
+    save(&path("none/weights.bpk")).refused(2, &["save_weights: ", "none"]);
+    folder
+        .run(&["lab", "graph", "--save-weights", &path("a.bpk")])
+        .refused(2, &["'save_weights'"]);
+}
+
+#[test]
+fn what_diverged_does_not_replace_what_was_saved() {
+    let folder = Folder::new();
+    let file = folder.file("weights.bpk", "good");
+    train(
+        &folder,
+        "400",
+        &["--preset", "diverging", "--save-weights", &file],
+    )
+    .refused(4, &["weights.bpk: no weights were saved, because"]);
+    assert_eq!(fs::read(file).unwrap(), b"good");
+}

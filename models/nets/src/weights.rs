@@ -1,0 +1,170 @@
+//! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
+
+mod burns;
+mod safetensors;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use self::burns::Refusal;
+use crate::nets::{Architecture, Network};
+
+/// The ending of files in burn's format.
+const BURNS: &str = "bpk";
+
+/// The ending of files for other programs.
+const SAFETENSORS: &str = "safetensors";
+
+/// The format of a file of weights; its name's ending says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Burns,
+    Safetensors,
+}
+
+/// Why weights could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// The ending of the name says no format.
+    #[error("{}: the name must end in .{BURNS} (to go on with here) or .{SAFETENSORS} (for other programs)", .0.display())]
+    Ending(PathBuf),
+    /// Weights for other programs are not read back.
+    #[error("{}: weights are read from .{BURNS} files only; .{SAFETENSORS} files are written for other programs", .0.display())]
+    WriteOnly(PathBuf),
+    /// The file system said no.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// The weights cannot be put into the format.
+    #[error("{}: the weights cannot be written: {reason}", .path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The file is torn, or something else.
+    #[error("{} is no whole file of weights in burn's format: {reason}", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The weights are another network's.
+    #[error("{} holds the weights of another network than this {network}:\n  {}", .path.display(), .differences.join("\n  "))]
+    Misfit {
+        /// The file.
+        path: PathBuf,
+        /// The network, in words.
+        network: String,
+        /// All differences, a line each.
+        differences: Vec<String>,
+    },
+}
+
+/// Whether weights can be written to `path`: for a run to know before it starts.
+///
+/// # Errors
+/// If the name's ending says no format, or its folder is not there.
+pub fn can_save(path: &Path) -> Result<(), WeightsError> {
+    format(path)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let found = fs::metadata(folder).and_then(|found| match found.is_dir() {
+        true => Ok(()),
+        false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+    });
+    found.map_err(|error| file_error(folder, error))
+}
+
+/// Writes weights in the format that the name's ending says, whole or not at all.
+///
+/// # Errors
+/// If the ending says none, or the file cannot be written.
+pub fn save(
+    network: &Network,
+    architecture: &Architecture,
+    path: &Path,
+) -> Result<(), WeightsError> {
+    let unwritable = |reason: String| WeightsError::Unwritable {
+        path: path.to_owned(),
+        reason,
+    };
+    match format(path)? {
+        Format::Burns => {
+            let bytes = burns::encode(network, architecture);
+            write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
+        }
+        Format::Safetensors => {
+            let bytes = safetensors::encode(network, architecture);
+            write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
+        }
+    }
+}
+
+/// The network with the weights of a file in burn's format.
+///
+/// # Errors
+/// If the file is missing, torn, foreign, or another network's; then all differences are told.
+pub fn load(
+    network: Network,
+    architecture: &Architecture,
+    path: &Path,
+) -> Result<Network, WeightsError> {
+    match format(path)? {
+        Format::Burns => {}
+        Format::Safetensors => return Err(WeightsError::WriteOnly(path.to_owned())),
+    }
+    let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
+    burns::decode(bytes, network, architecture).map_err(|refusal| match refusal {
+        Refusal::Foreign(reason) => WeightsError::Foreign {
+            path: path.to_owned(),
+            reason,
+        },
+        Refusal::Misfit(differences) => WeightsError::Misfit {
+            path: path.to_owned(),
+            network: architecture.in_words(),
+            differences,
+        },
+    })
+}
+
+fn format(path: &Path) -> Result<Format, WeightsError> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some(BURNS) => Ok(Format::Burns),
+        Some(SAFETENSORS) => Ok(Format::Safetensors),
+        Some(_) | None => Err(WeightsError::Ending(path.to_owned())),
+    }
+}
+
+/// Writes beside the file and puts it in place at the end, so that nobody ever reads half a file.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    let partial = PathBuf::from(name);
+    let written = fs::File::create(&partial)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&partial, path));
+    written.map_err(|error| {
+        // The half file is of no use; if it cannot be removed either, the first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+        file_error(path, error)
+    })
+}
+
+fn file_error(path: &Path, error: io::Error) -> WeightsError {
+    WeightsError::File {
+        path: path.to_owned(),
+        error,
+    }
+}

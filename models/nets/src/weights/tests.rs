@@ -1,0 +1,255 @@
+//! Weights written and read back, and files that are not theirs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use super::*;
+use crate::nets::{
+    Activation, CnnConfig, Initialization, Inputs, MlpConfig, Transformer, TransformerConfig,
+};
+
+mod exchange;
+
+/// A folder of a test, gone when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("mlsys-weights-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn llama(width: usize, heads: usize, kv_heads: usize) -> Architecture {
+    Architecture::Transformer(TransformerConfig {
+        vocab: 11,
+        width,
+        depth: 2,
+        heads,
+        kv_heads,
+        ffn: TransformerConfig::gated(width),
+        context: 7,
+    })
+}
+
+fn mlp(hidden: &[usize]) -> Architecture {
+    Architecture::Mlp(MlpConfig {
+        inputs: 3,
+        hidden: hidden.to_vec(),
+        outputs: 2,
+    })
+}
+
+fn cnn() -> Architecture {
+    Architecture::Cnn(CnnConfig {
+        edge: 8,
+        width: 2,
+        depth: 2,
+        outputs: 3,
+    })
+}
+
+fn made(architecture: &Architecture, seed: u64) -> Network {
+    architecture.init(Initialization::He, seed, &Device::flex())
+}
+
+/// Something that the network can read.
+fn inputs(architecture: &Architecture, device: &Device) -> Inputs {
+    let features = match architecture {
+        Architecture::Mlp(config) => config.inputs,
+        Architecture::Cnn(config) => config.edge * config.edge,
+        Architecture::Transformer(_) => {
+            let tokens = TensorData::from([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 10, 0, 7]]);
+            return Tensor::<2, Int>::from_data(tokens, device).into();
+        }
+    };
+    let numbers: Vec<f32> = (0..2 * features).map(|i| (i as f32).sin()).collect();
+    Tensor::<2>::from_data(TensorData::new(numbers, [2, features]), device).into()
+}
+
+fn answers(network: &Network, architecture: &Architecture) -> TensorData {
+    let inputs = inputs(architecture, &Device::flex());
+    network.forward(inputs, Activation::Tanh).into_data()
+}
+
+/// What is said to a network that tries to take a file's weights.
+fn refusal(architecture: &Architecture, path: &Path) -> String {
+    let loaded = load(made(architecture, 2), architecture, path);
+    loaded.err().unwrap().to_string()
+}
+
+#[test]
+fn weights_come_back_bit_for_bit() {
+    let folder = Folder::new();
+    for (index, architecture) in [llama(16, 4, 2), mlp(&[5, 4]), cnn()].iter().enumerate() {
+        let path = folder.path(&format!("{index}.bpk"));
+        let (first, other) = (made(architecture, 1), made(architecture, 2));
+        save(&first, architecture, &path).unwrap();
+        let loaded = load(other.clone(), architecture, &path).unwrap();
+        let [first, other, loaded] = [first, other, loaded].map(|n| answers(&n, architecture));
+        assert_eq!(loaded, first);
+        assert_ne!(loaded, other);
+    }
+}
+
+#[test]
+fn loaded_weights_are_trained_like_any() {
+    let folder = Folder::new();
+    let (path, architecture) = (folder.path("a.bpk"), llama(16, 4, 2));
+    save(&made(&architecture, 1), &architecture, &path).unwrap();
+    let device = Device::flex().autodiff();
+    let loaded = architecture.init(Initialization::He, 2, &device);
+    let loaded = load(loaded, &architecture, &path).unwrap();
+    let logits = loaded.forward(inputs(&architecture, &device), Activation::Tanh);
+    let gradients = logits.sum().backward();
+    let Network::Transformer(transformer) = &loaded else {
+        panic!("another network")
+    };
+    assert!(transformer.embedding.val().grad(&gradients).is_some());
+    assert!(
+        transformer.blocks[1]
+            .mlp
+            .up
+            .val()
+            .grad(&gradients)
+            .is_some()
+    );
+}
+
+#[test]
+fn another_networks_weights_are_refused_with_every_difference() {
+    let folder = Folder::new();
+    let path = folder.path("narrow.bpk");
+    save(&made(&llama(16, 4, 2), 1), &llama(16, 4, 2), &path).unwrap();
+    let said = refusal(&llama(32, 4, 2), &path);
+    for part in [
+        "narrow.bpk holds the weights of another network than this transformer (vocabulary 11, width 32, depth 2,",
+        "\n  Transformer.embedding is [11, 16] in the file, [11, 32] in this network",
+        "\n  Transformer.blocks.0.attention.key is [16, 8] in the file, [32, 16] in this network",
+        "\n  and 9 more",
+    ] {
+        assert!(said.contains(part), "'{part}' is missing in {said}");
+    }
+    // A depth more, a depth less, and another kind.
+    let deep = |depth| match llama(16, 4, 2) {
+        Architecture::Transformer(config) => {
+            Architecture::Transformer(TransformerConfig { depth, ..config })
+        }
+        other @ (Architecture::Mlp(_) | Architecture::Cnn(_)) => other,
+    };
+    let said = refusal(&deep(3), &path);
+    assert!(
+        said.contains("blocks.2.mlp.down is not in the file"),
+        "{said}"
+    );
+    assert!(!said.contains("blocks.1"), "{said}");
+    let said = refusal(&deep(1), &path);
+    assert!(
+        said.contains("blocks.1.attention.key is in the file alone"),
+        "{said}"
+    );
+    let said = refusal(&mlp(&[5]), &path);
+    assert!(said.contains("this mlp (3-5-2)"), "{said}");
+    assert!(
+        said.contains("Mlp.layers.0.weight is not in the file"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Transformer.blocks.0.attention.key is in the file alone"),
+        "{said}"
+    );
+}
+
+#[test]
+fn heads_that_no_shape_tells_are_compared_too() {
+    let folder = Folder::new();
+    let path = folder.path("heads.bpk");
+    save(&made(&llama(16, 4, 2), 1), &llama(16, 4, 2), &path).unwrap();
+    let said = refusal(&llama(16, 2, 1), &path);
+    let expected = "4 heads and 2 kv_heads in the file, 2 heads and 1 kv_heads in this network";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_torn_or_foreign_file_is_refused_wherever_it_is_torn() {
+    let folder = Folder::new();
+    let (path, architecture) = (folder.path("torn.bpk"), mlp(&[5]));
+    save(&made(&architecture, 1), &architecture, &path).unwrap();
+    let whole = fs::read(&path).unwrap();
+    for length in 0..whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let said = refusal(&architecture, &path);
+        assert!(
+            said.contains("torn.bpk is no whole file of weights"),
+            "{said}"
+        );
+    }
+    for foreign in [
+        &b"PK\x03\x04 something else"[..],
+        &[0; 4096],
+        b"\xff".repeat(999).as_slice(),
+    ] {
+        fs::write(&path, foreign).unwrap();
+        let said = refusal(&architecture, &path);
+        assert!(
+            said.contains("torn.bpk is no whole file of weights"),
+            "{said}"
+        );
+    }
+    // A byte that is another: refused or read as other numbers, never a panic.
+    for place in 0..whole.len() {
+        let mut other = whole.clone();
+        other[place] ^= 0x55;
+        fs::write(&path, other).unwrap();
+        let _ = load(made(&architecture, 2), &architecture, &path);
+    }
+}
+
+#[test]
+fn names_and_places_that_cannot_be_are_told_before_a_run() {
+    let folder = Folder::new();
+    let said = |path: &Path| can_save(path).err().map(|error| error.to_string());
+    assert_eq!(said(&folder.path("a.bpk")), None);
+    assert_eq!(said(&folder.path("a.safetensors")), None);
+    assert_eq!(said(Path::new("a.bpk")), None);
+    let ending = said(&folder.path("a.pt")).unwrap();
+    assert!(ending.contains("must end in .bpk"), "{ending}");
+    assert!(said(&folder.path("a")).is_some());
+    let missing = said(&folder.path("none/a.bpk")).unwrap();
+    assert!(missing.contains("none"), "{missing}");
+    let for_others = folder.path("a.safetensors");
+    save(&made(&mlp(&[]), 1), &mlp(&[]), &for_others).unwrap();
+    let said = refusal(&mlp(&[]), &for_others);
+    assert!(said.contains("read from .bpk files only"), "{said}");
+    let said = refusal(&mlp(&[]), &folder.path("none.bpk"));
+    assert!(said.contains("none.bpk"), "{said}");
+}
+
+#[test]
+fn nothing_else_is_left_in_the_folder() {
+    let folder = Folder::new();
+    let path = folder.path("a.bpk");
+    for _ in 0..2 {
+        save(&made(&mlp(&[]), 1), &mlp(&[]), &path).unwrap();
+    }
+    let files = fs::read_dir(&folder.0).unwrap();
+    let files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    assert_eq!(files, [path]);
+}

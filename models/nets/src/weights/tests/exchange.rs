@@ -1,0 +1,235 @@
+//! Files for other programs, read back by the format's own library.
+
+use ::safetensors::{Dtype, SafeTensors};
+use burn::module::Param;
+
+use super::*;
+
+/// The same network, as another program would compute it: from names, shapes and conventions of a Llama model alone.
+struct Theirs {
+    bytes: Vec<u8>,
+    sizes: std::collections::HashMap<String, String>,
+}
+
+type Rows = Vec<Vec<f64>>;
+
+impl Theirs {
+    fn read(path: &Path) -> Self {
+        let bytes = fs::read(path).unwrap();
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+        let sizes = header.metadata().clone().unwrap();
+        Self { bytes, sizes }
+    }
+
+    fn size(&self, name: &str) -> usize {
+        self.sizes[name].parse().unwrap()
+    }
+
+    /// A tensor's shape and numbers.
+    fn tensor(&self, name: &str) -> (Vec<usize>, Vec<f64>) {
+        let file = SafeTensors::deserialize(&self.bytes).unwrap();
+        let tensor = file.tensor(name).unwrap();
+        assert_eq!(tensor.dtype(), Dtype::F32);
+        let (numbers, rest) = tensor.data().as_chunks::<4>();
+        assert!(rest.is_empty());
+        let numbers = numbers
+            .iter()
+            .map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+        (tensor.shape().to_vec(), numbers.collect())
+    }
+
+    fn rows(&self, name: &str) -> Rows {
+        let (shape, numbers) = self.tensor(name);
+        numbers.chunks(shape[1]).map(<[f64]>::to_vec).collect()
+    }
+
+    fn norm(&self, name: &str, x: &Rows) -> Rows {
+        let (_, scale) = self.tensor(name);
+        let epsilon: f64 = self.sizes["rms_norm_eps"].parse().unwrap();
+        let row = |row: &Vec<f64>| {
+            let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
+            let values = row.iter().zip(&scale);
+            values
+                .map(|(x, s)| x / (mean + epsilon).sqrt() * s)
+                .collect()
+        };
+        x.iter().map(row).collect()
+    }
+
+    /// x Wᵀ, as `torch.nn.Linear` has it.
+    fn linear(&self, name: &str, x: &Rows) -> Rows {
+        let weight = self.rows(name);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum();
+        let row = |x: &Vec<f64>| weight.iter().map(|w| dot(x, w)).collect();
+        x.iter().map(row).collect()
+    }
+
+    /// q cos + rotate_half(q) sin, with rotate_half(x) = (-x[half..], x[..half]).
+    fn turned(&self, head: &[f64], position: usize) -> Vec<f64> {
+        let (size, half) = (head.len(), head.len() / 2);
+        let theta: f64 = self.sizes["rope_theta"].parse().unwrap();
+        let number = |i: usize| {
+            let pair = (i % half) as f64;
+            let angle = position as f64 * theta.powf(-2.0 * pair / size as f64);
+            let rotated = if i < half {
+                -head[i + half]
+            } else {
+                head[i - half]
+            };
+            head[i] * angle.cos() + rotated * angle.sin()
+        };
+        (0..size).map(number).collect()
+    }
+
+    fn attention(&self, layer: &str, x: &Rows) -> Rows {
+        let part = |name: &str| self.linear(&format!("{layer}.self_attn.{name}_proj.weight"), x);
+        let (q, k, v) = (part("q"), part("k"), part("v"));
+        let heads = self.size("num_attention_heads");
+        let shared = heads / self.size("num_key_value_heads");
+        let size = self.size("hidden_size") / heads;
+        let mut mixed = vec![vec![0.0; heads * size]; x.len()];
+        for (now, mixed) in mixed.iter_mut().enumerate() {
+            for head in 0..heads {
+                let (of_q, of_k) = (head * size, head / shared * size);
+                let query = self.turned(&q[now][of_q..][..size], now);
+                let score = |then: usize| {
+                    let key = self.turned(&k[then][of_k..][..size], then);
+                    let dot: f64 = query.iter().zip(&key).map(|(a, b)| a * b).sum();
+                    (dot / (size as f64).sqrt()).exp()
+                };
+                let scores: Vec<f64> = (0..=now).map(score).collect();
+                let total: f64 = scores.iter().sum();
+                for (then, score) in scores.iter().enumerate() {
+                    for i in 0..size {
+                        mixed[of_q + i] += score / total * v[then][of_k + i];
+                    }
+                }
+            }
+        }
+        self.linear(&format!("{layer}.self_attn.o_proj.weight"), &mixed)
+    }
+
+    fn logits(&self, tokens: &[usize]) -> Rows {
+        let embedding = self.rows("model.embed_tokens.weight");
+        let mut x: Rows = tokens
+            .iter()
+            .map(|token| embedding[*token].clone())
+            .collect();
+        for index in 0..self.size("num_hidden_layers") {
+            let layer = format!("model.layers.{index}");
+            let normal = self.norm(&format!("{layer}.input_layernorm.weight"), &x);
+            x = sum(&x, &self.attention(&layer, &normal));
+            let normal = self.norm(&format!("{layer}.post_attention_layernorm.weight"), &x);
+            let gate = self.linear(&format!("{layer}.mlp.gate_proj.weight"), &normal);
+            let up = self.linear(&format!("{layer}.mlp.up_proj.weight"), &normal);
+            let gated = gate.iter().zip(&up).map(|(gate, up)| {
+                let pairs = gate.iter().zip(up);
+                pairs.map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect()
+            });
+            let down = format!("{layer}.mlp.down_proj.weight");
+            x = sum(&x, &self.linear(&down, &gated.collect()));
+        }
+        self.linear("lm_head.weight", &self.norm("model.norm.weight", &x))
+    }
+}
+
+fn sum(a: &Rows, b: &Rows) -> Rows {
+    let row = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a + b).collect();
+    a.iter().zip(b).map(row).collect()
+}
+
+/// A llama whose norms are not all one.
+fn stirred(architecture: &Architecture) -> Transformer {
+    let Network::Transformer(mut transformer) = made(architecture, 1) else {
+        panic!("another network")
+    };
+    for (index, block) in transformer.blocks.iter_mut().enumerate() {
+        let wave = |shift: f32| {
+            let scale: Vec<f32> = (0..16)
+                .map(|i| 1.0 + (i as f32 + shift).sin() / 2.0)
+                .collect();
+            Param::from_data(TensorData::new(scale, [16]), &Device::flex())
+        };
+        block.attention_norm.scale = wave(index as f32);
+        block.mlp_norm.scale = wave(index as f32 + 7.0);
+    }
+    transformer
+}
+
+#[test]
+fn a_llama_in_safetensors_computes_the_same_by_the_conventions_of_hugging_face() {
+    let folder = Folder::new();
+    for (heads, kv_heads) in [(4, 2), (4, 4), (2, 1)] {
+        let (path, architecture) = (folder.path("a.safetensors"), llama(16, heads, kv_heads));
+        let network = Network::Transformer(stirred(&architecture));
+        save(&network, &architecture, &path).unwrap();
+        let ours = answers(&network, &architecture);
+        let theirs = Theirs::read(&path);
+        let first = theirs.logits(&[3, 1, 4, 1, 5, 9, 2]);
+        let second = theirs.logits(&[6, 5, 3, 5, 10, 0, 7]);
+        let theirs = [first, second].concat().concat();
+        let largest = theirs.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        for (ours, theirs) in ours.iter::<f64>().zip(&theirs) {
+            assert!((ours - theirs).abs() <= 1e-5 * largest, "{ours} {theirs}");
+        }
+    }
+}
+
+#[test]
+fn a_llamas_tensors_have_the_usual_names_and_shapes() {
+    let folder = Folder::new();
+    let (path, architecture) = (folder.path("a.safetensors"), llama(16, 4, 2));
+    save(&made(&architecture, 1), &architecture, &path).unwrap();
+    let theirs = Theirs::read(&path);
+    for (name, shape) in [
+        ("model.embed_tokens.weight", vec![11, 16]),
+        ("model.layers.0.input_layernorm.weight", vec![16]),
+        ("model.layers.1.self_attn.q_proj.weight", vec![16, 16]),
+        ("model.layers.1.self_attn.k_proj.weight", vec![8, 16]),
+        ("model.layers.1.self_attn.v_proj.weight", vec![8, 16]),
+        ("model.layers.1.self_attn.o_proj.weight", vec![16, 16]),
+        ("model.layers.0.post_attention_layernorm.weight", vec![16]),
+        ("model.layers.0.mlp.gate_proj.weight", vec![48, 16]),
+        ("model.layers.0.mlp.up_proj.weight", vec![48, 16]),
+        ("model.layers.0.mlp.down_proj.weight", vec![16, 48]),
+        ("model.norm.weight", vec![16]),
+        ("lm_head.weight", vec![11, 16]),
+    ] {
+        assert_eq!(theirs.tensor(name).0, shape, "{name}");
+    }
+    let file = SafeTensors::deserialize(&theirs.bytes).unwrap();
+    assert_eq!(file.len(), 3 + 2 * 9);
+    let numbers = file
+        .tensors()
+        .iter()
+        .map(|(_, tensor)| tensor.data().len() / 4)
+        .sum::<usize>();
+    assert_eq!(numbers as u64, architecture.parameters());
+    assert_eq!(theirs.sizes["architectures"], "LlamaForCausalLM");
+    assert_eq!(theirs.sizes["intermediate_size"], "48");
+}
+
+#[test]
+fn other_networks_go_out_in_the_order_of_pytorch() {
+    let folder = Folder::new();
+    let path = folder.path("a.safetensors");
+    let network = made(&mlp(&[5]), 1);
+    save(&network, &mlp(&[5]), &path).unwrap();
+    let Network::Mlp(inside) = &network else {
+        panic!("another network")
+    };
+    let (shape, numbers) = Theirs::read(&path).tensor("layers.0.weight");
+    assert_eq!(shape, [5, 3]);
+    let weight: Vec<f64> = inside.layers[0].weight.val().into_data().iter().collect();
+    for (index, number) in numbers.iter().enumerate() {
+        let (output, input) = (index / 3, index % 3);
+        assert_eq!(*number, weight[input * 5 + output]);
+    }
+    assert_eq!(Theirs::read(&path).tensor("layers.1.bias").0, [2]);
+    save(&made(&cnn(), 1), &cnn(), &path).unwrap();
+    assert_eq!(
+        Theirs::read(&path).tensor("convolutions.1.weight").0,
+        [2, 2, 3, 3]
+    );
+    assert_eq!(Theirs::read(&path).tensor("head.weight").0[0], 3);
+}
