@@ -275,6 +275,17 @@ fn scatter(lines: &mut Lines, scatter: &Scatter) {
         }
         lines.line(&cells);
     }
+    for line in &scatter.lines {
+        for (x, y) in &line.points {
+            let place = [known(Some(*x)), known(Some(*y))];
+            let mut cells = vec![line.name.clone(), "line".to_owned()];
+            cells.extend(place);
+            if scatter.has_front() {
+                cells.push(String::new());
+            }
+            lines.line(&cells);
+        }
+    }
 }
 
 fn table(lines: &mut Lines, table: &Table) {

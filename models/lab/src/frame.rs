@@ -14,7 +14,7 @@ use crate::value::Value;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
 pub use panes::Pane;
-pub use scatter::{Better, Dimension, Scatter, ScatterPoint};
+pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
 pub use timeline::{Milestone, Span, Timeline, Total};
 
 /// A picture.

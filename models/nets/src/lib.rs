@@ -4,6 +4,7 @@
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
 pub mod bare;
+pub mod capture;
 pub mod data;
 pub mod device;
 pub mod expression;
@@ -20,7 +21,10 @@ pub const BURN: &str = "0.22.1";
 
 /// The labs of this crate, in the order of the course.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    Ok(vec![Box::new(train::Train::new()?)])
+    Ok(vec![
+        Box::new(train::Train::new()?),
+        Box::new(capture::Capture::new()?),
+    ])
 }
 
 #[cfg(test)]

@@ -32,6 +32,15 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
         }
     }
     page.stroke(&d, ink::DIM, 1.4, "6 3");
+    let color_of = |line: usize| ink::color(scatter.series.len().max(1) + line);
+    for (place, line) in scatter.lines.iter().enumerate() {
+        let mut d = String::new();
+        for (x, y) in line.points.iter().filter_map(|place| plot.at(*place)) {
+            let pen = if d.is_empty() { 'M' } else { 'L' };
+            let _ = write!(d, "{pen}{} {}", short(x), short(y));
+        }
+        page.stroke(&d, color_of(place), 1.8, "none");
+    }
     let named = scatter.points.len() <= NAMED;
     for (index, point) in scatter.points.iter().enumerate() {
         let Some((x, y)) = point.place().and_then(|place| plot.at(place)) else {
@@ -51,6 +60,10 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
     let mut legend: Vec<(Sample, String)> = Vec::new();
     for (place, name) in scatter.series.iter().enumerate() {
         legend.push((Sample::Mark(place), cut(name, 40)));
+    }
+    for (place, line) in scatter.lines.iter().enumerate() {
+        let sample = Sample::Curve(scatter.series.len().max(1) + place, None);
+        legend.push((sample, cut(&line.name, 40)));
     }
     if scatter.has_front() {
         let way = |dimension: &Dimension| match dimension.better {
@@ -72,7 +85,7 @@ fn side<'a>(
     scatter: &Scatter,
     of: impl Fn((f64, f64)) -> f64,
 ) -> Side<'a> {
-    let values = scatter.points.iter().filter_map(|p| p.place()).map(of);
+    let values = scatter.places().map(of);
     let values = values.filter(|x| match dimension.scale {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,

@@ -4,7 +4,7 @@ use mlsys_lab::frame::{Better, Dimension, Scatter};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Ink, Stroke};
@@ -63,7 +63,7 @@ fn side<'a>(
     scatter: &Scatter,
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
-    let values = scatter.points.iter().filter_map(|p| p.place()).map(of);
+    let values = scatter.places().map(of);
     let values = values.filter(|x| match dimension.scale {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
@@ -86,7 +86,8 @@ fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize
     order
 }
 
-/// Joins the front by a line; in between two of its points the better corner is not known, so it is straight.
+/// Joins the front by a line; in between two of its points the better corner is not known, so it is straight. Lines of
+/// the picture's own lie over it.
 fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize], look: &Look) {
     let mut canvas = Canvas::new(plane.plot, &look.glyphs);
     let (width, height) = canvas.size();
@@ -96,16 +97,33 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
         marker: look.glyphs.faint_point,
         stroke: Stroke::Solid,
     };
-    let dot = |index: &usize| {
-        let (x, y) = plane.shares(scatter.points.get(*index)?.place()?)?;
+    let dot = |place: (f64, f64)| {
+        let (x, y) = plane.shares(place)?;
         let at = |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
         Some((at(x, width), at(y, height)))
     };
-    let dots: Vec<_> = front.iter().filter_map(dot).collect();
-    for pair in dots.windows(2) {
-        canvas.line(pair[0], pair[1], ink);
+    let front = front.iter();
+    let front = front.filter_map(|index| scatter.points.get(*index)?.place());
+    let mut strokes = vec![(front.filter_map(dot).collect::<Vec<_>>(), ink)];
+    for (place, line) in scatter.lines.iter().enumerate() {
+        let ink = Ink {
+            rank: 2,
+            style: line_style(scatter, place, look),
+            ..ink
+        };
+        strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
+    }
+    for (dots, ink) in strokes {
+        for pair in dots.windows(2) {
+            canvas.line(pair[0], pair[1], ink);
+        }
     }
     canvas.draw(buf);
+}
+
+/// Lines have the colours that follow those of the groups.
+fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
+    look.theme.curve(scatter.series.len().max(1) + line)
 }
 
 /// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
@@ -188,6 +206,14 @@ fn items(scatter: &Scatter, look: &Look) -> Vec<Item> {
             mark: look.glyphs.class(place.min(255) as u8).to_owned(),
             style: theme.curve(place),
             text: name.clone(),
+            text_style: theme.text,
+        });
+    }
+    for (place, line) in scatter.lines.iter().enumerate() {
+        items.push(Item {
+            mark: look.glyphs.faint_point.to_owned(),
+            style: line_style(scatter, place, look),
+            text: line.name.clone(),
             text_style: theme.text,
         });
     }

@@ -294,6 +294,9 @@ fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
         scatter.y.name,
         scatter.x.name
     );
+    for line in &scatter.lines {
+        text.push_str(&format!(" with the line {}", line.name));
+    }
     match scatter::meaning(scatter) {
         Some(meaning) => {
             text.push_str(&format!(", {} on the {meaning}: ", front.len()));

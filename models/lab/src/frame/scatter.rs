@@ -18,6 +18,18 @@ pub struct Scatter {
     pub series: Vec<String>,
     /// The points.
     pub points: Vec<ScatterPoint>,
+    /// Lines between the points, such as a roof that none can pass.
+    #[serde(default)]
+    pub lines: Vec<ScatterLine>,
+}
+
+/// A line through places in order, straight in between on the axes as they divide.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScatterLine {
+    /// What it is.
+    pub name: String,
+    /// The places it goes through.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// What an axis measures.
@@ -85,6 +97,16 @@ impl Dimension {
 }
 
 impl Scatter {
+    /// Every place that is drawn: of the points that have one, and of the lines.
+    pub fn places(&self) -> impl Iterator<Item = (f64, f64)> {
+        let points = self.points.iter().filter_map(ScatterPoint::place);
+        let lines = self
+            .lines
+            .iter()
+            .flat_map(|line| line.points.iter().copied());
+        points.chain(lines.filter(|(x, y)| x.is_finite() && y.is_finite()))
+    }
+
     /// Whether it makes sense to speak of points that no other beats.
     pub fn has_front(&self) -> bool {
         self.x.better != Better::Neither && self.y.better != Better::Neither
@@ -138,6 +160,7 @@ mod tests {
             y: dimension(better.1),
             series: Vec::new(),
             points: points.iter().map(point).collect(),
+            lines: Vec::new(),
         }
     }
 

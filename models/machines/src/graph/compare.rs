@@ -180,6 +180,7 @@ impl Comparison {
             },
             series: shown.iter().map(|(_, label)| (*label).to_owned()).collect(),
             points,
+            lines: Vec::new(),
         })
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn compression() -> Scatter {
                 ..ScatterPoint::default()
             },
         ],
+        lines: Vec::new(),
     }
 }
 

@@ -1,0 +1,170 @@
+//! What operations cost: bytes moved, and time under a machine's roof.
+
+use std::collections::BTreeSet;
+
+use super::table::{Node, Source, Table};
+
+/// What is counted how; all of it may be changed without recording anew.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Counting {
+    /// Of one number.
+    pub(super) bytes: u64,
+    pub(super) fusing: Fusing,
+    pub(super) recompute: Recompute,
+    pub(super) roof: Roof,
+    /// Whether numbers have 16 bits, for their energy.
+    pub(super) half: bool,
+}
+
+/// Whether neighbouring elementwise operations are done in one pass over memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fusing {
+    /// Every operation reads its operands and writes its result.
+    Apart,
+    /// A chain reads what comes in and writes what goes out.
+    Chains,
+}
+
+/// What is computed again in the backward pass instead of kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recompute {
+    /// Nothing.
+    Nothing,
+    /// Results of elementwise operations.
+    Elementwise,
+    /// All inside a block (a layer where there are no blocks): only what goes into it is kept.
+    Blocks,
+}
+
+/// The roof of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Roof {
+    pub(super) machine: String,
+    pub(super) flops_per_second: f64,
+    pub(super) bytes_per_second: f64,
+}
+
+/// One pass over memory: an operation, or a fused chain of them.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// Its nodes in order.
+    pub(super) nodes: Vec<usize>,
+    pub(super) flops: u64,
+    pub(super) bytes: u64,
+}
+
+impl Roof {
+    /// Operations per byte from which arithmetic limits, not memory.
+    pub(super) fn ridge(&self) -> f64 {
+        self.flops_per_second / self.bytes_per_second
+    }
+
+    /// Seconds of a pass: as long as its arithmetic or its traffic, whichever takes longer.
+    pub(super) fn seconds(&self, unit: &Unit) -> f64 {
+        let arithmetic = unit.flops as f64 / self.flops_per_second;
+        arithmetic.max(unit.bytes as f64 / self.bytes_per_second)
+    }
+
+    /// Whether memory limits a pass.
+    pub(super) fn is_memory_bound(&self, unit: &Unit) -> bool {
+        (unit.flops as f64) < self.ridge() * unit.bytes as f64
+    }
+}
+
+impl Unit {
+    /// Operations per byte.
+    pub(super) fn intensity(&self) -> f64 {
+        self.flops as f64 / (self.bytes as f64).max(1.0)
+    }
+}
+
+/// The passes over memory of some nodes (views move nothing and are left out).
+pub(super) fn units(table: &Table, nodes: &[usize], counting: &Counting) -> Vec<Unit> {
+    let mut chains: Vec<Vec<usize>> = Vec::new();
+    let mut chain_of = vec![None; table.nodes.len()];
+    for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
+        let joined = match counting.fusing {
+            Fusing::Apart => None,
+            Fusing::Chains => joins(table, nodes, index).and_then(|before| chain_of[before]),
+        };
+        let chain: usize = joined.unwrap_or_else(|| {
+            chains.push(Vec::new());
+            chains.len() - 1
+        });
+        chains[chain].push(index);
+        chain_of[index] = Some(chain);
+    }
+    let unit = |nodes_of: Vec<usize>| Unit {
+        flops: nodes_of.iter().map(|&n| table.nodes[n].flops()).sum(),
+        bytes: counting.bytes * numbers_moved(table, nodes, &nodes_of),
+        nodes: nodes_of,
+    };
+    chains.into_iter().map(unit).collect()
+}
+
+/// The elementwise node whose only reader is this elementwise node, which has as many numbers.
+fn joins(table: &Table, nodes: &[usize], index: usize) -> Option<usize> {
+    let node = &table.nodes[index];
+    if !node.class.is_fusible() {
+        return None;
+    }
+    let size = table.tensors[node.output].numbers();
+    node.inputs.iter().find_map(|&input| {
+        let storage = table.storage(input);
+        let Source::Node(before) = table.tensors[storage].source else {
+            return None;
+        };
+        let fits = table.nodes[before].class.is_fusible()
+            && table.tensors[storage].numbers() == size
+            && nodes.contains(&before);
+        (fits && readers(table, nodes, storage) == [index]).then_some(before)
+    })
+}
+
+/// The nodes that read a memory, views left out.
+fn readers(table: &Table, nodes: &[usize], storage: usize) -> Vec<usize> {
+    let reads = |node: &Node| {
+        let mut inputs = node.inputs.iter();
+        !node.is_view() && inputs.any(|&input| table.storage(input) == storage)
+    };
+    let nodes = nodes.iter().copied();
+    nodes.filter(|&index| reads(&table.nodes[index])).collect()
+}
+
+/// Numbers that a chain reads and writes: operands from outside and results that are read outside or by nobody.
+fn numbers_moved(table: &Table, nodes: &[usize], chain: &[usize]) -> u64 {
+    let made: BTreeSet<usize> = chain
+        .iter()
+        .map(|&index| table.nodes[index].output)
+        .collect();
+    let mut read = BTreeSet::new();
+    let mut moved = 0;
+    for &index in chain {
+        let node = &table.nodes[index];
+        for (place, &input) in node.inputs.iter().enumerate() {
+            if !made.contains(&table.storage(input)) && read.insert(input) {
+                moved += numbers_read(table, node, place, input);
+            }
+        }
+        let stays = chain.len() == 1
+            || readers(table, nodes, node.output)
+                .iter()
+                .any(|reader| !chain.contains(reader))
+            || readers(table, nodes, node.output).is_empty();
+        if stays {
+            moved += table.tensors[node.output].numbers();
+        }
+    }
+    moved
+}
+
+/// Numbers of an operand that are read: of a table that is looked up, only the rows that are taken; of a view that
+/// repeats its memory, the memory.
+fn numbers_read(table: &Table, node: &Node, place: usize, input: usize) -> u64 {
+    let own = table.tensors[input].numbers();
+    let own = own.min(table.tensors[table.storage(input)].numbers());
+    match (node.name.as_str(), place) {
+        ("gather" | "select" | "embedding", 0) => own.min(table.tensors[node.output].numbers()),
+        _ => own,
+    }
+}

@@ -1,0 +1,81 @@
+//! The lab's panels.
+
+mod graph;
+mod lifetimes;
+mod memory;
+mod roofline;
+mod tables;
+
+use mlsys_lab::Frame;
+use mlsys_lab::Run;
+use mlsys_lab::report::{Moment, Report};
+
+use super::cost::Counting;
+use super::count::Count;
+use super::session::Record;
+
+/// What a panel is drawn from.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    record: &'a Record,
+    count: &'a Count,
+    counting: &'a Counting,
+}
+
+type Picture = fn(Shown<'_>) -> Frame;
+
+/// Draws every panel that somebody looks at.
+pub(super) fn draw(
+    run: &mut Run<'_>,
+    record: &Record,
+    count: &Count,
+    counting: &Counting,
+    step: u64,
+    moment: Moment,
+) {
+    let shown = Shown {
+        record,
+        count,
+        counting,
+    };
+    let panels: [(&str, Picture); 6] = [
+        ("graph", graph::picture),
+        ("operation-table", tables::operations),
+        ("roofline", roofline::picture),
+        ("lifetimes", lifetimes::picture),
+        ("tape", tables::tape),
+        ("memory", memory::picture),
+    ];
+    for (panel, picture) in panels {
+        if run.sink.wants_frame(panel, moment) {
+            let frame = picture(shown);
+            let panel = panel.into();
+            run.sink.report(Report::Frame { panel, step, frame });
+        }
+    }
+    run.sink.frames_done();
+}
+
+/// What a node does, with the shapes of what it reads: `matmul [64, 784] x [784, 512]`.
+fn written_out(record: &Record, node: usize) -> String {
+    let table = &record.table;
+    let node = &table.nodes[node];
+    let shapes: Vec<String> = node
+        .inputs
+        .iter()
+        .map(|&input| table.tensors[input].sizes())
+        .collect();
+    let between = match node.name.as_str() {
+        "matmul" => " x ",
+        _ => ", ",
+    };
+    let shapes = shapes.join(between);
+    format!("{} {shapes}", node.name)
+}
+
+/// The layer of a node, such as `block1.attention`.
+fn layer(record: &Record, node: usize) -> String {
+    let place = record.layers.of.get(node).copied().flatten();
+    let path = place.and_then(|place| record.layers.paths.get(place));
+    path.map(|path| path.join(".")).unwrap_or_default()
+}

@@ -1,0 +1,64 @@
+use super::count::Count;
+use super::session::Record;
+use super::setup::Setup;
+use super::{Capture, cost::Counting};
+use mlsys_lab::{Lab, Params, Settings, Tables};
+
+mod run;
+
+fn counted(set: &[&str]) -> (Record, Count) {
+    let lab = Capture::new().unwrap();
+    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
+    let record = Record::new(Setup::read(&params).unwrap()).unwrap();
+    let count = record.count(&Counting::read(&params).unwrap());
+    (record, count)
+}
+
+#[test]
+fn the_default_network_counts_what_its_formulas_say() {
+    let (record, count) = counted(&[]);
+    assert_eq!(record.setup.architecture.parameters(), 669_706);
+    assert_eq!(count.matmul_flops, 85_590_016);
+    assert_eq!(count.backward_matmul_flops, 119_799_808);
+    assert_eq!(count.saved_bytes, 465_408);
+    assert_eq!(count.inference_peak_bytes, 331_776);
+}
+
+#[test]
+fn counts_equal_those_of_the_architecture() {
+    for set in [
+        vec!["model=mlp", "layers=[3, 5, 2]", "batch_size=7"],
+        vec!["model=mlp", "layers=[3, 5, 5, 2]", "activation=gelu"],
+        vec!["model=cnn", "width=8", "batch_size=3"],
+        vec!["model=cnn", "width=4", "depth=4"],
+        vec!["model=transformer", "width=32", "batch_size=2"],
+        vec![
+            "model=transformer",
+            "width=64",
+            "depth=1",
+            "kv_heads=1",
+            "context=5",
+        ],
+    ] {
+        let (record, count) = counted(&set);
+        let (architecture, batch) = (&record.setup.architecture, record.setup.batch as u64);
+        let kept = architecture.kept_numbers(record.setup.activation, batch);
+        assert_eq!(
+            count.matmul_flops,
+            architecture.forward_flops(batch),
+            "{set:?}"
+        );
+        assert_eq!(
+            count.backward_matmul_flops,
+            architecture.backward_flops(batch),
+            "{set:?}"
+        );
+        assert_eq!(
+            count.recorded.matmul_flops,
+            architecture.backward_flops(batch),
+            "{set:?}"
+        );
+        assert_eq!(count.saved_bytes, 4 * kept, "{set:?}");
+    }
+}
