@@ -142,6 +142,8 @@ pub enum Theme {
 pub enum Bench {
     /// Training steps: a loop written by hand, the same without a screen, and on the screen
     Train(BenchTrain),
+    /// Where the time of a training step of the tiny llama goes: phases, and each part on its own
+    Llama(BenchLlama),
     /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
     Screen(BenchScreen),
     /// The first frame, memory, and the time from a key to the frame that answers it
@@ -185,9 +187,21 @@ pub struct BenchTrain {
     /// How often each side is run; the sides take turns
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
-    /// Which network: spiral, digits or wide (784-512-512-10); all if not given
-    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide"])]
+    /// Which network: spiral, digits, wide (784-512-512-10) or llama; all if not given
+    #[arg(long, value_name = "NAME", value_parser = ["spiral", "digits", "wide", "llama"])]
     pub network: Option<String>,
+    #[command(flatten)]
+    pub listing: Listing,
+    #[command(flatten)]
+    pub machine: Machine,
+}
+
+/// Measures the parts of a training step.
+#[derive(Debug, Args)]
+pub struct BenchLlama {
+    /// How often step and parts are run; they take turns
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub rounds: u32,
     #[command(flatten)]
     pub listing: Listing,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 //! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
 //! docs/measuring.md says how each figure comes about.
 
+mod llama;
 mod load;
 #[cfg(unix)]
 mod pty;
@@ -22,6 +23,7 @@ pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
     match asked {
         cli::Bench::Load(options) => load::run(options, world),
         cli::Bench::Train(options) => train::run(options, world),
+        cli::Bench::Llama(options) => llama::run(options, world),
         #[cfg(unix)]
         cli::Bench::Start(options) => start::run(options, world),
         #[cfg(not(unix))]

@@ -316,3 +316,23 @@ fn runs_are_listed_and_shown() {
     fs::write(&reports, &text[..text.len() - 5]).unwrap();
     assert!(folder.run(&["runs", "show", "last", "--json"]).json()["metrics"]["loss"].is_number());
 }
+
+#[test]
+fn the_bench_of_the_llama_measures_every_part() {
+    let folder = Folder::new();
+    let arguments = [
+        "bench", "llama", "--device", "cpu", "--rounds", "2", "--json",
+    ];
+    let json = folder.run(&arguments).json();
+    let figures = json["figures"].as_object().unwrap();
+    for name in [
+        "step: forward",
+        "step: update",
+        "gated layer, 2 times: backward",
+        "all matrix products: forward",
+    ] {
+        assert_eq!(figures[name]["values"].as_array().unwrap().len(), 2);
+        assert!(figures[name]["median"].as_f64().unwrap() > 0.0, "{name}");
+    }
+    assert_eq!(figures.len(), 5 + 2 * 9 + 2);
+}

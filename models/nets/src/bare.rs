@@ -1,40 +1,47 @@
 //! A training loop written by hand: the yardstick for what the lab costs.
 //!
 //! It trains the same networks on the same data as lab `train`, with the same metrics at the same cadence, and shares
-//! nothing with the lab but the data and the optimizer. `mlsys bench train` runs both in turn.
+//! nothing with the lab but the data, the optimizer and the transformer. `mlsys bench train` runs both in turn.
+
+mod networks;
+mod parts;
 
 use std::time::Instant;
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::nn::loss::CrossEntropyLossConfig;
-use burn::nn::{Linear, LinearConfig};
 use burn::optim::GradientsParams;
-use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::{DeviceId, LabError};
 
-use crate::data::{self, Batches, DataConfig, Dataset, Examples, Labelled};
+use self::networks::{Bare, Net};
+use crate::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
 use crate::device::{self, Adam};
+use crate::nets::Inputs;
+
+pub use parts::{Part, Parts, Timed, parts};
 
 /// A network, its data, and how long it trains.
 pub struct Task {
     /// What to call it.
     pub name: &'static str,
     dataset: Dataset,
-    hidden: &'static [usize],
+    net: Net,
     rate: f64,
+    batch: usize,
     /// Training steps.
     pub steps: u64,
     /// The same as settings of lab `train`.
     pub settings: &'static [&'static str],
 }
 
-/// The networks that are measured: a small one, a middling one, and 784-512-512-10.
-pub const TASKS: [Task; 3] = [
+/// The networks that are measured: a small one, a middling one, 784-512-512-10, and the tiny llama on text.
+pub const TASKS: [Task; 4] = [
     Task {
         name: "spiral",
         dataset: Dataset::Spiral,
-        hidden: &[32, 32],
+        net: Net::Mlp(&[32, 32]),
+        batch: 64,
         rate: 0.01,
         steps: 2000,
         settings: &["steps=2000"],
@@ -42,7 +49,8 @@ pub const TASKS: [Task; 3] = [
     Task {
         name: "digits",
         dataset: Dataset::Digits,
-        hidden: &[32],
+        net: Net::Mlp(&[32]),
+        batch: 64,
         rate: 0.003,
         steps: 1000,
         settings: &["dataset=digits", "learning_rate=0.003", "steps=1000"],
@@ -50,7 +58,8 @@ pub const TASKS: [Task; 3] = [
     Task {
         name: "wide",
         dataset: Dataset::Digits,
-        hidden: &[512, 512],
+        net: Net::Mlp(&[512, 512]),
+        batch: 64,
         rate: 0.003,
         steps: 200,
         settings: &[
@@ -61,7 +70,32 @@ pub const TASKS: [Task; 3] = [
             "depth=2",
         ],
     },
+    Task {
+        name: "llama",
+        dataset: Dataset::Text,
+        net: Net::Llama {
+            width: LLAMA_WIDTH,
+            context: LLAMA_CONTEXT,
+        },
+        batch: LLAMA_BATCH,
+        rate: 0.005,
+        steps: 100,
+        settings: &[
+            "dataset=text",
+            "model=transformer",
+            "width=64",
+            "context=64",
+            "batch_size=16",
+            "learning_rate=0.005",
+            "steps=100",
+        ],
+    },
 ];
+
+/// The llama of the preset on text.
+const LLAMA_WIDTH: usize = 64;
+const LLAMA_CONTEXT: usize = 64;
+const LLAMA_BATCH: usize = 16;
 
 /// Which Adam the loop uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,52 +106,23 @@ pub enum Update {
     TheLabs,
 }
 
-#[derive(Module, Debug)]
-struct Mlp {
-    layers: Vec<Linear>,
-}
-
-impl Mlp {
-    fn forward(&self, mut x: Tensor<2>) -> Tensor<2> {
-        for (index, layer) in self.layers.iter().enumerate() {
-            if index > 0 {
-                x = relu(x);
-            }
-            x = layer.forward(x);
-        }
-        x
-    }
-}
-
 /// Trains, and returns the seconds from the first loss to the end.
 ///
 /// # Errors
 /// If the device cannot be opened or the data cannot be made.
 pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError> {
     let unusable = |error: data::DataError| LabError::Data(error.to_string());
-    let config = DataConfig::new(task.dataset, 1);
+    let mut config = DataConfig::new(task.dataset, 1);
+    if let Net::Llama { context, .. } = task.net {
+        config.context = context;
+    }
     let data = data::load(&config).map_err(unusable)?;
-    let (Examples::Labelled(train), Examples::Labelled(held_out)) = (data.train, data.held_out)
-    else {
-        return Err(LabError::Data(
-            "the yardstick trains on no sequences".to_owned(),
-        ));
-    };
+    let (train, held_out) = (data.train, data.held_out);
     let plain = device::open(id)?;
     let device = plain.clone().autodiff();
     device.seed(1);
-    let sizes = [
-        &[config.features()],
-        task.hidden,
-        &[config.classes().map_err(unusable)?],
-    ]
-    .concat();
-    let layers = sizes
-        .windows(2)
-        .map(|pair| LinearConfig::new(pair[0], pair[1]).init(&device));
-    let mut network = Mlp {
-        layers: layers.collect(),
-    };
+    let classes = config.classes().map_err(unusable)?;
+    let mut network = Bare::new(&task.net, config.features(), classes, &device);
     let cross_entropy = CrossEntropyLossConfig::new().init(&device);
     let judging = CrossEntropyLossConfig::new().init(&plain);
     let mut optimizer = match update {
@@ -126,14 +131,14 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
     };
     let mut batches = Batches::new(1, train.len());
     let everything =
-        |examples: &Labelled| batch(examples, &(0..examples.len()).collect::<Vec<_>>(), &plain);
+        |examples: &Examples| batch(examples, &(0..examples.len()).collect::<Vec<_>>(), &plain);
     let (training, held_out) = (everything(&train), everything(&held_out));
     let first = rows(&network, None);
     let mut reported: Vec<f64> = Vec::new();
     let mut waiting = Vec::new();
     let mut first_loss = None;
     for step in 1..=task.steps {
-        let (inputs, labels) = batch(&train, batches.next(64), &device);
+        let (inputs, labels) = batch(&train, batches.next(task.batch), &device);
         let loss = cross_entropy.forward(network.forward(inputs), labels);
         let gradients = GradientsParams::from_grads(loss.backward(), &network);
         waiting.push(loss.without_autodiff());
@@ -191,7 +196,7 @@ fn norm(x: Tensor<1>) -> Tensor<1> {
 }
 
 /// Every parameter, or its gradient, in one row.
-fn rows(network: &Mlp, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
+fn rows(network: &Bare, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
     struct Rows<'a>(Option<&'a GradientsParams>, Vec<Tensor<1>>);
     impl ModuleVisitor for Rows<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
@@ -207,14 +212,19 @@ fn rows(network: &Mlp, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
     rows.1
 }
 
-fn batch(examples: &Labelled, indices: &[usize], device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
-    let (inputs, labels) = examples.gather(indices);
-    let inputs = Tensor::from_data(
-        TensorData::new(inputs, [indices.len(), examples.features]),
-        device,
-    );
-    (
-        inputs,
-        Tensor::from_data(TensorData::new(labels, [indices.len()]), device),
-    )
+/// Inputs and labels on the device.
+fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Tensor<1, Int>) {
+    let batch = examples.gather(indices);
+    let shape = [batch.rows, batch.columns];
+    let inputs = match batch.inputs {
+        Numbers::Floats(floats) => {
+            Tensor::<2>::from_data(TensorData::new(floats, shape), device).into()
+        }
+        Numbers::Tokens(tokens) => {
+            Tensor::<2, Int>::from_data(TensorData::new(tokens, shape), device).into()
+        }
+    };
+    let count = batch.labels.len();
+    let labels = Tensor::from_data(TensorData::new(batch.labels, [count]), device);
+    (inputs, labels)
 }

@@ -18,7 +18,7 @@ pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
 pub use slopes::{direction_error, element_error, in_f64};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
-pub(crate) use transformer::{RMS_EPSILON, ROTARY_BASE};
+pub(crate) use transformer::{Positions, RMS_EPSILON, ROTARY_BASE};
 
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]
@@ -42,7 +42,7 @@ pub enum Inputs {
 
 impl Inputs {
     /// As numbers; a token is its number.
-    fn numbers(self) -> Tensor<2> {
+    pub(crate) fn numbers(self) -> Tensor<2> {
         match self {
             Self::Numbers(numbers) => numbers,
             Self::Tokens(tokens) => tokens.float(),
@@ -50,7 +50,7 @@ impl Inputs {
     }
 
     /// As tokens; a number is cut to a whole one.
-    fn tokens(self) -> Tensor<2, Int> {
+    pub(crate) fn tokens(self) -> Tensor<2, Int> {
         match self {
             Self::Numbers(numbers) => numbers.int(),
             Self::Tokens(tokens) => tokens,

@@ -111,7 +111,7 @@ pub struct Looks {
 }
 
 /// What all blocks need to know of positions.
-struct Positions {
+pub(crate) struct Positions {
     /// Cosine of every pair's angle, twice, `[1, 1, time, 2, head / 2]`.
     cosine: Tensor<5>,
     /// Minus its sine, then its sine; the same shape.
@@ -285,28 +285,48 @@ impl Attention {
 
     /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
     fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
-        let [rows, _] = x.dims();
-        let (heads, kv_heads, time, head) = (self.heads, self.kv_heads, rows / batch, self.head());
-        let group = heads / kv_heads; // query heads that share a key/value head
+        let (q, k, v) = self.project(x, batch, at);
+        let weights = self.weigh(q, k, at);
+        (self.mix(weights.clone(), v), weights)
+    }
 
+    /// Queries `[batch, heads, time, head]`, keys and values `[batch, kv_heads, time, head]` of `[rows, width]`.
+    pub(crate) fn project(
+        &self,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+    ) -> (Tensor<4>, Tensor<4>, Tensor<4>) {
+        let [rows, _] = x.dims();
+        let (time, head) = (rows / batch, self.head());
         // [rows, heads head] to [batch, heads, time, head].
         let split = |x: Tensor<2>, heads| x.reshape([batch, time, heads, head]).swap_dims(1, 2);
-        let q = at.turn(split(x.clone().matmul(self.query.val()), heads));
-        let k = at.turn(split(x.clone().matmul(self.key.val()), kv_heads));
-        let v = split(x.matmul(self.value.val()), kv_heads);
+        let q = at.turn(split(x.clone().matmul(self.query.val()), self.heads));
+        let k = at.turn(split(x.clone().matmul(self.key.val()), self.kv_heads));
+        let v = split(x.matmul(self.value.val()), self.kv_heads);
+        (q, k, v)
+    }
 
+    /// softmax(q kᵀ / √head) over the tokens that are not ahead, `[batch, heads, time, time]`.
+    pub(crate) fn weigh(&self, q: Tensor<4>, k: Tensor<4>, at: &Positions) -> Tensor<4> {
+        let [batch, heads, time, head] = q.dims();
         // Query head i looks through key/value head i / group: the queries of a group are stacked, no key is copied.
-        let q = q.reshape([batch, kv_heads, group * time, head]);
+        let group = heads / self.kv_heads;
+        let q = q.reshape([batch, self.kv_heads, group * time, head]);
         let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, time]
         let scores = scores.reshape([batch, heads, time, time]) / (head as f64).sqrt();
         let scores = scores.mask_fill(at.ahead.clone(), FORBIDDEN);
-        let weights = activation::softmax(scores, 3); // [batch, heads, time, time]
+        activation::softmax(scores, 3)
+    }
 
-        let stacked = [batch, kv_heads, group * time, time];
-        let mixed = weights.clone().reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
+    /// What tokens take from the values of those they look at, `[rows, width]`.
+    pub(crate) fn mix(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<2> {
+        let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
+        let stacked = [batch, kv_heads, heads / kv_heads * time, time];
+        let mixed = weights.reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
         let mixed = mixed.reshape([batch, heads, time, head]).swap_dims(1, 2);
-        let mixed = mixed.reshape([rows, heads * head]);
-        (mixed.matmul(self.output.val()), weights) // [rows, width]
+        let mixed = mixed.reshape([batch * time, heads * head]);
+        mixed.matmul(self.output.val())
     }
 }
 
@@ -322,7 +342,7 @@ impl SwiGlu {
 impl Positions {
     /// The angles of `time` positions for heads of `head` numbers. They are made anew for every pass, because that costs
     /// less than a thousandth of it and needs no state that could have another number format than the weights.
-    fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
+    pub(crate) fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
         let pairs = head / 2;
         let angles: Vec<f64> = (0..time)
             .flat_map(|position| (0..pairs).map(move |pair| angle(position, pair, head)))
