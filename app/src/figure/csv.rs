@@ -1,5 +1,7 @@
 //! A figure's values as comma-separated values after RFC 4180: a header, lines that end in CR LF, quotes where needed.
 
+mod structures;
+
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{Bars, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict};
@@ -7,7 +9,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::Value;
 
-use super::{Content, Figure, Nothing, metrics, outline};
+use super::{Content, Figure, Nothing, metrics};
 
 /// The figure's values: series side by side by step, pictures by their kind. Empty cells are values there are none of.
 pub fn csv(figure: &Figure<'_>) -> Result<String, Nothing> {
@@ -17,57 +19,64 @@ pub fn csv(figure: &Figure<'_>) -> Result<String, Nothing> {
         Content::Lines(names) => series(&mut lines, figure, names),
         // The screen's table of metrics is rounded for people; the file has the values.
         Content::Frame(_) if figure.panel.draw == Draw::Table => values(&mut lines, figure),
-        Content::Frame(frame) => match frame.as_ref() {
-            Frame::HeatMap(map) => field(&mut lines, map),
-            Frame::Bars(bars) => self::bars(&mut lines, bars),
-            Frame::Histogram(histogram) => self::histogram(&mut lines, histogram),
-            Frame::Scatter(scatter) => self::scatter(&mut lines, scatter),
-            Frame::Table(table) => self::table(&mut lines, table),
-            Frame::Images(images) => self::images(&mut lines, images),
-            Frame::Graph(graph) => {
-                lines.line(["graph"]);
-                let rows = outline::graph(graph, graph.walk.len());
-                rows.iter().for_each(|row| lines.line([row]));
-            }
-            Frame::Timeline(timeline) => {
-                lines.line(["timeline"]);
-                let rows = outline::timeline(timeline, &super::glyphs());
-                rows.iter().for_each(|row| lines.line([row]));
-            }
-            Frame::Panes(panes) => {
-                lines.line(["pane"]);
-                panes.iter().for_each(|pane| lines.line([&pane.title]));
-            }
-            Frame::Text(text) => {
-                lines.line(["text"]);
-                text.lines().for_each(|line| lines.line([line]));
-            }
-        },
+        Content::Frame(picture) => frame(&mut lines, picture.as_ref()),
     }
-    Ok(lines.0)
+    Ok(lines.text)
+}
+
+/// The lines of a picture.
+fn frame(lines: &mut Lines, frame: &Frame) {
+    match frame {
+        Frame::HeatMap(map) => field(lines, map),
+        Frame::Bars(bars) => self::bars(lines, bars),
+        Frame::Histogram(histogram) => self::histogram(lines, histogram),
+        Frame::Scatter(scatter) => self::scatter(lines, scatter),
+        Frame::Table(table) => self::table(lines, table),
+        Frame::Images(images) => self::images(lines, images),
+        Frame::Graph(graph) => structures::graph(lines, graph),
+        Frame::Timeline(timeline) => structures::timeline(lines, timeline),
+        Frame::Panes(panes) => structures::panes(lines, panes),
+        Frame::Text(text) => {
+            lines.line(["text"]);
+            text.lines().for_each(|line| lines.line([line]));
+        }
+    }
 }
 
 /// A document being written.
 #[derive(Default)]
-struct Lines(String);
+struct Lines {
+    text: String,
+    /// What stands before the next line and before those after it.
+    before: Option<(String, String)>,
+}
 
 impl Lines {
     /// One line of cells.
     fn line<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let before = self.before.as_mut();
+        let before = before.map(|(next, later)| std::mem::replace(next, later.clone()));
+        if let Some(cell) = before {
+            self.cell(&cell);
+            self.text.push(',');
+        }
         for (place, cell) in cells.into_iter().enumerate() {
             if place > 0 {
-                self.0.push(',');
+                self.text.push(',');
             }
-            let cell = cell.as_ref();
-            if cell.contains([',', '"', '\r', '\n']) {
-                self.0.push('"');
-                self.0.push_str(&cell.replace('"', "\"\""));
-                self.0.push('"');
-            } else {
-                self.0.push_str(cell);
-            }
+            self.cell(cell.as_ref());
         }
-        self.0.push_str("\r\n");
+        self.text.push_str("\r\n");
+    }
+
+    fn cell(&mut self, cell: &str) {
+        if cell.contains([',', '"', '\r', '\n']) {
+            self.text.push('"');
+            self.text.push_str(&cell.replace('"', "\"\""));
+            self.text.push('"');
+        } else {
+            self.text.push_str(cell);
+        }
     }
 }
 

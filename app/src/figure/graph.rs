@@ -9,7 +9,7 @@ use mlsys_lab::frame::Graph;
 
 use super::layout::{Arranged, Layout, Size, lay_out};
 
-pub use facts::{facts, line};
+pub use facts::{facts, kind, line, pass};
 pub use shown::{Item, Link, Shown};
 pub use sight::{Closer, Sight, Way};
 pub use words::{Card, Form, Head, Words};

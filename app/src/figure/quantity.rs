@@ -48,7 +48,8 @@ impl Prefix {
         ];
         let steps: &[(f64, char)] = match unit {
             Some("seconds") => &small,
-            Some(unit) if unit == "bytes" || unit == "flops" || unit.ends_with("/s") => &large,
+            Some("bytes" | "B" | "flops") => &large,
+            Some(unit) if unit.ends_with("/s") => &large,
             Some(_) | None => return NONE,
         };
         let fitting = steps.iter().rev().find(|(factor, _)| size >= *factor);
@@ -91,6 +92,7 @@ mod tests {
             (90.0, Some("seconds"), "90 s"),
             (0.0, Some("seconds"), "0 s"),
             (4872.0, Some("bytes"), "4.872 kB"),
+            (53248.0, Some("B"), "53.25 kB"),
             (9.1e13, Some("flop/s"), "91 Tflop/s"),
             (0.031_249_9, Some("nats"), "0.03125 nats"),
             (-0.5, None, "-0.5"),

@@ -4,7 +4,9 @@ use mlsys_lab::report::Report;
 
 use super::*;
 use crate::ui::panel::tests::fixtures::{learning, point, schema, steered};
+use crate::ui::panel::tests::graphs;
 use crate::ui::panel::tests::odd::{odd_frames, odd_runs};
+use crate::ui::panel::tests::structures::{heads, lifetimes};
 
 fn source() -> Source {
     Source {
@@ -283,6 +285,54 @@ fn pictures_are_values_by_their_kind() {
             .0
             .starts_with("label|verdict|pixel0|pixel1|")
     );
+}
+
+#[test]
+fn graphs_timelines_and_panes_are_values_and_drawings() {
+    let schema = schema();
+    let panel = schema.panel("memory").unwrap();
+    let files = |frame: Frame| {
+        let mut data = RunData::default();
+        data.apply(Report::Frame {
+            panel: "memory".into(),
+            step: 1,
+            frame,
+        });
+        let figure = Figure::of(&schema, panel, &data, source());
+        let rows = parsed(&csv(&figure).unwrap());
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+        let rows: Vec<String> = rows.iter().map(|row| row.join("|")).collect();
+        let texts = well_formed(&svg(&figure).unwrap());
+        (rows, texts)
+    };
+    let has = |all: &[String], said: &str| {
+        assert!(
+            all.iter().any(|text| text == said),
+            "{said} is not in {all:#?}"
+        );
+    };
+    let (rows, texts) = files(Frame::Graph(graphs::expression()));
+    assert_eq!(
+        rows[0],
+        "step|node|operation|kind|group|reads|value|adjoint"
+    );
+    has(&rows, "|c|x*y|operation||x y|6|0.11904761904761904");
+    has(
+        &rows,
+        "9|z|the derivative of z by itself is 1|backward||||1",
+    );
+    for said in ["a = x^2", "∂ 0.642857", "backward", "3."] {
+        has(&texts, said);
+    }
+    let (rows, texts) = files(Frame::Timeline(lifetimes()));
+    has(&rows, "layer1.relu|kept|relu 12 kB|2|9|12288");
+    has(&rows, "|mark|backward begins|6|6|");
+    has(&rows, "|total|alive|5|6|53248");
+    has(&texts, "alive: peak 53.25 kB at operation 5");
+    let (rows, texts) = files(Frame::Panes(heads(2)));
+    assert!(rows[0].starts_with("pane|weight|a| |t"), "{}", rows[0]);
+    assert!(rows[10].starts_with("head 2|a|0.5"), "{}", rows[10]);
+    has(&texts, "head 2");
 }
 
 #[test]

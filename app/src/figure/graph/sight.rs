@@ -28,9 +28,9 @@ pub enum Way {
     Left(usize),
     /// So many layers to the right.
     Right(usize),
-    /// So many boxes up in the layer.
+    /// So many boxes up, from the first of a layer to the last of the layer before.
     Up(usize),
-    /// So many boxes down in the layer.
+    /// So many boxes down, from the last of a layer to the first of the next.
     Down(usize),
 }
 
@@ -200,9 +200,9 @@ fn place(arranged: &Arranged, index: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// The box so many further down in the layer.
+/// The box so many further down; below the last of a layer comes the first of the next.
 fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
-    let seats = arranged.layers[arranged.layer_of[at]].iter();
+    let seats = arranged.layers.iter().flatten();
     let boxes: Vec<usize> = seats
         .filter_map(|seat| match *seat {
             Seat::Box(index) => Some(index),

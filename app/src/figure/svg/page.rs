@@ -62,6 +62,27 @@ impl Page {
         page
     }
 
+    /// What `draw` draws from the corner of a plane of its own that lies at a place of this one, so many times as large;
+    /// the page is as far down afterwards as before.
+    pub(super) fn inside<T>(
+        &mut self,
+        (x, y): (f64, f64),
+        scale: f64,
+        draw: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let (down, scale) = (self.y, (scale * 1000.0).round() / 1000.0);
+        let _ = writeln!(
+            self.body,
+            "<g transform=\"translate({} {}) scale({scale})\">",
+            short(x),
+            short(y)
+        );
+        let result = draw(self);
+        self.body.push_str("</g>\n");
+        self.y = down;
+        result
+    }
+
     /// Text at the size of labels.
     pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, text: &str, color: &str) {
         self.styled(at, anchor, text, "", color);

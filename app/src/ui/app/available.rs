@@ -4,7 +4,7 @@ use mlsys_lab::schema::Draw;
 use mlsys_lesson::{Block, Question};
 
 use super::{App, Instructors};
-use crate::ui::command::{Binding, Command, Need, Place, TABLE};
+use crate::ui::command::{Binding, Command, Inspect, Need, Place, TABLE};
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
 
@@ -156,6 +156,8 @@ impl App {
             (Command::Enter, in_text && (unanswered || wrong)),
             (Command::Hint, wrong),
             (Command::Run, at_lab || in_lab),
+            (Command::Inspect(Inspect::Left), self.is_walked()),
+            (Command::Inspect(Inspect::Right), self.is_walked()),
         ];
         wanted.contains(&(row.command, true))
     }

@@ -115,6 +115,12 @@ impl App {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(graph) if !graph.groups.is_empty()))
     }
 
+    /// Whether the keys act on a graph with a walk.
+    pub fn is_walked(&self) -> bool {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        self.place() == Place::Picture && slot.is_some_and(|slot| walk_at(slot, slot.chosen()))
+    }
+
     /// Whether there is something to go through point by point: on the picture's side the chosen chart or graph, else
     /// any graph of the lab.
     pub(super) fn has_points(&self, slot: &Slot) -> bool {

@@ -226,7 +226,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('<')],
         &[Picture],
         "earlier steps",
-        "show earlier steps; in a graph go four boxes to the left",
+        "show earlier steps; in a graph select a box further left",
     )
     .needs(&[Need::Space])
     .rank(Rank::Rare),
@@ -235,7 +235,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('>')],
         &[Picture],
         "later steps",
-        "show later steps, at the last one the chart follows the run; in a graph go four boxes to the right",
+        "show later steps, at the last one the chart follows the run; in a graph select a box further right",
     )
     .needs(&[Need::Space])
     .rank(Rank::Rare),
@@ -580,7 +580,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Up, Key::Char('k')],
         PAGES,
         "up",
-        "scroll up, or mark the lesson or knob above",
+        "scroll up, or mark the lesson, the knob or the picture's part above",
     )
     .rank(Rank::Rare),
     row(
@@ -588,7 +588,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Down, Key::Char('j')],
         PAGES,
         "down",
-        "scroll down, or mark the lesson or knob below",
+        "scroll down, or mark the lesson, the knob or the picture's part below",
     )
     .rank(Rank::Rare),
     row(

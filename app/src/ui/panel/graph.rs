@@ -42,7 +42,7 @@ struct At {
 
 /// Draws a graph as it is looked at.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, look: &Look) {
-    let foot = foot(area.height);
+    let foot = foot(area);
     let [canvas, foot] = [
         Rect {
             height: area.height - foot,
@@ -68,13 +68,19 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, l
 }
 
 /// Rows for what is said below, the same at every step so that the picture stands still.
-fn foot(height: u16) -> u16 {
-    match height {
+fn foot(area: Rect) -> u16 {
+    /// Narrower lines say half as much.
+    const NARROW: u16 = 60;
+    let rows = match area.height {
         0..=4 => 0,
         5..=8 => 1,
         9..=13 => 2,
         14..=24 => 4,
         _ => 5,
+    };
+    match area {
+        Rect { width, height, .. } if width < NARROW && height > 9 => rows + 2,
+        Rect { .. } => rows,
     }
 }
 
@@ -160,6 +166,12 @@ fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Dra
         ),
     ];
     let count = said.iter().filter(|(text, _)| text.is_some()).count();
+    if count == 0 {
+        let fold = ", c folds its group or unfolds it, C all";
+        let fold = if graph.groups.is_empty() { "" } else { fold };
+        let said = format!("down selects a box{fold}");
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &said, look.theme.dim);
+    }
     for (place, (text, style)) in said.into_iter().filter(|s| s.0.is_some()).enumerate() {
         let text = text.unwrap_or_default();
         // The first leaves at least a row for the second.

@@ -125,9 +125,11 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
     pen.text(area.x, end, &map.legend, theme.text);
 }
 
-/// A cell's number, short; a dot for none, so that the diagonal stands out.
+/// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.
 fn said(value: f32, glyphs: &Glyphs) -> String {
-    if value == 0.0 {
+    if value.is_nan() {
+        String::new()
+    } else if value == 0.0 {
         glyphs.faint_point.to_owned()
     } else {
         number((f64::from(value) * 100.0).round() / 100.0)

@@ -10,7 +10,7 @@ use super::{Focus, draw_frame};
 use crate::ui::theme::Look;
 
 /// What a picture needs to be worth looking at.
-const COLUMNS: u16 = 22;
+const COLUMNS: u16 = 18;
 /// The same down.
 const ROWS: u16 = 8;
 
@@ -28,6 +28,12 @@ pub(super) fn draw(
     }
     let (across, down) = grid(area, panes.len());
     let page = across * down;
+    // Where not all fit, a row says which these are.
+    let whole = area;
+    let area = Rect {
+        height: area.height - u16::from(page < panes.len() && area.height > 1),
+        ..area
+    };
     let marked = mark.map(|mark| mark.column.min(panes.len() - 1));
     // Whole pages, so that the pictures stand still while the mark moves among them.
     let first = marked.unwrap_or(0) / page * page;
@@ -54,8 +60,9 @@ pub(super) fn draw(
     }
     let last = (first + page).min(panes.len());
     if last - first < panes.len() {
-        let said = format!(" {} to {last} of {} ", first + 1, panes.len());
-        Pen::new(area, buf, &look.glyphs).ending(area.right(), area.y, &said, look.theme.dim);
+        let said = format!("{} to {last} of {}", first + 1, panes.len());
+        let mut pen = Pen::new(whole, buf, &look.glyphs);
+        pen.ending(whole.right(), area.bottom(), &said, look.theme.dim);
     }
 }
 

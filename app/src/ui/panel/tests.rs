@@ -6,6 +6,7 @@ pub(crate) mod graphs;
 mod marked;
 pub(crate) mod odd;
 mod snapshots;
+pub(crate) mod structures;
 
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::{Scale, Schema};

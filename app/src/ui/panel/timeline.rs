@@ -50,7 +50,11 @@ pub(super) fn draw(
     draw_axis(&parts, buf, timeline, &axis, look);
     draw_milestones(&parts, buf, timeline, &axis, look);
     if let Some(total) = &timeline.total {
-        draw_total(&parts, buf, total, &timeline.unit, &axis, look);
+        if parts.total.height > 0 {
+            draw_total(&parts, buf, total, &timeline.unit, &axis, look);
+        } else {
+            say_peak(&parts, buf, total, &timeline.unit, look);
+        }
     }
     draw_names(&parts, buf, timeline, first, marked, look);
     draw_spans(&parts, buf, timeline, &axis, first, marked, look);
@@ -85,7 +89,8 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
     let legend = legend::rows(items, area.width, if area.height >= 14 { 2 } else { 1 });
     let legend = if area.height >= 6 { legend } else { 0 };
     let axis = if area.height >= 5 { 2 } else { 0 };
-    let marks = u16::from(!timeline.marks.is_empty() && area.height >= 7);
+    let said = !timeline.marks.is_empty() || timeline.total.is_some();
+    let marks = u16::from(said && area.height >= 7);
     let rest = area.height.saturating_sub(legend + axis + marks);
     let total = match timeline.total {
         Some(_) if rest >= 6 => (rest / 3).clamp(2, 10),
@@ -267,6 +272,32 @@ fn draw_total(
         let of = Some(total.unit.as_str()).filter(|unit| !unit.is_empty());
         let said = format!("{}: to {}", total.name, quantity(most, of, &look.glyphs));
         pen.text(area.x, area.y, &said, look.theme.dim);
+    }
+}
+
+/// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
+fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &str, look: &Look) {
+    let Some(said) = outline::peak(total, unit, &look.glyphs) else {
+        return;
+    };
+    // Over the names, too: in this row they are not.
+    let area = Rect {
+        x: parts.names.x,
+        width: parts.marks.right() - parts.names.x,
+        ..parts.marks
+    };
+    let wide = pen::width(&said);
+    let free = |start: u16| {
+        let mut cells = (start..start + wide).map(|x| buf.cell((x, area.y)));
+        cells.all(|cell| cell.is_some_and(|cell| cell.symbol() == " "))
+    };
+    let ends = [Some(area.x), area.right().checked_sub(wide)];
+    let mut ends = ends.into_iter().flatten();
+    let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else {
+        return;
+    };
+    if area.height > 0 {
+        Pen::new(area, buf, &look.glyphs).text(start, area.y, &said, look.theme.accent);
     }
 }
 

@@ -7,7 +7,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::prompt::Prompt;
 use crate::ui::app::App;
-use crate::ui::command::{self, Binding, Command, Rank};
+use crate::ui::command::{self, Binding, Command, Inspect, Rank};
 use crate::ui::overlay::Overlay;
 use crate::ui::slot::State;
 use crate::ui::wrap::wrap;
@@ -101,6 +101,13 @@ fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
 
 /// What space does right now, said as what it does.
 fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
+    let along = [(Inspect::Left, "step back"), (Inspect::Right, "step on")];
+    let along = along
+        .iter()
+        .find(|(way, _)| command == Command::Inspect(*way));
+    if let Some((_, walked)) = along {
+        return if app.is_walked() { walked } else { usual };
+    }
     if command != Command::Run {
         return usual;
     }

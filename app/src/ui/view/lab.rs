@@ -3,6 +3,7 @@
 pub mod knobs;
 mod status;
 
+use mlsys_lab::frame::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
@@ -197,7 +198,9 @@ pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
         return Vec::new();
     }
     let across = usize::from((area.width / PANEL_COLUMNS).max(1));
-    let down = usize::from((area.height / PANEL_ROWS).max(1));
+    // A picture of many parts needs the height of two, where pictures stand below each other.
+    let spared = u16::from(across == 1 && has_parts(slot)) * PANEL_ROWS;
+    let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
     let shown = count.min(across * down).min(6);
     let columns = across.min(shown);
     let rows = shown.div_ceil(columns);
@@ -242,6 +245,15 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
             cells.map(index).collect()
         }
     }
+}
+
+/// Whether the chosen picture is a graph or a timeline.
+fn has_parts(slot: &Slot) -> bool {
+    let panel = slot
+        .chosen()
+        .and_then(|chosen| slot.schema.panels.get(chosen));
+    let frame = panel.and_then(|panel| slot.shown().frames.get(panel.name.as_str()));
+    matches!(frame, Some((_, Frame::Graph(_) | Frame::Timeline(_))))
 }
 
 /// The pictures.

@@ -1,14 +1,15 @@
 //! Data that no lab should send and that must be drawn all the same.
 
 use mlsys_lab::frame::{
-    Bar, Bars, Distribution, Frame, HeatMap, Histogram, Image, Images, Level, Scatter,
-    ScatterPoint, Table, Verdict,
+    Bar, Bars, Distribution, Frame, Graph, HeatMap, Histogram, Image, Images, Level, Pane, Scatter,
+    ScatterPoint, Span, Table, Timeline, Total, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
 use super::fixtures::{boundary, diverging, learning, point, steered};
+use super::structures::{heads, lifetimes};
 use super::{counted, graphs};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
@@ -194,6 +195,47 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Graph(graphs::twelve()),
         Frame::Graph(graphs::network(3)),
         Frame::Graph(graphs::long(700)),
+        Frame::Graph(Graph::default()),
+        Frame::Timeline(Timeline::default()),
+        Frame::Timeline(lifetimes()),
+        Frame::Timeline(Timeline {
+            lanes: labels(300),
+            spans: (0..900).map(|i| odd_span(i, values)).collect(),
+            total: Some(Total {
+                points: vec![(f64::NAN, 1.0), (2.0, f64::NEG_INFINITY), (1.0, -5.0)],
+                ..Total::default()
+            }),
+            ..lifetimes()
+        }),
+        Frame::Panes(vec![]),
+        Frame::Panes(heads(4)),
+        Frame::Panes(vec![
+            Pane {
+                title: "\u{1b}[31m漢字\n".repeat(30),
+                frame: Frame::Panes(heads(2)),
+            },
+            Pane {
+                title: String::new(),
+                frame: Frame::Graph(graphs::expression()),
+            },
+            Pane {
+                title: "lifetimes".to_owned(),
+                frame: Frame::Timeline(lifetimes()),
+            },
+        ]),
         Frame::Text("x".repeat(100_000)),
     ]
+}
+
+/// A bar that may end before it begins, nowhere, or in a lane or a class there is none of.
+fn odd_span(place: usize, values: [Option<f64>; 6]) -> Span {
+    let value = |at: usize| values[at % values.len()].unwrap_or(f64::NAN);
+    Span {
+        lane: place * 7 % 400,
+        start: value(place),
+        end: value(place / 2 + 1),
+        class: place % 5,
+        label: "\u{1b}[2J漢字".repeat(place % 3),
+        amount: values[place % values.len()],
+    }
 }

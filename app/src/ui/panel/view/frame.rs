@@ -208,17 +208,19 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
     }
 }
 
-/// Steps, sizes of the boxes, and a longer way to the left and right.
+/// Steps, sizes of the boxes, and the way to the left and right that the arrows do not take: a layer, where they go
+/// along a walk, else several.
 fn inspect_graph(sight: &mut Sight, graph: &Graph, inspect: Inspect) {
-    /// Boxes at once: about half of what a screen shows.
+    /// Layers at once: about half of what a screen shows.
     const FAR: usize = 4;
+    let layers = if graph.walk.is_empty() { FAR } else { 1 };
     match inspect {
         Inspect::NextPoint | Inspect::Right => sight.step(graph, 1),
         Inspect::PreviousPoint | Inspect::Left => sight.step(graph, -1),
         Inspect::Closer => sight.zoom(Closer::Yes),
         Inspect::Wider => sight.zoom(Closer::No),
-        Inspect::Earlier => sight.select(graph, graph::Way::Left(FAR)),
-        Inspect::Later => sight.select(graph, graph::Way::Right(FAR)),
+        Inspect::Earlier => sight.select(graph, graph::Way::Left(layers)),
+        Inspect::Later => sight.select(graph, graph::Way::Right(layers)),
         Inspect::Fit => {
             sight.form = None;
             sight.selected = None;

@@ -1,0 +1,203 @@
+//! Graphs, timelines and panes with their styles, compared with files beside this one.
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::frame::{Frame, Graph, HeatMap, Milestone, Pane, Span, Timeline, Total};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::view::{FrameView, Mark};
+use super::super::{Focus, draw_frame};
+use super::{graphs, look};
+use crate::figure::graph::Sight;
+use crate::ui::glyphs::GlyphSet;
+use crate::ui::snapshot::{self, rows};
+use crate::ui::theme::ColorDepth;
+
+/// A screen's size by name, with what its terminal can show.
+const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 4] = [
+    ("40x12", (40, 12), ColorDepth::Ansi16, GlyphSet::Unicode),
+    ("80x24", (80, 24), ColorDepth::TrueColor, GlyphSet::Unicode),
+    ("120x40", (120, 40), ColorDepth::None, GlyphSet::Ascii),
+    ("200x60", (200, 60), ColorDepth::None, GlyphSet::Unicode),
+];
+
+fn compare(name: &str, frame: &Frame, view: &FrameView) {
+    for (size, (width, height), depth, set) in SCREENS {
+        let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+        let look = look(depth, set);
+        draw_frame(buf.area, &mut buf, frame, view, Focus::Keys, &look);
+        snapshot::compare("panel/tests/snapshots", &format!("{name}-{size}"), &buf);
+    }
+}
+
+fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
+    let view = FrameView {
+        graph: sight,
+        ..FrameView::default()
+    };
+    (Frame::Graph(graph), view)
+}
+
+#[test]
+fn a_walk_in_the_middle_of_its_way_back() {
+    // The square has brought its share to x, the product not yet.
+    let steps = graphs::expression().walk.len() - 1;
+    let (frame, view) = seen(
+        graphs::expression(),
+        Sight {
+            steps,
+            ..Sight::default()
+        },
+    );
+    compare("graph-walk", &frame, &view);
+}
+
+#[test]
+fn twelve_nodes_with_one_selected() {
+    let (frame, view) = seen(
+        graphs::twelve(),
+        Sight {
+            steps: 5,
+            selected: Some(10),
+            ..Sight::default()
+        },
+    );
+    compare("graph-twelve", &frame, &view);
+}
+
+#[test]
+fn a_network_folds_by_layers() {
+    let (frame, view) = seen(
+        graphs::network(8),
+        Sight {
+            selected: Some(7),
+            ..Sight::default()
+        },
+    );
+    compare("graph-folded", &frame, &view);
+    let (frame, view) = seen(
+        graphs::network(8),
+        Sight {
+            selected: Some(9),
+            folded: Some(BTreeSet::from_iter((0..8).filter(|group| *group != 1))),
+            ..Sight::default()
+        },
+    );
+    compare("graph-unfolded", &frame, &view);
+}
+
+#[test]
+fn of_two_hundred_nodes_a_part_is_seen() {
+    let (frame, view) = seen(
+        graphs::network(40),
+        Sight {
+            selected: Some(100),
+            folded: Some(BTreeSet::new()),
+            ..Sight::default()
+        },
+    );
+    compare("graph-large", &frame, &view);
+}
+
+/// What is alive in the pass over three layers, with the memory of all.
+pub(crate) fn lifetimes() -> Timeline {
+    let span = |lane: usize, start: u32, end: u32, class, label: &str| Span {
+        lane,
+        start: f64::from(start),
+        end: f64::from(end),
+        class,
+        label: label.to_owned(),
+        amount: Some(4096.0 * (lane + 1) as f64),
+    };
+    let lanes = ["input", "layer1.sum", "layer1.relu", "layer2.sum", "logits"];
+    Timeline {
+        unit: "operation".to_owned(),
+        lanes: lanes.map(str::to_owned).to_vec(),
+        classes: vec!["kept".to_owned(), "gone at once".to_owned()],
+        spans: vec![
+            span(0, 0, 10, 0, "input"),
+            span(1, 1, 3, 1, ""),
+            span(2, 2, 9, 0, "relu 12 kB"),
+            span(3, 4, 7, 0, "sum"),
+            span(4, 5, 6, 1, "logits"),
+        ],
+        marks: vec![Milestone {
+            at: 6.0,
+            label: "backward begins".to_owned(),
+        }],
+        total: Some(Total {
+            name: "alive".to_owned(),
+            unit: "B".to_owned(),
+            points: vec![
+                (0.0, 4096.0),
+                (1.0, 12288.0),
+                (2.0, 24576.0),
+                (3.0, 16384.0),
+                (4.0, 32768.0),
+                (5.0, 53248.0),
+                (6.0, 32768.0),
+                (7.0, 16384.0),
+                (9.0, 4096.0),
+                (10.0, 0.0),
+            ],
+        }),
+    }
+}
+
+#[test]
+fn lifetimes_with_their_total_and_its_peak() {
+    let view = FrameView {
+        mark: Some(Mark { column: 2, row: 0 }),
+        ..FrameView::default()
+    };
+    compare("timeline", &Frame::Timeline(lifetimes()), &view);
+    let mut buf = Buffer::empty(Rect::new(0, 0, 60, 9));
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let frame = Frame::Timeline(lifetimes());
+    let view = FrameView::default();
+    draw_frame(buf.area, &mut buf, &frame, &view, Focus::Aside, &look);
+    let text = rows(&buf).concat();
+    assert!(
+        text.contains("alive: peak 53.25 kB at operation 5"),
+        "{text}"
+    );
+}
+
+/// What so many heads look at in eight letters.
+pub(crate) fn heads(count: usize) -> Vec<Pane> {
+    let head = |head: usize| {
+        let weight = |row: usize, column: usize| {
+            let near = 1.0 / (1.0 + row.abs_diff(column + head) as f32);
+            if column > row { f32::NAN } else { near }
+        };
+        let letters: Vec<String> = "a tale o".chars().map(String::from).collect();
+        let cells = (0..8).flat_map(|row| (0..8).map(move |column| weight(row, column)));
+        Pane {
+            title: format!("head {}", head + 1),
+            frame: Frame::HeatMap(HeatMap {
+                row_labels: letters.clone(),
+                column_labels: letters,
+                rows: 8,
+                columns: 8,
+                low: 0.0,
+                high: 1.0,
+                x: (0.0, 8.0),
+                y: (0.0, 8.0),
+                cells: cells.collect(),
+                points: vec![],
+                legend: "weight".to_owned(),
+            }),
+        }
+    };
+    (0..count).map(head).collect()
+}
+
+#[test]
+fn a_heat_map_a_head() {
+    let view = FrameView {
+        mark: Some(Mark { column: 1, row: 0 }),
+        ..FrameView::default()
+    };
+    compare("panes", &Frame::Panes(heads(4)), &view);
+}
