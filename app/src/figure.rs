@@ -24,6 +24,7 @@ use mlsys_lab::schema::{Draw, Panel, Scale, Schema};
 
 pub use csv::csv;
 pub use quantity::quantity;
+pub(crate) use quantity::significant;
 pub use source::{Source, changed};
 pub use svg::svg;
 

@@ -4,10 +4,17 @@ use mlsys_lab::value::number;
 
 use crate::glyphs::Glyphs;
 
-/// A value with its unit to four significant digits, such as `12.5 ms`, `4.87 kB` or `0.031 nats`.
+/// A value with its unit to four significant digits, such as `12.5 ms`, `4.87 kB` or `0.031 nats`; a count in a unit
+/// that takes no prefix keeps all its digits.
 pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    /// Up to here every whole number is a number of its own.
+    const COUNTED: f64 = 9_007_199_254_740_992.0;
     let prefix = Prefix::for_size(value.abs(), unit);
-    let text = number(significant(value / prefix.factor, 4));
+    let text = if prefix == NONE && value.fract() == 0.0 && value.abs() < COUNTED {
+        format!("{:.0}", value + 0.0)
+    } else {
+        number(significant(value / prefix.factor, 4))
+    };
     match prefix.suffix(unit, glyphs) {
         suffix if suffix.is_empty() => text,
         suffix => format!("{text} {suffix}"),
@@ -29,6 +36,7 @@ pub struct Prefix {
     letter: char,
 }
 
+/// No prefix.
 const NONE: Prefix = Prefix {
     factor: 1.0,
     letter: ' ',
@@ -96,7 +104,8 @@ mod tests {
             (9.1e13, Some("flop/s"), "91 Tflop/s"),
             (0.031_249_9, Some("nats"), "0.03125 nats"),
             (-0.5, None, "-0.5"),
-            (1218.0, Some("parameters"), "1218 parameters"),
+            (262_144.0, Some("parameters"), "262144 parameters"),
+            (-0.0, Some("parameters"), "0 parameters"),
             (f64::MAX, Some("bytes"), "1.798e293 PB"),
         ] {
             assert_eq!(quantity(value, unit, &glyphs), text);

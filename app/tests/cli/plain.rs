@@ -230,3 +230,23 @@ fn a_reader_that_leaves_ends_it_quietly() {
     let ended = Ended::of(child.wait_with_output().unwrap());
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn a_graph_is_walked_and_its_inputs_are_turned_line_by_line() {
+    let folder = Folder::new();
+    let lines =
+        "lab g\nstep\nrun\nrun\nstep\nstep\nstep\nstep back\nstep back\nset inputs.x 3\nquit\n";
+    let lesson = ["open", "graphs/forward-and-backward", "--plain"];
+    let ended = type_in(&folder, &lesson, lines);
+    let said = ended.did();
+    for expected in [
+        "1 of 16, forward: given: x = 2, y = 3",
+        "2 of 16, forward: a = x^2 = 2^2 = 4",
+        "3 of 16, forward: b = 3*a = 3*4 = 12",
+        "inputs.x is 3",
+    ] {
+        assert!(said.contains(expected), "{expected} is not in\n{said}");
+    }
+    let first = said.match_indices("1 of 16, forward").count();
+    assert_eq!(first, 2, "{said}");
+}

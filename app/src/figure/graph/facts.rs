@@ -1,10 +1,9 @@
 //! What is said of the step of a walk and of the node that is looked at.
 
 use mlsys_lab::frame::{Fact, Graph, NodeKind, Pass, Place, Slot};
-use mlsys_lab::value::Value;
 
 use super::{Item, Shown, Sight};
-use crate::figure::quantity::{Prefix, quantity};
+use crate::figure::quantity;
 use crate::glyphs::Glyphs;
 
 /// Where the walk stands, and the step written out; nothing without a walk.
@@ -65,13 +64,7 @@ pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Op
 /// A fact with its unit.
 fn said(fact: &Fact, glyphs: &Glyphs) -> String {
     let unit = Some(fact.unit.as_str()).filter(|unit| !unit.is_empty());
-    let counted = matches!(fact.value, Value::Int(_));
     let value = match (fact.value.as_f64(), unit) {
-        // A count that takes no prefix is said whole.
-        (Some(x), Some(unit)) if counted && Prefix::for_size(x.abs(), Some(unit)).factor == 1.0 => {
-            let suffix = Prefix::for_size(x.abs(), Some(unit)).suffix(Some(unit), glyphs);
-            format!("{} {suffix}", fact.value)
-        }
         (Some(x), Some(_)) => quantity(x, unit, glyphs),
         (Some(_), None) | (None, None) => fact.value.to_string(),
         (None, Some(unit)) => format!("{} {unit}", fact.value),

@@ -1,5 +1,6 @@
 //! Rows and columns of values.
 
+mod fit;
 pub mod order;
 
 use mlsys_lab::frame::Table;
@@ -12,12 +13,8 @@ use super::pen::{self, Pen};
 use super::view::{FrameView, Mark};
 use super::{Focus, naming};
 use crate::ui::theme::Look;
+use fit::{GAP, Wish};
 use order::Order;
-
-/// Columns between two columns.
-const GAP: u16 = 2;
-/// No column is made narrower than this while a wider one is left.
-const NARROW: u16 = 4;
 
 /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
 pub(super) fn draw(
@@ -70,10 +67,7 @@ impl<'a> Layout<'a> {
             sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
         });
         let titles: Vec<String> = titles.collect();
-        let widths = fit(
-            natural_widths(table, &titles, shown, area.height),
-            area.width,
-        );
+        let widths = fit::fit(&wishes(table, &titles, shown, area.height), area.width);
         // A column that lies beyond the right edge comes into sight when it is marked.
         let target = mark.map_or(0, |mark| mark.column);
         let ends = |first: usize| {
@@ -109,14 +103,13 @@ impl<'a> Layout<'a> {
 
     fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
         let (column, x, width) = place;
-        let text = pen::cut(text, width, pen.ellipsis());
         let right = self.numeric.get(column).copied().unwrap_or(false);
         let indent = if right {
-            width.saturating_sub(pen::width(&text))
+            width.saturating_sub(pen::width(text))
         } else {
             0
         };
-        pen.within(x.saturating_add(indent), y, width - indent, &text, style);
+        pen.within(x.saturating_add(indent), y, width - indent, text, style);
     }
 
     fn titles(&self, buf: &mut Buffer, view: &FrameView, mark: Option<Mark>, look: &Look) {
@@ -129,7 +122,8 @@ impl<'a> Layout<'a> {
                 Some(_) | None => look.theme.title,
             };
             let title = self.titles.get(place.0).map_or("", String::as_str);
-            self.put(&mut pen, self.area.y, place, title, style);
+            let title = pen::cut(title, place.2, pen.ellipsis());
+            self.put(&mut pen, self.area.y, place, &title, style);
         }
         if self.top > self.area.y + 1 {
             let end = self
@@ -181,7 +175,8 @@ impl<'a> Layout<'a> {
                         row: place,
                     });
                 let style = if marked { theme.selection } else { theme.text };
-                self.put(&mut pen, y, column, &value.to_string(), style);
+                let text = fit::text(value, column.2, pen.ellipsis());
+                self.put(&mut pen, y, column, &text, style);
             }
         }
         if !fits && self.height > 0 {
@@ -200,47 +195,19 @@ fn is_number(value: Option<&Value>) -> bool {
     value.is_some_and(|v| v.as_f64().is_some())
 }
 
-/// The width each column would like, by the first rows that are shown.
-fn natural_widths(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<u16> {
+/// What each column would like, by the first rows that are shown.
+fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
     let seen = shown.iter().take(usize::from(height));
     let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
-    let width = |(column, title): (usize, &String)| {
-        let cells = seen.iter().filter_map(|row| row.get(column));
-        let cells = cells.map(|value| pen::width(&value.to_string()));
-        cells.chain([pen::width(title)]).max().unwrap_or(0)
+    let wish = |(column, title): (usize, &String)| {
+        let cells = || seen.iter().filter_map(|row| row.get(column));
+        let widest = cells().map(|value| pen::width(&value.to_string())).max();
+        let short = cells().map(fit::short_width).max();
+        let has_numbers = cells().any(|value| value.as_f64().is_some());
+        Wish {
+            natural: widest.unwrap_or(0).max(pen::width(title)),
+            short: short.filter(|_| has_numbers),
+        }
     };
-    titles.iter().enumerate().map(width).collect()
-}
-
-/// Takes from the widest column until all fit side by side.
-fn fit(mut widths: Vec<u16>, room: u16) -> Vec<u16> {
-    let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
-    let total = |widths: &[u16]| widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps;
-    while total(&widths) > usize::from(room) {
-        let over = total(&widths) - usize::from(room);
-        let Some(widest) = widths.iter_mut().max().filter(|w| **w > NARROW) else {
-            break;
-        };
-        // In few steps, whatever the width, and never far below the others.
-        let cut = u16::try_from(over)
-            .unwrap_or(u16::MAX)
-            .min((*widest - NARROW).div_ceil(2));
-        *widest -= cut.max(1);
-    }
-    widths
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fit;
-
-    #[test]
-    fn the_widest_columns_give_way() {
-        assert_eq!(fit(vec![5, 9], 30), [5, 9]);
-        let fitted = fit(vec![6, 60_000, 8], 40);
-        assert_eq!((fitted[0], fitted[2]), (6, 8));
-        assert!(fitted.iter().sum::<u16>() + 4 <= 40);
-        assert_eq!(fit(vec![9, 9], 3), [4, 4]);
-        assert!(fit(vec![], 3).is_empty());
-    }
+    titles.iter().enumerate().map(wish).collect()
 }

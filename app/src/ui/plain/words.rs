@@ -29,6 +29,10 @@ pub enum Line {
     Reset,
     /// Say the pictures of the lab.
     Show,
+    /// Go a step of the graph's walk on.
+    StepOn,
+    /// Go a step of it back.
+    StepBack,
     /// Choose a lab by its name.
     Lab(String),
     /// Say what the checks come to.
@@ -85,6 +89,11 @@ pub const WORDS: &[Word] = &[
     word("set", "NAME VALUE", "turn a knob of the lab"),
     word("reset", "", "put all knobs back and forget the run"),
     word("show", "", "say the lab's knobs and pictures"),
+    word(
+        "step",
+        "",
+        "go a step of the graph's walk on and say it; step back goes one back",
+    ),
     word("lab", "NAME", "go to a lab by its name"),
     word("checks", "", "say what the checks come to"),
     word("lessons", "", "go back to the course and list its lessons"),
@@ -126,6 +135,8 @@ pub fn read(line: &str) -> Result<Line, String> {
         "stop" => alone(Line::Stop),
         "reset" => alone(Line::Reset),
         "show" => alone(Line::Show),
+        "step" if rest == "back" => Line::StepBack,
+        "step" => alone(Line::StepOn),
         "checks" => alone(Line::Checks),
         "lessons" => alone(Line::Lessons),
         "help" | "?" => alone(Line::Help),

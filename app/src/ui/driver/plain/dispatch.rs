@@ -5,7 +5,7 @@ use std::io;
 use mlsys_lesson::Block;
 
 use super::Talk;
-use crate::ui::command::Command;
+use crate::ui::command::{Command, Inspect};
 use crate::ui::message::Message;
 use crate::ui::page::Page;
 use crate::ui::plain::say;
@@ -37,6 +37,8 @@ impl Talk<'_> {
             | Line::Set(..)
             | Line::Reset
             | Line::Show
+            | Line::StepOn
+            | Line::StepBack
             | Line::Lab(_)
             | Line::Checks
                 if !in_lesson =>
@@ -76,6 +78,14 @@ impl Talk<'_> {
                     lines
                 })
             }),
+            Line::StepOn => {
+                self.send(Message::Do(Command::Inspect(Inspect::NextPoint)))?;
+                self.notice()
+            }
+            Line::StepBack => {
+                self.send(Message::Do(Command::Inspect(Inspect::PreviousPoint)))?;
+                self.notice()
+            }
             Line::Lab(name) => self.lab(&name),
             Line::Checks => self.of_page(|page| {
                 let checks = page.lesson.checks();

@@ -11,6 +11,7 @@ use crate::ui::key::Key;
 use crate::ui::message::Message;
 use crate::ui::page::{Page, Side};
 use crate::ui::plain::say;
+use crate::ui::slot::Slot;
 
 impl Talk<'_> {
     pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
@@ -105,9 +106,12 @@ impl Talk<'_> {
         let Some(page) = self.app.page.as_mut() else {
             return Ok(());
         };
-        let (lab, knob) = name
-            .split_once('.')
-            .map_or((None, name), |(lab, knob)| (Some(lab), knob));
+        // A knob may be an entry of a table, whose name has a point as well.
+        let known = |slot: &Slot| slot.knobs.iter().any(|knob| knob.name == name);
+        let (lab, knob) = match name.split_once('.') {
+            Some((lab, knob)) if !page.slot().is_some_and(known) => (Some(lab), knob),
+            Some(_) | None => (None, name),
+        };
         if let Some(lab) = lab {
             page.show_lab(lab);
         }
@@ -117,8 +121,8 @@ impl Talk<'_> {
         else {
             return self.say([format!("There is no lab {}.", lab.unwrap_or_default())]);
         };
-        let Some(index) = slot.knobs.iter().position(|k| k.param.name == knob) else {
-            let names: Vec<&str> = slot.knobs.iter().map(|k| k.param.name.as_str()).collect();
+        let Some(index) = slot.knobs.iter().position(|k| k.name == knob) else {
+            let names: Vec<&str> = slot.knobs.iter().map(|k| k.name.as_str()).collect();
             let said = format!(
                 "Lab {} has no knob {knob}; it has: {}.",
                 slot.id,
@@ -139,12 +143,7 @@ impl Talk<'_> {
                 let knob = slot.and_then(|slot| slot.knobs.get(index));
                 let value = knob.and_then(|knob| knob.value.as_ref());
                 value
-                    .map(|value| {
-                        format!(
-                            "{knob} is {value}.",
-                            knob = knob.map_or("", |k| &k.param.name)
-                        )
-                    })
+                    .map(|value| format!("{knob} is {value}.", knob = knob.map_or("", |k| &k.name)))
                     .into_iter()
                     .collect()
             })?,
