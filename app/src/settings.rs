@@ -1,9 +1,11 @@
 //! `--set`: from what was typed to settings of labs.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+use std::string::FromUtf8Error;
+use std::{fs, io};
 
+use mlsys_lab::lab::LabError;
 use mlsys_lab::params::{Given, ParamError, Settings};
 use mlsys_lab::schema::Schema;
 
@@ -127,15 +129,56 @@ fn content(name: &str, value: &str) -> Result<String, Failure> {
             rest.escape_debug()
         ))
     };
-    match fs::metadata(rest) {
-        Ok(about) if !about.is_file() => return Err(failed("is not a file".to_owned())),
-        Ok(about) if about.len() > LARGEST => {
-            return Err(failed(format!("is larger than {LARGEST} bytes")));
-        }
-        Ok(_) => {}
-        Err(error) => return Err(failed(format!("cannot be read: {error}"))),
+    let unreadable = |error: io::Error| {
+        failed(format!(
+            "cannot be read: {error}; name a file that is there and that you may read"
+        ))
+    };
+    let about = fs::metadata(rest).map_err(unreadable)?;
+    if about.is_dir() {
+        return Err(failed("is a folder; name a file in it".to_owned()));
     }
-    fs::read_to_string(rest).map_err(|error| failed(format!("cannot be read: {error}")))
+    if !about.is_file() {
+        return Err(failed("is not a file; name a plain one".to_owned()));
+    }
+    if about.len() > LARGEST {
+        return Err(failed(format!(
+            "is larger than {LARGEST} bytes; give a part of it"
+        )));
+    }
+    let bytes = fs::read(rest).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| failed(not_text(&error)))
+}
+
+/// Where bytes stop being text.
+fn not_text(error: &FromUtf8Error) -> String {
+    let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+    let line = before.split(|&byte| byte == b'\n').next_back();
+    // What lies before is text, whose characters begin with these bytes.
+    let column = line.map_or(0, |line| {
+        line.iter().filter(|&byte| byte & 0xc0 != 0x80).count()
+    });
+    format!(
+        "is not text: line {}, column {} holds the byte 0x{:02X}, which UTF-8 does not have there; \
+         give a plain text, saved as UTF-8",
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+        column + 1,
+        rest.first().copied().unwrap_or_default(),
+    )
+}
+
+/// Which of the parameters that an error names were read from files, to be said behind it.
+pub fn read_from(pairs: &[String], error: &LabError) -> String {
+    let LabError::Contradiction { params, .. } = error else {
+        return String::new();
+    };
+    let files = pairs.iter().filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        let file = value.strip_prefix('@')?;
+        let is_meant = !file.starts_with('@') && params.iter().any(|param| param == name.trim());
+        is_meant.then(|| format!(" ({} is the file '{}')", name.trim(), file.escape_debug()))
+    });
+    files.collect()
 }
 
 #[cfg(test)]
@@ -175,7 +218,7 @@ mod tests {
             error.contains("--set a: file '/no/such/file' cannot be read"),
             "{error}"
         );
-        assert!(read(&["a=@/"]).unwrap_err().contains("is not a file"));
+        assert!(read(&["a=@/"]).unwrap_err().contains("is a folder"));
     }
 
     #[test]
@@ -201,5 +244,23 @@ mod tests {
             ["inputs.x"]
         );
         assert!(of_lesson(&["steps=5".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_by_its_place() {
+        let said = |bytes: &[u8]| not_text(&String::from_utf8(bytes.to_vec()).unwrap_err());
+        assert!(said(b"ab\nc\xc3\xa9\xe9").contains("line 2, column 3 holds the byte 0xE9"));
+        assert!(said(b"\xff").contains("line 1, column 1 holds the byte 0xFF"));
+    }
+
+    #[test]
+    fn a_file_is_named_where_what_it_holds_is_wrong() {
+        let pairs = ["corpus=@a.txt", "width=3", "name=@@a"].map(str::to_owned);
+        let error = LabError::contradiction(["corpus", "width", "name"], "no");
+        assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
+        assert_eq!(
+            read_from(&pairs, &LabError::contradiction(["width"], "")),
+            ""
+        );
     }
 }

@@ -14,6 +14,7 @@ use super::{World, open};
 use crate::cli::{self, AboutLabs};
 use crate::execute::{Order, execute};
 use crate::exit::{Exit, Failure};
+use crate::session::Outcome;
 use crate::settings;
 use crate::ui::{Opening, own_page};
 
@@ -76,7 +77,11 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     };
     let finished = execute(order, &world.interrupt, world.console);
     if let Some(trouble) = finished.trouble() {
-        return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}")));
+        let files = match &finished.outcome {
+            Outcome::Failed(error) => settings::read_from(&options.set, error),
+            Outcome::Finished | Outcome::Stopped(_) | Outcome::Panicked(_) => String::new(),
+        };
+        return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}{files}")));
     }
     if options.json {
         world

@@ -27,7 +27,13 @@ pub(super) fn vocabulary(corpus: Option<&str>) -> Result<Vocabulary, DataError> 
             .into());
         }
     }
+    if text.starts_with('@') && !text.contains(char::is_whitespace) {
+        return Err(CorpusFault::FileName(text.to_owned()).into());
+    }
     let characters: BTreeSet<char> = text.chars().filter(|&c| c != '\r').collect();
+    if let (Some(&only), 1) = (characters.first(), characters.len()) {
+        return Err(CorpusFault::OneCharacter(only).into());
+    }
     if characters.len() > MOST_CHARACTERS {
         return Err(CorpusFault::TooManyCharacters {
             found: characters.len(),

@@ -81,6 +81,16 @@ pub enum CorpusFault {
         "the text is empty; give one of at least some thousand characters, or leave corpus unset for the program's own"
     )]
     Empty,
+    /// A file was meant, and its name was taken for the text.
+    #[error(
+        "'{0}' is taken for the text itself; give the text, or read a file where mlsys is started: --set corpus=@FILE"
+    )]
+    FileName(String),
+    /// It has nothing to foretell.
+    #[error(
+        "the text is '{0}' over and over, and nothing else: there is nothing to foretell; give a text of words"
+    )]
+    OneCharacter(char),
     /// It is something else.
     #[error(
         "line {line}, column {column} holds the character U+{code:04X}, which no text has; give a plain text, not a picture, \
