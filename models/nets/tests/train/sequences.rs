@@ -209,6 +209,27 @@ fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
 }
 
 #[test]
+fn what_is_guessed_and_written_is_not_hidden_by_what_was_given() {
+    // Numbers are long: two of them, and the guess.
+    let chain = tiny(&["dataset=chain", "steps=1"]);
+    let Frame::Bars(next) = &chain.data.frames["next-token"].1 else {
+        panic!("no bars")
+    };
+    assert!(
+        next.bars
+            .iter()
+            .all(|bar| bar.label.len() <= "10 10|10".len()),
+        "{next:?}"
+    );
+    // The tales have empty lines between them; a text begins with a letter.
+    let text = tiny(&["dataset=text", "steps=1"]);
+    let Frame::Text(written) = &text.data.frames["text"].1 else {
+        panic!("no text")
+    };
+    assert!(written.contains("\n     1: When"), "{written}");
+}
+
+#[test]
 fn the_weights_of_a_small_perceptron_stand_beside_their_gradients() {
     let run = train(&["dataset=xor", "width=8", "initialization=zeros", "steps=1"]);
     let Frame::Panes(panes) = &run.data.frames["network"].1 else {

@@ -17,8 +17,10 @@ const POSITIONS: usize = 12;
 const MOST_HEADS: usize = 16;
 /// Tokens that may come next, the likeliest.
 const GUESSES: usize = 8;
-/// Tokens before the one that comes next, as a reminder.
+/// Characters before the one that comes next, as a reminder.
 const REMINDER: usize = 10;
+/// Tokens before it, where they are numbers: what is guessed must not be cut off by what is read.
+const REMINDER_NUMBERS: usize = 2;
 
 /// The first held-out tokens.
 pub(super) struct Reading {
@@ -65,8 +67,7 @@ impl Reading {
                         column_labels: labels.clone(),
                         row_labels: labels.clone(),
                         points: Vec::new(),
-                        legend: "share of its attention that a token (row) gives to one before it (column)"
-                            .to_owned(),
+                        legend: "attention given".to_owned(),
                     }),
                 });
             }
@@ -85,7 +86,12 @@ impl Reading {
         order.sort_by(|&a, &b| last[b].total_cmp(&last[a]));
         let (best, rest) = order.split_at(GUESSES.min(order.len()));
         let missing = rest.iter().filter(|&&token| token as i32 == truth);
-        let before = &self.tokens[self.tokens.len().saturating_sub(REMINDER)..];
+        let reminder = if self.vocabulary.is_characters() {
+            REMINDER
+        } else {
+            REMINDER_NUMBERS
+        };
+        let before = &self.tokens[self.tokens.len().saturating_sub(reminder)..];
         let before = self.vocabulary.text(before).replace('\n', "\\n");
         let bars = best.iter().chain(missing).map(|&token| Bar {
             label: format!("{before}|{}", self.vocabulary.label(token as i32)),

@@ -45,9 +45,10 @@ impl Writing {
         let newline = vocabulary.tokens("\n").first().copied();
         // From the start of a line, if there are lines; the last of a sum is its equals sign.
         let whole = held_out.tokens.len() - most;
-        let starts = held_out.tokens[..whole]
-            .iter()
-            .position(|&token| Some(token) == newline);
+        let starts = held_out.tokens[..=whole].windows(2).position(|pair| {
+            let [end, first] = [pair[0], pair[1]].map(|token| Some(token) == newline);
+            end && !first
+        });
         let prompt = &held_out.tokens[starts.map_or(0, |line_end| line_end + 1)..][..most];
         let equals = vocabulary.tokens("+=").get(1).copied();
         let given = prompt
