@@ -21,6 +21,7 @@ pub use batches::Batches;
 pub use error::{CorpusFault, DataError, IdxFault};
 pub use examples::{Batch, Examples, Labelled, Numbers, Sequence};
 pub use language::{Language, Vocabulary};
+pub use sums::Answers;
 
 use crate::random::Stream;
 

@@ -19,12 +19,14 @@ pub(super) struct EvaluationSet {
 }
 
 /// How well a network does.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     /// Mean cross-entropy in nats.
     pub(super) loss: f64,
     /// Share right.
     pub(super) accuracy: f64,
+    /// Whether each label was thought likeliest.
+    pub(super) hits: Vec<bool>,
 }
 
 impl EvaluationSet {
@@ -43,24 +45,30 @@ impl EvaluationSet {
 
     /// Judges a network without autodiff.
     pub(super) fn judge(&self, network: &Network, activation: Activation) -> Verdict {
-        let (mut loss, mut right) = (0.0, 0.0);
+        let mut loss = 0.0;
+        let mut all_hits = Vec::with_capacity(self.len);
         for (inputs, labels) in &self.chunks {
             let logits = network.forward(inputs.clone(), activation);
             let predicted: Tensor<1, Int> = logits.clone().argmax(1).squeeze_dim(1);
-            let hits = predicted.equal(labels.clone()).int().float().sum();
+            let hits = predicted.equal(labels.clone()).int().float();
             let mean_loss = cross_entropy(logits, labels.clone());
             // Both in one transfer.
             let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits], 0)
                 .into_data()
                 .iter::<f64>()
                 .collect();
-            loss += found[0] * labels.dims()[0] as f64;
-            right += found[1];
+            let Some((mean_loss, hits)) = found.split_first() else {
+                continue;
+            };
+            loss += mean_loss * hits.len() as f64;
+            all_hits.extend(hits.iter().map(|&hit| hit > 0.5));
         }
+        let right = all_hits.iter().filter(|&&hit| hit).count();
         let len = self.len as f64;
         Verdict {
             loss: loss / len,
-            accuracy: right / len,
+            accuracy: right as f64 / len,
+            hits: all_hits,
         }
     }
 

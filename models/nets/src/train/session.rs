@@ -18,7 +18,7 @@ use super::evaluate::EvaluationSet;
 use super::pictures::Pictures;
 use super::setup::{self, Activations, Knobs, Setup, Timing};
 use super::trainer::{Measuring, Trainer};
-use crate::data::{self, Batches, Data, DataConfig};
+use crate::data::{self, Answers, Batches, Data, DataConfig};
 use crate::device;
 use crate::nets::Architecture;
 use crate::weights;
@@ -105,6 +105,8 @@ struct Judged {
     held_out: EvaluationSet,
     /// Points are few: there accuracy is that on the training set. None for images.
     train: Option<EvaluationSet>,
+    /// Which held-out labels make up the answer of a sum.
+    answers: Answers,
 }
 
 impl Session {
@@ -307,6 +309,7 @@ impl Judged {
                 .dataset
                 .is_points()
                 .then(|| EvaluationSet::new(&data.train, device)),
+            answers: Answers::of(data),
         }
     }
 }

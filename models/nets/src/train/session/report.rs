@@ -125,6 +125,9 @@ impl Session {
             let bits = held_out.loss / std::f64::consts::LN_2;
             point(run, "bits_per_character", self.step, bits);
         }
+        if let Some(right) = self.judged.answers.right(&held_out.hits) {
+            point(run, "exact_match", self.step, right);
+        }
         point(run, "accuracy", self.step, accuracy);
         point(run, "validation_accuracy", self.step, held_out.accuracy);
     }
