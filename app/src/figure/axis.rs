@@ -161,7 +161,7 @@ impl Axis {
             } else {
                 format!("{tick:.decimals$}")
             };
-            with_suffix(digits, &suffix)
+            with_suffix(digits, &suffix, prefix)
         };
         ticks.map(|tick| (tick, label(tick))).collect()
     }
@@ -186,7 +186,7 @@ impl Axis {
             .map(|x| {
                 let prefix = Prefix::for_size(x * 1.000_001, unit);
                 let digits = number(x / prefix.factor);
-                (x, with_suffix(digits, &prefix.suffix(unit, glyphs)))
+                (x, with_suffix(digits, &prefix.suffix(unit, glyphs), prefix))
             })
             .collect()
     }
@@ -213,11 +213,12 @@ impl Measure {
     }
 }
 
-/// Puts short units on ticks; long ones stand in the title.
-fn with_suffix(digits: String, suffix: &str) -> String {
-    match suffix.len() {
-        1..=3 => format!("{digits} {suffix}"),
-        _ => digits,
+/// Puts short units on ticks; of long ones, which stand in the title, the prefix alone.
+fn with_suffix(digits: String, suffix: &str, prefix: Prefix) -> String {
+    match (suffix.len(), prefix.letter()) {
+        (1..=3, _) => format!("{digits} {suffix}"),
+        (_, Some(letter)) => format!("{digits} {letter}"),
+        (_, None) => digits,
     }
 }
 
@@ -271,6 +272,14 @@ mod tests {
         assert_eq!(
             labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None),
             ["1", "2", "5", "10"]
+        );
+        assert_eq!(
+            labels(&Axis::around(2e11, 2e13, Scale::Log), 2, Some("flop/s")),
+            ["1 T", "10 T"]
+        );
+        assert_eq!(
+            labels(&linear(0.0, 4e9), 2, Some("bytes/s")),
+            ["0 G", "2 G", "4 G"]
         );
         assert_eq!(
             labels(&Axis::steps(1, 400), 4, None),

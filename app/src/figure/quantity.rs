@@ -68,6 +68,11 @@ impl Prefix {
         }
     }
 
+    /// Its letter; none where there is no prefix.
+    pub fn letter(self) -> Option<char> {
+        (self.letter != ' ').then_some(self.letter)
+    }
+
     /// The unit with the prefix, as it stands behind a number.
     pub fn suffix(self, unit: Option<&str>, glyphs: &Glyphs) -> String {
         let unit = match unit {
