@@ -2,24 +2,57 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
+use mlsys_lab::frame::{Frame, Graph, Node, Pane, Place, Slot, Span, Timeline, Total};
 use mlsys_lab::value::number;
 
 use super::quantity;
 use crate::glyphs::Glyphs;
 
-/// The lines of text: nodes in the order of evaluation with what they read from, then the first so many steps of the
-/// walk.
+/// Nodes beyond which the words tell groups: a reader of the screen does not hear hundreds of lines out.
+const MOST_NODES: usize = 60;
+
+/// The lines of text: nodes in the order of evaluation with what they read from, under the groups they lie in, or the
+/// groups alone where there are many nodes; then the first so many steps of the walk.
 pub fn graph(graph: &Graph, steps: usize) -> Vec<String> {
+    let mut lines = if graph.nodes.len() > MOST_NODES && !graph.groups.is_empty() {
+        groups(graph)
+    } else {
+        nodes(graph, steps)
+    };
+    let of = graph.walk.len();
+    if of > 0 {
+        lines.push(format!("Walk, {} of {of} steps:", steps.min(of)));
+    }
+    for (place, step) in graph.walk.iter().take(steps).enumerate() {
+        lines.push(format!("{}. {}", place + 1, step.text));
+    }
+    lines
+}
+
+/// A line a node, with a line above it where a group begins.
+fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
     let marked = graph.marked(steps);
-    let mut sources: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    let mut sources: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for edge in &graph.edges {
-        if let Some(from) = graph.nodes.get(edge.from) {
-            sources.entry(edge.to).or_default().push(&from.label);
+        if let (Some(from), Some(to)) = (graph.nodes.get(edge.from), graph.nodes.get(edge.to)) {
+            let elsewhere = from.group.filter(|_| from.group != to.group);
+            let name = match elsewhere {
+                Some(group) => format!("{} of {}", from.label, path(graph, Some(group))),
+                None => from.label.clone(),
+            };
+            sources.entry(edge.to).or_default().push(name);
         }
     }
     let mut lines: Vec<String> = Vec::new();
+    let mut group = None;
     for (index, node) in graph.nodes.iter().enumerate() {
+        if node.group != group {
+            group = node.group;
+            match group {
+                Some(_) => lines.push(format!("In {}:", path(graph, group))),
+                None => lines.push("In no group:".to_owned()),
+            }
+        }
         let mut line = node.label.clone();
         if !node.operation.is_empty() {
             line.push_str(&format!(" = {}", node.operation));
@@ -34,14 +67,76 @@ pub fn graph(graph: &Graph, steps: usize) -> Vec<String> {
         }
         lines.push(line);
     }
-    let of = graph.walk.len();
-    if of > 0 {
-        lines.push(format!("Walk, {} of {of} steps:", steps.min(of)));
-    }
-    for (place, step) in graph.walk.iter().take(steps).enumerate() {
-        lines.push(format!("{}. {}", place + 1, step.text));
-    }
     lines
+}
+
+/// A line an outermost group or a node in none: how many nodes, what is known of it, and what it reads from.
+fn groups(graph: &Graph) -> Vec<String> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut reads: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in &graph.nodes {
+        let name = outermost(graph, node);
+        let count = counts.entry(name).or_insert(0);
+        *count += 1;
+        if *count == 1 {
+            order.push(name);
+        }
+    }
+    for edge in &graph.edges {
+        if let (Some(from), Some(to)) = (graph.nodes.get(edge.from), graph.nodes.get(edge.to)) {
+            let (from, to) = (outermost(graph, from), outermost(graph, to));
+            let known = reads.entry(to).or_default();
+            if from != to && !known.contains(&from) {
+                known.push(from);
+            }
+        }
+    }
+    let line = |of: &str| {
+        let mut line = of.to_owned();
+        let group = graph.groups.iter().find(|group| group.name == of);
+        if let Some(group) = group {
+            line.push_str(&format!(": {} nodes", counts.get(of).unwrap_or(&0)));
+            for fact in &group.facts {
+                line.push_str(&format!(", {} {} {}", fact.name, fact.value, fact.unit));
+                line.truncate(line.trim_end().len());
+            }
+        }
+        match reads.get(of) {
+            Some(from) if !from.is_empty() => format!("{line}, reads {}", from.join(", ")),
+            Some(_) | None => line,
+        }
+    };
+    order.into_iter().map(line).collect()
+}
+
+/// The name of the outermost group that a node lies in; its own where it lies in none.
+fn outermost<'a>(graph: &'a Graph, node: &'a Node) -> &'a str {
+    let group = |place: usize| graph.groups.get(place);
+    let mut found = node.group.and_then(group);
+    // A group that lies in itself is not gone round for ever.
+    for _ in 0..graph.groups.len() {
+        match found.and_then(|found| group(found.parent?)) {
+            Some(parent) => found = Some(parent),
+            None => break,
+        }
+    }
+    found.map_or(&node.label, |group| &group.name)
+}
+
+/// The name of a group with those it lies in, `block1.attention`.
+fn path(graph: &Graph, group: Option<usize>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut place = group;
+    while let Some(group) = place.and_then(|place| graph.groups.get(place)) {
+        if names.len() > graph.groups.len() {
+            break;
+        }
+        names.push(&group.name);
+        place = group.parent;
+    }
+    names.reverse();
+    names.join(".")
 }
 
 /// The lines of text: each bar with where it begins and ends, then what is marked, then the total with its peak.
