@@ -8,6 +8,8 @@ pub(super) struct Layers {
     pub(super) paths: Vec<Vec<String>>,
     /// Of every node, its layer as a place in `paths`.
     pub(super) of: Vec<Option<usize>>,
+    /// The parameters by layer and name, such as `layer1.weight`.
+    pub(super) parameters: Vec<String>,
 }
 
 impl Layers {
@@ -28,6 +30,10 @@ impl Layers {
         for (index, node) in table.forward() {
             let of = node.inputs.iter().find_map(|&input| parameter(input));
             found[index] = of.map(|parameter| holders[parameter].clone());
+            // A mask belongs to every layer that reads it.
+            if table.tensors[node.output].source == Source::Constant {
+                found[index] = Some(vec!["constants".to_owned()]);
+            }
             if node.pass == Pass::Loss {
                 found[index] = Some(vec!["loss".to_owned()]);
             }
@@ -41,18 +47,23 @@ impl Layers {
         }
         let ends = table.forward().count();
         let mut before: Option<Vec<String>> = None;
+        let is_constant = |path: &[String]| path[0] == "constants";
         for index in 0..ends {
             if let Some(path) = &found[index] {
-                before = Some(path.clone());
+                if !is_constant(path) {
+                    before = Some(path.clone());
+                }
                 continue;
             }
-            let after = found[index..ends].iter().flatten().next();
+            let mut after = found[index..ends].iter().flatten();
+            let after = after.find(|path| !is_constant(path));
             found[index] = between(before.as_deref(), after.map(Vec::as_slice));
         }
         backward(table, &mut found);
         let mut layers = Self {
             paths: Vec::new(),
             of: Vec::new(),
+            parameters: names(table, &holders),
         };
         for path in found {
             let place = path.map(|path| layers.place(path));
@@ -68,6 +79,18 @@ impl Layers {
             self.paths.len() - 1
         })
     }
+}
+
+/// Every parameter by what holds it and its own name; one that the network holds itself has no other.
+fn names(table: &Table, holders: &[Vec<String>]) -> Vec<String> {
+    let parameters = table.parameters.iter().zip(holders);
+    let name = |(parameter, holder): (&super::record::Parameter, &Vec<String>)| {
+        let own = parameter.path.rsplit('.').next().unwrap_or_default();
+        let is_own_holder = parameter.path.split('.').count() <= 2;
+        let own = if is_own_holder { "weights" } else { own };
+        format!("{}.{own}", holder.join("."))
+    };
+    parameters.map(name).collect()
 }
 
 /// What holds each parameter, from the outermost in.
@@ -122,7 +145,8 @@ fn between(before: Option<&[String]>, after: Option<&[String]>) -> Option<Vec<St
 /// before it. An update belongs to its parameter's layer.
 fn backward(table: &Table, found: &mut [Option<Vec<String>>]) {
     let holders = holders(table);
-    let mut before = None;
+    // The backward pass begins with the loss.
+    let mut before = Some(vec!["loss".to_owned()]);
     for (index, node) in table.nodes.iter().enumerate() {
         match node.pass {
             Pass::Forward | Pass::Loss => continue,
@@ -131,6 +155,7 @@ fn backward(table: &Table, found: &mut [Option<Vec<String>>]) {
                 let mut read = node.inputs.iter().filter_map(|&input| {
                     match table.tensors[table.storage(input)].source {
                         Source::Parameter(parameter) => holders.get(parameter).cloned(),
+                        Source::Labels => Some(vec!["loss".to_owned()]),
                         Source::Node(from) | Source::Inside(from)
                             if matches!(table.nodes[from].pass, Pass::Forward | Pass::Loss) =>
                         {
@@ -139,7 +164,6 @@ fn backward(table: &Table, found: &mut [Option<Vec<String>>]) {
                         Source::Node(_)
                         | Source::Inside(_)
                         | Source::Input
-                        | Source::Labels
                         | Source::Constant
                         | Source::Moment => None,
                     }

@@ -6,6 +6,8 @@ mod memory;
 mod roofline;
 mod tables;
 
+use std::collections::BTreeMap;
+
 use mlsys_lab::Frame;
 use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
@@ -13,6 +15,7 @@ use mlsys_lab::report::{Moment, Report};
 use super::cost::Counting;
 use super::count::Count;
 use super::session::Record;
+use super::table::Pass;
 
 /// What a panel is drawn from.
 #[derive(Clone, Copy)]
@@ -71,6 +74,35 @@ fn written_out(record: &Record, node: usize) -> String {
     };
     let shapes = shapes.join(between);
     format!("{} {shapes}", node.name)
+}
+
+/// The name of every node, counted where its layer has several of its pass: `matmul`, or `matmul 2`.
+fn names(record: &Record) -> Vec<String> {
+    let table = &record.table;
+    let key = |index: usize| {
+        let node = &table.nodes[index];
+        let pass = match node.pass {
+            Pass::Forward | Pass::Loss => 0,
+            Pass::Backward => 1,
+            Pass::Update(parameter) => 2 + parameter,
+        };
+        (pass, record.layers.of[index], node.name.as_str())
+    };
+    let mut all = BTreeMap::new();
+    for index in 0..table.nodes.len() {
+        *all.entry(key(index)).or_insert(0) += 1;
+    }
+    let mut seen = BTreeMap::new();
+    let name = |index: usize| {
+        let number = seen.entry(key(index)).or_insert(0);
+        *number += 1;
+        let name = &table.nodes[index].name;
+        match all.get(&key(index)) {
+            Some(1) | None => name.clone(),
+            Some(_) => format!("{name} {number}"),
+        }
+    };
+    (0..table.nodes.len()).map(name).collect()
 }
 
 /// The layer of a node, such as `block1.attention`.

@@ -22,7 +22,6 @@ const DIRECTIONS: u64 = 8;
 /// What was recorded of a network at one batch size.
 pub(super) struct Record {
     pub(super) setup: Setup,
-    forward: Forward,
     pub(super) table: Table,
     pub(super) layers: Layers,
     pub(super) needs: Needs,
@@ -31,18 +30,19 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(setup: Setup) -> Result<Self, RecordError> {
+    /// Records and counts; what burn recorded of the forward pass is given back besides.
+    pub(super) fn new(setup: Setup) -> Result<(Self, Forward), RecordError> {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
         let table = Table::new(&forward, Some(&training));
-        Ok(Self {
+        let record = Self {
             layers: Layers::of(&table),
             needs: Needs::of(&table),
             gradients: table.gradients.clone(),
             setup,
-            forward,
             table,
-        })
+        };
+        Ok((record, forward))
     }
 
     /// Counts by the knobs.
@@ -65,7 +65,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         reason: error.to_string(),
     };
     let mut counting = Counting::read(&params)?;
-    let mut record = Record::new(Setup::read(&params)?).map_err(failed)?;
+    let (mut record, forward) = Record::new(Setup::read(&params)?).map_err(failed)?;
     let mut count = record.count(&counting);
     report(run, &record, &count);
     pictures::draw(run, &record, &count, &counting, 0, Moment::Final);
@@ -106,7 +106,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
             counting = Counting::read(&params)?;
             let setup = Setup::read(&params)?;
             if setup != record.setup {
-                record = Record::new(setup).map_err(failed_on)?;
+                (record, _) = Record::new(setup).map_err(failed_on)?;
             }
             count = record.count(&counting);
             report(run, &record, &count);
@@ -118,7 +118,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         }
         if let Some(real) = &real {
             if done == 0 {
-                let difference = real.replay_difference(&record.forward).map_err(failed_on)?;
+                let difference = real.replay_difference(&forward).map_err(failed_on)?;
                 run.scalar("replay_difference", difference);
             } else {
                 let slopes = slopes.get_or_insert_with(|| real.slopes());

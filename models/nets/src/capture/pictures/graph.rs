@@ -21,6 +21,7 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
         of_tensor: BTreeMap::new(),
         groups: BTreeMap::new(),
         seconds: seconds(shown),
+        names: super::names(shown.record),
     };
     for index in 0..table.nodes.len() {
         let is_forward = matches!(table.nodes[index].pass, Pass::Forward | Pass::Loss);
@@ -52,6 +53,7 @@ struct Drawing<'a> {
     /// Drawn groups by their names from the outermost in.
     groups: BTreeMap<Vec<String>, usize>,
     seconds: BTreeMap<usize, f64>,
+    names: Vec<String>,
 }
 
 impl Drawing<'_> {
@@ -83,7 +85,7 @@ impl Drawing<'_> {
             Pass::Update(_) => Way::Update,
         };
         self.graph.nodes.push(Node {
-            label: node.name.clone(),
+            label: self.names[index].clone(),
             operation: written_out(record, index),
             kind,
             group,
@@ -124,7 +126,9 @@ impl Drawing<'_> {
             Source::Input => ("input".to_owned(), NodeKind::Input, None),
             Source::Labels => ("labels".to_owned(), NodeKind::Input, None),
             Source::Parameter(index) => {
-                (table.parameters[index].name(), NodeKind::Parameter, reader)
+                let name = &self.shown.record.layers.parameters[index];
+                let own = name.rsplit('.').next().unwrap_or(name);
+                (own.to_owned(), NodeKind::Parameter, reader)
             }
             Source::Moment => ("moment".to_owned(), NodeKind::Constant, reader),
             Source::Constant => ("constant".to_owned(), NodeKind::Constant, reader),

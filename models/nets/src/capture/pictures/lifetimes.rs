@@ -22,9 +22,10 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
         lives.truncate(MOST_LANES);
     }
     lives.sort_by_key(|life| (life.start, life.end));
+    let names = super::names(shown.record);
     let mut lanes: Vec<String> = Vec::new();
     let span = |life: &&Life| {
-        let label = name(shown, life);
+        let label = name(shown, &names, life);
         let known = lanes.iter().position(|lane| *lane == label);
         let lane = known.unwrap_or_else(|| {
             lanes.push(label.clone());
@@ -60,14 +61,14 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
             label: "backward begins".to_owned(),
         }],
         total: Some(Total {
-            name: "activations alive".to_owned(),
+            name: "activations alive, by rule".to_owned(),
             unit: "bytes".to_owned(),
             points: points.collect(),
         }),
     })
 }
 
-fn name(shown: Shown<'_>, life: &Life) -> String {
+fn name(shown: Shown<'_>, names: &[String], life: &Life) -> String {
     let table = &shown.record.table;
     let Some(tensor) = life.tensor else {
         return "one number a row".to_owned();
@@ -75,30 +76,7 @@ fn name(shown: Shown<'_>, life: &Life) -> String {
     let of = match table.tensors[tensor].source {
         Source::Input => "input".to_owned(),
         Source::Node(node) | Source::Inside(node) => {
-            let same = |other: usize| {
-                table.nodes[other].name == table.nodes[node].name
-                    && shown.record.layers.of[other] == shown.record.layers.of[node]
-            };
-            let earlier = (0..node).filter(|&other| same(other)).count();
-            let twins = (node + 1..table.nodes.len())
-                .take_while(|&other| {
-                    !matches!(
-                        table.nodes[other].pass,
-                        crate::capture::table::Pass::Backward
-                    )
-                })
-                .filter(|&other| same(other))
-                .count();
-            let number = if earlier + twins > 0 {
-                format!(" {}", earlier + 1)
-            } else {
-                String::new()
-            };
-            format!(
-                "{} {}{number}",
-                layer(shown.record, node),
-                table.nodes[node].name
-            )
+            format!("{} {}", layer(shown.record, node), names[node])
         }
         Source::Labels => "labels".to_owned(),
         Source::Parameter(_) | Source::Constant | Source::Moment => "constant".to_owned(),

@@ -28,29 +28,28 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
         bar("weights", weights, ""),
         bar("gradients", weights, "one a weight"),
         bar("optimizer", moments * weights, of_rule),
-        bar(
-            "activations",
-            count.saved_bytes,
-            "kept for the backward pass, by rule",
-        ),
+        bar("activations", count.saved_bytes, "kept, by rule"),
         bar(
             "activations at the peak",
             count.training_peak_bytes,
-            "with gradients of activations",
+            "with their gradients",
         ),
         bar(
             "activations burn keeps",
             count.recorded.saved_bytes,
-            "read by its backward pass",
+            "by its record",
         ),
         bar(
             "activations of inference",
             count.inference_peak_bytes,
-            "at the peak, without a loss",
+            "peak of inference",
         ),
     ];
     if count.step.recomputed_flops > 0 {
-        let remark = format!("and {} flops are done again", count.step.recomputed_flops);
+        let remark = format!(
+            "{:.3e} flops done again",
+            count.step.recomputed_flops as f64
+        );
         bars[3].remark = remark;
     }
     Frame::Bars(Bars {

@@ -87,7 +87,7 @@ pub(super) fn tape(shown: Shown<'_>) -> Frame {
             views.filter_map(|view| gradients.get(&view.output)).next()
         });
         let gives = adds.map_or_else(String::new, |&parameter| {
-            record.table.parameters[parameter].name()
+            record.layers.parameters[parameter].clone()
         });
         vec![
             Value::Int(place as i64 + 1),
@@ -102,7 +102,7 @@ pub(super) fn tape(shown: Shown<'_>) -> Frame {
     Frame::Table(Table {
         columns: columns(&[
             "#",
-            "operation",
+            "recorded",
             "layer",
             "reads of the forward pass",
             "result",
@@ -120,7 +120,7 @@ fn saved(shown: Shown<'_>, tensor: usize) -> Option<String> {
     match table.tensors[storage].source {
         Source::Input => Some("the input".to_owned()),
         Source::Labels => Some("labels".to_owned()),
-        Source::Parameter(index) => Some(table.parameters[index].name()),
+        Source::Parameter(index) => Some(shown.record.layers.parameters[index].clone()),
         Source::Node(node) => match table.nodes[node].pass {
             Pass::Forward | Pass::Loss => Some(format!(
                 "{} of {}",
