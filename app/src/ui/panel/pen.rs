@@ -110,3 +110,46 @@ pub(super) fn cut(text: &str, room: u16, ellipsis: &str) -> String {
     kept.push_str(ellipsis);
     kept
 }
+
+/// A name cut in its middle where it has parts: `block1.attention` and `block1.mlp` differ at their ends.
+pub(super) fn cut_name(name: &str, room: u16, ellipsis: &str) -> String {
+    let whole = width(name) <= room;
+    let spared = room.saturating_sub(width(ellipsis));
+    if whole || spared < 4 || !name.contains(['.', '_', '/']) {
+        return cut(name, room, ellipsis);
+    }
+    let (before, after) = (usize::from(spared / 2), usize::from(spared.div_ceil(2)));
+    let take = |letters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut used = 0;
+        let kept = letters.take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        });
+        kept.collect::<String>()
+    };
+    let start = take(&mut name.chars(), before);
+    let end = take(&mut name.chars().rev(), after);
+    let end: String = end.chars().rev().collect();
+    format!("{start}{ellipsis}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts_are_cut_in_their_middle_and_words_at_their_end() {
+        for (name, room, expected) in [
+            ("block1.attention", 16, "block1.attention"),
+            ("block1.attention", 11, "block~ntion"),
+            ("block1.attention_norm", 9, "bloc~norm"),
+            ("block1.attention", 4, "blo~"),
+            ("matmul [64, 16]", 8, "matmul ~"),
+            ("漢字.漢字", 7, "漢~字"),
+        ] {
+            let found = cut_name(name, room, "~");
+            assert_eq!(found, expected, "{name} in {room}");
+            assert!(width(&found) <= room);
+        }
+    }
+}

@@ -323,7 +323,8 @@ fn draw_names(
         } else {
             look.theme.text
         };
-        pen.text(parts.names.x, y, name, style);
+        let name = pen::cut_name(name, parts.names.width, look.glyphs.ellipsis);
+        pen.text(parts.names.x, y, &name, style);
     }
     let below = timeline
         .lanes
@@ -352,6 +353,7 @@ fn draw_spans(
 ) {
     let area = parts.lanes;
     let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut labels = Vec::new();
     for (index, span) in timeline.spans.iter().enumerate() {
         let row = span
             .lane
@@ -370,14 +372,22 @@ fn draw_spans(
         let (style, fill) = class(span.class, look);
         pen.run(from, y, to - from, fill, style);
         let chosen = marked == Some(index);
-        let wide = pen::width(&span.label);
-        if !span.label.is_empty() && wide + 2 <= to - from {
-            let text = format!(" {} ", span.label);
+        let wide = pen::width(&span.label).saturating_add(2);
+        if !span.label.is_empty() && wide <= to - from {
             let style = if chosen { look.theme.selection } else { style };
-            pen.within(from + (to - from - wide - 2) / 2, y, wide + 2, &text, style);
+            labels.push((y, from + (to - from - wide) / 2, wide, &span.label, style));
         }
         if chosen {
             pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
+        }
+    }
+    // After all bars, of which a lane may have several, and each clear of the one before.
+    labels.sort_by_key(|label| (label.0, label.1));
+    let mut free = (0, 0);
+    for (y, x, wide, label, style) in labels {
+        if (y, x) >= free {
+            pen.within(x, y, wide, &format!(" {label} "), style);
+            free = (y, x + wide);
         }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
             let found = shorter.find(|text| pen::width(text) <= width);
             found.unwrap_or_else(|| ellipsis.to_owned())
         }
-        Some(_) | None => pen::cut(&full, width, ellipsis),
+        Some(_) | None => pen::cut_name(&full, width, ellipsis),
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
             (Value::Int(1218), 3, "1k"),
             (Value::Int(1218), 1, "~"),
             (Value::Int(-70_000_000_000), 5, "-70G"),
-            (Value::from("block1.attention"), 8, "block1.~"),
+            (Value::from("block1.attention"), 9, "bloc~tion"),
         ] {
             assert_eq!(text(&value, width, "~"), expected, "{value} in {width}");
         }
