@@ -139,19 +139,27 @@ fn categories(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, hi
     if map.columns * map.rows > NUMBERED {
         return;
     }
-    for (place, value) in map.cells.iter().take(map.columns * map.rows).enumerate() {
-        let text = if *value == 0.0 {
-            "·".to_owned()
-        } else {
-            number((f64::from(*value) * 100.0).round() / 100.0)
-        };
-        if width(&text) < wide && high > 11.0 {
-            let (row, column) = (place / map.columns, place % map.columns);
-            let x = left + (column as f64 + 0.5) * wide;
-            let y = top + (row as f64 + 0.5) * high + 4.0;
-            let color = share(map, *value).map_or(ink::BAD, ink::on);
-            page.text((x, y), Anchor::Middle, &text, color);
-        }
+    let cells = map.cells.iter().take(map.columns * map.rows);
+    let texts: Vec<String> = cells.clone().map(|value| said(*value)).collect();
+    // All or none: numbers that stand in some cells only would say something else.
+    if high <= 11.0 || texts.iter().any(|text| width(text) >= wide) {
+        return;
+    }
+    for (place, (value, text)) in cells.zip(&texts).enumerate() {
+        let (row, column) = (place / map.columns, place % map.columns);
+        let x = left + (column as f64 + 0.5) * wide;
+        let y = top + (row as f64 + 0.5) * high + 4.0;
+        let color = share(map, *value).map_or(ink::BAD, ink::on);
+        page.text((x, y), Anchor::Middle, text, color);
+    }
+}
+
+/// A cell's number, short; a dot for 0.
+fn said(value: f32) -> String {
+    if value == 0.0 {
+        "·".to_owned()
+    } else {
+        number((f64::from(value) * 100.0).round() / 100.0)
     }
 }
 

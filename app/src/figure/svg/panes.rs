@@ -1,12 +1,15 @@
 //! Several pictures with their titles, two side by side.
 
-use mlsys_lab::frame::{Frame, Pane};
+use mlsys_lab::frame::{Frame, HeatMap, Pane};
 
+use super::heat;
 use super::page::{Anchor, LINE, MARGIN, Page, WIDTH, cut};
 use crate::figure::ink;
 
 /// Pictures of one figure; the file of values has them all.
 const MOST: usize = 64;
+/// Letters of what the cells of a field mean.
+const LEGEND: usize = 30;
 
 /// Draws the pictures in rows of two, each as large as its half of the page allows.
 pub(super) fn draw(page: &mut Page, panes: &[Pane]) {
@@ -23,7 +26,19 @@ pub(super) fn draw(page: &mut Page, panes: &[Pane]) {
             let corner = (left - MARGIN * scale, top + 10.0);
             let high = page.inside(corner, scale, |page| {
                 page.y = 0.0;
-                super::frame(page, &pane.frame);
+                if let Frame::HeatMap(map) = &pane.frame {
+                    // What the cells mean has to end before the next picture begins.
+                    let legend = cut(&map.legend, LEGEND);
+                    heat::draw(
+                        page,
+                        &HeatMap {
+                            legend,
+                            ..map.clone()
+                        },
+                    );
+                } else {
+                    super::frame(page, &pane.frame);
+                }
                 page.y
             });
             bottom = f64::max(bottom, top + 10.0 + high * scale);
