@@ -130,9 +130,11 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
         Update::TheLabs => Adam::new(id),
     };
     let mut batches = Batches::new(1, train.len());
-    let everything =
-        |examples: &Examples| batch(examples, &(0..examples.len()).collect::<Vec<_>>(), &plain);
-    let (training, held_out) = (everything(&train), everything(&held_out));
+    // What is judged, in pieces as large as the lab's.
+    let mut judged = pieces(&held_out, &plain);
+    if task.dataset.is_points() {
+        judged.extend(pieces(&train, &plain));
+    }
     let first = rows(&network, None);
     let mut reported: Vec<f64> = Vec::new();
     let mut waiting = Vec::new();
@@ -165,8 +167,7 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
         }
         if step == 1 || step.is_multiple_of(20) {
             let network = network.valid();
-            let points = task.dataset.is_points().then_some(&training);
-            for (inputs, labels) in points.into_iter().chain([&held_out]) {
+            for (inputs, labels) in &judged {
                 let logits = network.forward(inputs.clone());
                 let predicted = logits.clone().argmax(1).squeeze_dim::<1>(1);
                 let right = predicted.equal(labels.clone()).int().float().sum();
@@ -210,6 +211,14 @@ fn rows(network: &Bare, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
     let mut rows = Rows(gradients, Vec::new());
     network.visit(&mut rows);
     rows.1
+}
+
+/// All examples, up to 1000 examples or about 4096 labels at once.
+fn pieces(examples: &Examples, device: &Device) -> Vec<(Inputs, Tensor<1, Int>)> {
+    let all: Vec<usize> = (0..examples.len()).collect();
+    let at_once = (4096 / examples.labels_each()).clamp(1, 1000);
+    let pieces = all.chunks(at_once);
+    pieces.map(|piece| batch(examples, piece, device)).collect()
 }
 
 /// Inputs and labels on the device.
