@@ -8,6 +8,7 @@ mod cpu;
 mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
+pub(crate) mod memory;
 mod multiply;
 mod wgpu;
 
@@ -71,11 +72,6 @@ pub fn sync(device: &Device, id: DeviceId) -> Result<(), LabError> {
         device: id,
         reason: error.to_string(),
     })
-}
-
-/// Bytes the device's allocator holds for live tensors, where it tells.
-pub fn memory_in_use(device: &Device) -> Option<u64> {
-    device.memory_pool_usage().map(|usage| usage.bytes_in_use)
 }
 
 /// Bytes of memory that a run may still take on the device, where the system tells.

@@ -24,6 +24,27 @@ pub(super) fn free_memory() -> Option<u64> {
     kibibytes("MemAvailable")
 }
 
+/// Bytes that the program has allocated and not freed, where the C library counts them. Asking takes a fraction of a
+/// millisecond; not asking costs nothing, unlike an allocator that counts.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(super) fn allocated() -> Option<u64> {
+    use malloc_info::info::{SystemType, TotalType};
+
+    let counts = malloc_info::malloc_info().ok()?;
+    let of_system = |kind| counts.system.iter().find(|part| part.r#type == kind);
+    let of_total = |kind| counts.total.iter().find(|part| part.r#type == kind);
+    let heaps = of_system(SystemType::Current)?.size;
+    let free = of_total(TotalType::Fast)?.size + of_total(TotalType::Rest)?.size;
+    let mapped = of_total(TotalType::Mmap)?.size;
+    Some((heaps.saturating_sub(free) + mapped) as u64)
+}
+
+/// Bytes that the program has allocated and not freed: nobody tells here.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(super) fn allocated() -> Option<u64> {
+    None
+}
+
 fn kibibytes(name: &str) -> Option<u64> {
     let text = field("/proc/meminfo", name)?;
     let count: u64 = text.strip_suffix("kB")?.trim().parse().ok()?;
@@ -38,4 +59,22 @@ fn field(path: &str, name: &str) -> Option<String> {
         (key.trim() == name).then(|| value.trim().to_owned())
     })?;
     (!value.is_empty()).then_some(value)
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    #[test]
+    fn what_is_allocated_is_counted_and_what_is_freed_is_not() {
+        // Far more than other tests allocate meanwhile.
+        let bytes = 1 << 28;
+        let before = super::allocated().unwrap();
+        let block = vec![1_u8; bytes];
+        let with = super::allocated().unwrap();
+        assert!(
+            with.abs_diff(before + block.len() as u64) < 1 << 26,
+            "{before} {with}"
+        );
+        drop(block);
+        assert!(super::allocated().unwrap().abs_diff(before) < 1 << 26);
+    }
 }

@@ -29,6 +29,10 @@ const DRAWING: u32 = 3;
 /// A wait for the next order longer than this was a pause.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// Recorded steps whose memory is measured, until a knob is turned: it is the same in all, once the optimizer has its
+/// state, and asking for it takes as long as a step of a small network.
+const WEIGHINGS: u32 = 3;
+
 /// Runs the lab: opens the device, trains, reports.
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     let mut session = Session::open(run)?;
@@ -91,7 +95,12 @@ struct Session {
     samples_seen: u64,
     evaluated: u64,
     recorded: u64,
-    peak_memory: Option<u64>,
+    /// Bytes in use when the run began.
+    found: u64,
+    /// Most bytes that a step held beyond them.
+    most: u64,
+    /// Steps whose memory was measured since a knob was turned.
+    weighings: u32,
     /// When pictures were last made, and how long that took.
     pictured: Option<(Instant, Duration)>,
     /// Floating-point operations that the device could do in a second, if somebody has said so.
@@ -121,11 +130,11 @@ impl Session {
                 reason,
             })?;
         }
-        let data = load(&setup.data)?;
-
         run.sink
             .report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
+        let found = device::memory::in_use(&device, run.device).unwrap_or(0);
+        let data = load(&setup.data)?;
         let training = match setup.activations {
             Activations::Kept => device.clone().autodiff(),
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
@@ -169,7 +178,9 @@ impl Session {
             samples_seen: 0,
             evaluated: 0,
             recorded: 0,
-            peak_memory: None,
+            found,
+            most: 0,
+            weighings: 0,
             pictured: None,
             peak: setup.peak,
             save_to: setup.weights.save,
@@ -207,6 +218,7 @@ impl Session {
         if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
             self.times.clear();
         }
+        self.weighings = 0;
         self.losses.begin_anew();
         self.report_sizes(run);
         Ok(())
@@ -221,10 +233,10 @@ impl Session {
             is_due(self.knobs.record_every),
             is_due(self.knobs.evaluate_every),
         );
-        let measuring = if record {
-            Measuring::Norms
-        } else {
-            Measuring::Nothing
+        let measuring = match record {
+            true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
+            true => Measuring::Norms,
+            false => Measuring::Nothing,
         };
 
         self.times.open_window();
@@ -248,6 +260,9 @@ impl Session {
                 self.times.close_window();
             }
             (true, Timing::Steps) => {}
+        }
+        if let Some(held) = done.held {
+            self.report_memory(run, held);
         }
         if let Some(norms) = done.norms {
             self.record(run, norms);

@@ -11,6 +11,7 @@ use super::measure::{self, StepNorms};
 use super::optimizer::Optimizer;
 use super::setup::Knobs;
 use crate::data::{Batches, Examples};
+use crate::device::memory::{Gauge, Held};
 use crate::nets::{Activation, Network, cross_entropy};
 
 /// A network on its way.
@@ -25,10 +26,13 @@ pub(super) struct Trainer {
     id: DeviceId,
 }
 
-/// Whether a step measures its gradients and its update.
+/// What a step measures besides its loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measuring {
+    /// Gradients, weights and update.
     Norms,
+    /// And the memory of both passes.
+    NormsAndMemory,
     Nothing,
 }
 
@@ -37,6 +41,8 @@ pub(super) struct Step {
     /// The loss of the batch, `[1]`.
     pub(super) loss: Tensor<1>,
     pub(super) norms: Option<StepNorms>,
+    /// What forward and backward held, where the device tells.
+    pub(super) held: Option<Held>,
     /// Seconds of every phase.
     pub(super) phases: [f64; 4],
 }
@@ -66,6 +72,10 @@ impl Trainer {
         knobs: &Knobs,
         measuring: Measuring,
     ) -> Step {
+        let mut gauge = match measuring {
+            Measuring::NormsAndMemory => Gauge::open(&self.device, self.id),
+            Measuring::Norms | Measuring::Nothing => None,
+        };
         let mut watch = Stopwatch::start(&self.device, knobs.timing);
 
         let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
@@ -75,11 +85,19 @@ impl Trainer {
         let loss = cross_entropy(logits, labels);
         watch.end(Phase::Forward);
 
+        if let Some(gauge) = &mut gauge {
+            gauge.forward_ends();
+        }
+        watch.resume();
+
         let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
         watch.end(Phase::Backward);
 
+        let held = gauge.map(Gauge::close);
         let norms = match measuring {
-            Measuring::Norms => Some(StepNorms::before(&self.network, &gradients)),
+            Measuring::Norms | Measuring::NormsAndMemory => {
+                Some(StepNorms::before(&self.network, &gradients))
+            }
             Measuring::Nothing => None,
         };
         watch.resume();
@@ -93,6 +111,7 @@ impl Trainer {
         Step {
             loss: loss.without_autodiff(),
             norms,
+            held,
             phases: watch.phases(),
         }
     }

@@ -6,7 +6,7 @@ use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
 
 use super::{Session, point};
-use crate::device;
+use crate::device::{self, memory::Held};
 use crate::train::clock::Phase;
 use crate::train::measure::{Norms, StepNorms};
 use crate::train::pictures::Subject;
@@ -100,11 +100,14 @@ impl Session {
                 }
             }
         }
-        if let Some(bytes) = device::memory_in_use(&self.device) {
-            let peak = self.peak_memory.map_or(bytes, |peak| peak.max(bytes));
-            self.peak_memory = Some(peak);
-            run.scalar("peak_memory_bytes", peak as i64);
-        }
+    }
+
+    /// Reports what a step held.
+    pub(super) fn report_memory(&mut self, run: &mut Run<'_>, held: Held) {
+        self.weighings += 1;
+        self.most = self.most.max(held.most.saturating_sub(self.found));
+        run.scalar("kept_bytes", held.kept as i64);
+        run.scalar("peak_memory_bytes", self.most as i64);
     }
 
     pub(super) fn evaluate(&mut self, run: &mut Run<'_>) {
