@@ -298,6 +298,47 @@ fn every_preset_runs_is_shown_and_gives_way_to_what_is_set() {
     assert_eq!(over.json()["params"]["threads_per_block"], 64);
 }
 
+/// Each run is a process of its own, so that nobody else allocates meanwhile.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn what_is_computed_again_is_not_kept_and_the_losses_stay_the_same() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let sets = [
+            "dataset=chain",
+            "model=transformer",
+            "depth=4",
+            "batch_size=16",
+            "steps=2",
+        ];
+        let mut arguments = vec!["lab", "train", "--json", "--device", "cpu"];
+        for set in sets.iter().chain(more) {
+            arguments.extend(["--set", set]);
+        }
+        let metrics = folder.run(&arguments).json()["metrics"].clone();
+        let bytes = |name: &str| metrics[name].as_f64().unwrap();
+        (
+            bytes("kept_bytes"),
+            bytes("activation_bytes"),
+            metrics["loss"].clone(),
+        )
+    };
+    let (whole, counted, loss) = run(&[]);
+    let (elementwise, _, same) = run(&["recompute=true"]);
+    let (blocks, _, again) = run(&["recompute=true", "recompute_unit=blocks"]);
+    assert_eq!((&same, &again), (&loss, &loss));
+    // burn keeps inputs and outputs of cheap operations, 1.6 times what must be kept.
+    assert!(
+        whole > 1.4 * counted && whole < 1.8 * counted,
+        "{whole} {counted}"
+    );
+    assert!(
+        elementwise > 0.8 * counted && elementwise < 1.2 * counted,
+        "{elementwise} {counted}"
+    );
+    assert!(blocks < 0.25 * counted, "{blocks} {counted}");
+}
+
 #[test]
 fn runs_are_listed_and_shown() {
     let folder = Folder::new();

@@ -5,6 +5,7 @@ mod architecture;
 mod cnn;
 mod initial;
 mod mlp;
+mod recompute;
 mod slopes;
 mod transformer;
 
@@ -16,6 +17,7 @@ pub use architecture::Architecture;
 pub use cnn::{Cnn, CnnConfig};
 pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
+pub use recompute::Checkpointed;
 pub use slopes::{direction_error, element_error, in_f64};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
 pub(crate) use transformer::{Positions, RMS_EPSILON, ROTARY_BASE};

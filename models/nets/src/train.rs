@@ -4,6 +4,7 @@ mod clock;
 mod evaluate;
 mod measure;
 mod optimizer;
+mod pass;
 mod pictures;
 mod session;
 mod setup;

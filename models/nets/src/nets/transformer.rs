@@ -226,17 +226,28 @@ impl Transformer {
         tokens: Tensor<2, Int>,
         mut seen: impl FnMut(&Tensor<4>, &Tensor<3>),
     ) -> Tensor<3> {
-        let [batch, time] = tokens.dims();
-        let [_, width] = self.embedding.dims();
-        let x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
-        let mut x = x.reshape([batch, time, width]);
-        let positions = Positions::new(time, self.head_size(), x.dtype(), &x.device());
+        let mut x = self.embed(tokens);
+        let positions = self.positions(&x);
         for block in &self.blocks {
             let (next, weights) = block.forward(x, &positions); // and [batch, heads, time, time]
             x = next;
             seen(&weights, &x);
         }
         self.read(x)
+    }
+
+    /// Tokens `[batch, time]` to their vectors, `[batch, time, width]`.
+    pub(super) fn embed(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+        let [batch, time] = tokens.dims();
+        let [_, width] = self.embedding.dims();
+        let x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
+        x.reshape([batch, time, width])
+    }
+
+    /// What the blocks need to know of the positions of vectors `[batch, time, width]`.
+    pub(super) fn positions(&self, x: &Tensor<3>) -> Positions {
+        let [_, time, _] = x.dims();
+        Positions::new(time, self.head_size(), x.dtype(), &x.device())
     }
 
     /// Numbers per head; any even number for a transformer without blocks.
@@ -249,7 +260,7 @@ impl Transformer {
 
 impl Block {
     /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
-    fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
+    pub(super) fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
         let [batch, time, width] = x.dims();
         let x = x.flatten::<2>(0, 1); // [rows, width]
         let normal = self.attention_norm.forward(x.clone());

@@ -136,7 +136,7 @@ impl Session {
         let found = device::memory::in_use(&device, run.device).unwrap_or(0);
         let data = load(&setup.data)?;
         let training = match setup.activations {
-            Activations::Kept => device.clone().autodiff(),
+            Activations::Kept | Activations::OfBlocks => device.clone().autodiff(),
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
         };
         let mut network = setup
@@ -149,7 +149,13 @@ impl Session {
         }
         let classes = setup.data.classes().map_err(setup::unusable)?;
         let batches = Batches::new(setup.seed, data.train.len());
-        let trainer = Trainer::new(network, &knobs, batches, (run.device, training));
+        let trainer = Trainer::new(
+            network,
+            &knobs,
+            batches,
+            (run.device, training),
+            setup.activations,
+        );
         let status = if device::is_asynchronous(run.device) {
             "compiling kernels"
         } else {

@@ -39,6 +39,8 @@ pub(super) enum Activations {
     Kept,
     /// Those that are cheap to compute are computed again.
     Recomputed,
+    /// Of a transformer's blocks only the inputs are kept, and each block runs again.
+    OfBlocks,
 }
 
 /// What may change between two steps.
@@ -109,6 +111,11 @@ const RULES: [(&str, Rule); 5] = [
     ("adamw", Rule::AdamW),
 ];
 
+const UNITS: [(&str, Activations); 2] = [
+    ("elementwise", Activations::Recomputed),
+    ("blocks", Activations::OfBlocks),
+];
+
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let dataset = pick(params, "dataset", &DATASETS)?;
@@ -127,13 +134,9 @@ impl Setup {
             ..defaults
         };
         Ok(Self {
+            activations: activations(params)?,
             architecture: architecture(params, &data)?,
             initialization: pick(params, "initialization", &INITIALIZATIONS)?,
-            activations: if params.bool("recompute")? {
-                Activations::Recomputed
-            } else {
-                Activations::Kept
-            },
             peak: params.optional_float("peak_flops_per_second"),
             weights: WeightFiles::read(params)?,
             data,
@@ -183,6 +186,20 @@ impl Knobs {
                 Timing::Steps
             },
         })
+    }
+}
+
+fn activations(params: &Params) -> Result<Activations, LabError> {
+    let recomputed = pick(params, "recompute_unit", &UNITS)?;
+    if !params.bool("recompute")? {
+        return Ok(Activations::Kept);
+    }
+    match (recomputed, pick(params, "model", &MODELS)?) {
+        (Activations::OfBlocks, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
+            ["recompute_unit", "model"],
+            "only a transformer has blocks; take elementwise, or model=transformer",
+        )),
+        _ => Ok(recomputed),
     }
 }
 
@@ -298,6 +315,7 @@ mod tests {
             ("activation", names(&ACTIVATIONS)),
             ("initialization", names(&INITIALIZATIONS)),
             ("optimizer", names(&RULES)),
+            ("recompute_unit", names(&UNITS)),
         ] {
             assert_eq!(train.schema().param(param).unwrap().values, cases);
         }

@@ -9,7 +9,8 @@ use super::clock::{Phase, Stopwatch};
 use super::evaluate::batch;
 use super::measure::{self, StepNorms};
 use super::optimizer::Optimizer;
-use super::setup::Knobs;
+use super::pass::Pass;
+use super::setup::{Activations, Knobs};
 use crate::data::{Batches, Examples};
 use crate::device::memory::{Gauge, Held};
 use crate::nets::{Activation, Network, cross_entropy};
@@ -24,6 +25,7 @@ pub(super) struct Trainer {
     /// With autodiff.
     device: Device,
     id: DeviceId,
+    kept: Activations,
 }
 
 /// What a step measures besides its loss.
@@ -54,6 +56,7 @@ impl Trainer {
         knobs: &Knobs,
         batches: Batches,
         (id, device): (DeviceId, Device),
+        kept: Activations,
     ) -> Self {
         Self {
             start: measure::weights(&network),
@@ -62,6 +65,7 @@ impl Trainer {
             batches,
             device,
             id,
+            kept,
         }
     }
 
@@ -81,8 +85,7 @@ impl Trainer {
         let (inputs, labels) = batch(examples, self.batches.next(knobs.batch_size), &self.device);
         watch.end(Phase::Data);
 
-        let logits = self.network.forward(inputs, knobs.activation);
-        let loss = cross_entropy(logits, labels);
+        let pass = Pass::forward(&self.network, inputs, labels, knobs.activation, self.kept);
         watch.end(Phase::Forward);
 
         if let Some(gauge) = &mut gauge {
@@ -90,7 +93,7 @@ impl Trainer {
         }
         watch.resume();
 
-        let gradients = GradientsParams::from_grads(loss.backward(), &self.network);
+        let (loss, gradients) = pass.backward(&self.network, &mut gauge);
         watch.end(Phase::Backward);
 
         let held = gauge.map(Gauge::close);

@@ -123,6 +123,28 @@ fn what_is_computed_again_changes_no_gradient() {
         let recomputed = train(&[&settings[..], &["recompute=true"]].concat());
         assert_eq!(first_difference(&kept, &recomputed), None, "{settings:?}");
     }
+    for settings in [
+        tiny_but(&["dataset=chain", "steps=10"]),
+        tiny_but(&["dataset=text", "steps=3", "depth=0"]),
+        tiny_but(&["dataset=sums", "steps=3", "depth=3", "optimizer=momentum"]),
+    ] {
+        let kept = train(&settings);
+        let by_blocks = ["recompute=true", "recompute_unit=blocks"];
+        let recomputed = train(&[&settings[..], &by_blocks].concat());
+        assert_eq!(first_difference(&kept, &recomputed), None, "{settings:?}");
+    }
+}
+
+#[test]
+fn only_a_transformer_has_blocks_to_compute_again() {
+    let unit = "recompute_unit=blocks";
+    let message = refused(&["recompute=true", unit]).to_string();
+    assert!(
+        message.contains("recompute_unit") && message.contains("model"),
+        "{message}"
+    );
+    // Without recompute nobody asks.
+    train(&["steps=1", unit]);
 }
 
 #[test]
