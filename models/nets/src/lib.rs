@@ -5,6 +5,7 @@
 
 pub mod bare;
 pub mod capture;
+mod cases;
 pub mod data;
 pub mod device;
 pub mod expression;

@@ -4,6 +4,7 @@ use mlsys_lab::{LabError, Params, Tables, Value};
 
 use super::cost::{Counting, Fusing, Recompute, Roof};
 use super::record::Rule;
+use crate::cases::{self, ACTIVATIONS, MODELS, Model, pick};
 use crate::nets::{Activation, Architecture, CnnConfig, MlpConfig, TransformerConfig};
 
 /// What is recorded.
@@ -24,14 +25,6 @@ const LARGEST_FFN: usize = 100_000;
 /// Layers that a picture of the graph can still show.
 const MOST_LAYERS: usize = 64;
 
-const ACTIVATIONS: [(&str, Activation); 6] = [
-    ("relu", Activation::Relu),
-    ("tanh", Activation::Tanh),
-    ("sigmoid", Activation::Sigmoid),
-    ("gelu", Activation::Gelu),
-    ("silu", Activation::Silu),
-    ("identity", Activation::Identity),
-];
 const RULES: [(&str, Rule); 2] = [("sgd", Rule::Sgd), ("adam", Rule::Adam)];
 const RECOMPUTES: [(&str, Recompute); 3] = [
     ("none", Recompute::Nothing),
@@ -116,8 +109,8 @@ fn roof(machine: &str, precision: &str) -> Result<Roof, LabError> {
 }
 
 fn architecture(params: &Params) -> Result<Architecture, LabError> {
-    match params.text("model")? {
-        "mlp" => {
+    match pick(params, "model", &MODELS)? {
+        Model::Mlp => {
             let sizes = layers(params)?;
             let (inputs, rest) = sizes.split_first().ok_or_else(too_few)?;
             let (outputs, hidden) = rest.split_last().ok_or_else(too_few)?;
@@ -127,7 +120,7 @@ fn architecture(params: &Params) -> Result<Architecture, LabError> {
                 outputs: *outputs,
             }))
         }
-        "transformer" => {
+        Model::Transformer => {
             let width = params.size("width")?;
             let ffn = match params.get("ffn") {
                 Some(_) => params.size("ffn")?,
@@ -137,7 +130,7 @@ fn architecture(params: &Params) -> Result<Architecture, LabError> {
                 let message = format!("{ffn} is too wide to be counted; at most {LARGEST_FFN}");
                 return Err(LabError::contradiction(["ffn"], message));
             }
-            let config = TransformerConfig {
+            cases::transformer(TransformerConfig {
                 vocab: params.size("vocab")?,
                 width,
                 depth: params.size("depth")?,
@@ -145,14 +138,9 @@ fn architecture(params: &Params) -> Result<Architecture, LabError> {
                 kv_heads: params.size("kv_heads")?,
                 ffn,
                 context: params.size("context")?,
-            };
-            let fits = config.check();
-            fits.map_err(|(params, reason)| {
-                LabError::contradiction(params.iter().copied(), reason)
-            })?;
-            Ok(Architecture::Transformer(config))
+            })
         }
-        _ => {
+        Model::Cnn => {
             let (width, depth) = (params.size("width")?, params.size("depth")?);
             Ok(Architecture::Cnn(CnnConfig {
                 edge: 28,
@@ -197,12 +185,18 @@ fn layers(params: &Params) -> Result<Vec<usize>, LabError> {
     given.iter().enumerate().map(size).collect()
 }
 
-/// The case that an enum parameter names; resolution has checked it against the schema, which a test compares.
-fn pick<T: Copy>(params: &Params, name: &str, cases: &[(&str, T)]) -> Result<T, LabError> {
-    let text = params.text(name)?;
-    let found = cases.iter().find(|(case, _)| *case == text);
-    found.map(|&(_, case)| case).ok_or_else(|| {
-        let known: Vec<_> = cases.iter().map(|(case, _)| *case).collect();
-        LabError::contradiction([name], format!("'{text}' is none of {}", known.join(", ")))
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::Capture;
+    use crate::cases::must_be_listed;
+
+    #[test]
+    fn the_schema_lists_exactly_the_cases_that_are_read() {
+        let capture = Capture::new().unwrap();
+        must_be_listed(&capture, "model", &MODELS);
+        must_be_listed(&capture, "activation", &ACTIVATIONS);
+        must_be_listed(&capture, "optimizer", &RULES);
+        must_be_listed(&capture, "recompute", &RECOMPUTES);
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use mlsys_lab::{LabError, Params};
 
 use super::optimizer::{Rule, UpdateKnobs};
+use crate::cases::{self, ACTIVATIONS, MODELS, Model, pick};
 use crate::data::{DataConfig, DataError, Dataset, Form};
 use crate::nets::{
     Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
@@ -67,13 +68,6 @@ pub(super) enum Timing {
     Phases,
 }
 
-#[derive(Clone, Copy)]
-enum Model {
-    Mlp,
-    Cnn,
-    Transformer,
-}
-
 const DATASETS: [(&str, Dataset); 9] = [
     ("spiral", Dataset::Spiral),
     ("moons", Dataset::Moons),
@@ -84,19 +78,6 @@ const DATASETS: [(&str, Dataset); 9] = [
     ("chain", Dataset::Chain),
     ("sums", Dataset::Sums),
     ("text", Dataset::Text),
-];
-const MODELS: [(&str, Model); 3] = [
-    ("mlp", Model::Mlp),
-    ("cnn", Model::Cnn),
-    ("transformer", Model::Transformer),
-];
-const ACTIVATIONS: [(&str, Activation); 6] = [
-    ("relu", Activation::Relu),
-    ("tanh", Activation::Tanh),
-    ("sigmoid", Activation::Sigmoid),
-    ("gelu", Activation::Gelu),
-    ("silu", Activation::Silu),
-    ("identity", Activation::Identity),
 ];
 const INITIALIZATIONS: [(&str, Initialization); 3] = [
     ("he", Initialization::He),
@@ -252,10 +233,7 @@ fn transformer(params: &Params, vocab: usize) -> Result<Architecture, LabError> 
         ffn: TransformerConfig::gated(width),
         context: params.size("context")?,
     };
-    match config.check() {
-        Ok(()) => Ok(Architecture::Transformer(config)),
-        Err((names, reason)) => Err(LabError::contradiction(names.iter().copied(), reason)),
-    }
+    cases::transformer(config)
 }
 
 /// Data that cannot be used: a text is a parameter, the rest comes from files.
@@ -286,38 +264,20 @@ fn size_or(params: &Params, name: &str, default: usize) -> Result<usize, LabErro
     }
 }
 
-/// The case that an enum parameter names. Resolution has checked the name against the schema, whose names are
-/// tested to be the ones listed here.
-fn pick<T: Copy>(params: &Params, name: &str, cases: &[(&str, T)]) -> Result<T, LabError> {
-    let text = params.text(name)?;
-    let found = cases.iter().find(|(case, _)| *case == text);
-    found.map(|&(_, case)| case).ok_or_else(|| {
-        let known: Vec<_> = cases.iter().map(|(case, _)| *case).collect();
-        LabError::contradiction([name], format!("'{text}' is none of {}", known.join(", ")))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::must_be_listed;
     use crate::train::Train;
-    use mlsys_lab::Lab;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        fn names<T>(cases: &[(&'static str, T)]) -> Vec<&'static str> {
-            cases.iter().map(|(name, _)| *name).collect()
-        }
         let train = Train::new().unwrap();
-        for (param, cases) in [
-            ("dataset", names(&DATASETS)),
-            ("model", names(&MODELS)),
-            ("activation", names(&ACTIVATIONS)),
-            ("initialization", names(&INITIALIZATIONS)),
-            ("optimizer", names(&RULES)),
-            ("recompute_unit", names(&UNITS)),
-        ] {
-            assert_eq!(train.schema().param(param).unwrap().values, cases);
-        }
+        must_be_listed(&train, "dataset", &DATASETS);
+        must_be_listed(&train, "model", &MODELS);
+        must_be_listed(&train, "activation", &ACTIVATIONS);
+        must_be_listed(&train, "initialization", &INITIALIZATIONS);
+        must_be_listed(&train, "optimizer", &RULES);
+        must_be_listed(&train, "recompute_unit", &UNITS);
     }
 }
