@@ -9,6 +9,7 @@ mod expression;
 pub mod graph;
 mod integer;
 mod intensity;
+pub mod kernel;
 mod launch_geometry;
 mod occupancy;
 mod picture;

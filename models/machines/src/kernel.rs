@@ -1,0 +1,74 @@
+//! Kind `kernel`: CUDA C interpreted a warp at a time, with what each access costs and what goes wrong.
+//!
+//! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
+//! [`Machine`] runs these on buffers, a step being one instruction of one warp.
+
+mod check;
+mod code;
+mod lower;
+mod machine;
+mod math;
+pub mod source;
+mod syntax;
+mod typed;
+pub mod types;
+
+use std::sync::Arc;
+
+use code::Code;
+use source::Refused;
+use types::Type;
+
+pub use machine::{
+    Access, AccessKind, Argument, BlockView, CellState, Counts, Event, Fault, Finding, Findings,
+    LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule, Step, ThreadState,
+    Traffic, Values, VariableView, WarpState,
+};
+
+/// A kernel that has been read and is ready to be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    code: Arc<Code>,
+}
+
+impl Kernel {
+    /// Reads a kernel's text; `file` is the name it goes by in complaints.
+    ///
+    /// # Errors
+    /// Everything in the text that is not of the language, with its places.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Refused> {
+        let read = || lower::lower(&check::check(&syntax::parse(text)?)?);
+        match read() {
+            Ok(code) => Ok(Self {
+                code: Arc::new(code),
+            }),
+            Err(complaints) => Err(Refused::new(file, text, complaints)),
+        }
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.code.name
+    }
+
+    /// Names and types of its arguments.
+    pub fn params(&self) -> impl Iterator<Item = (&str, Type)> {
+        self.code
+            .params
+            .iter()
+            .map(|param| (param.name.as_str(), param.ty))
+    }
+
+    /// Bytes of `__shared__` arrays that it declares.
+    pub fn static_shared(&self) -> u32 {
+        self.code.static_shared
+    }
+
+    /// Launches it on buffers; nothing has run yet.
+    ///
+    /// # Errors
+    /// A grid, a block, shared memory or arguments that cannot be.
+    pub fn launch(&self, launch: Launch, arguments: &[Argument]) -> Result<Machine, LaunchError> {
+        Machine::new(&self.code, launch, arguments)
+    }
+}

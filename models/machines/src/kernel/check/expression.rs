@@ -1,0 +1,597 @@
+//! Expressions: names, operators and addresses.
+
+use super::convert::{arithmetic, converted};
+use super::{Checked, Checker, Meaning, Number};
+use crate::kernel::source::{Place, Suffix};
+use crate::kernel::syntax::{self, Binary, ExprKind, Unary};
+use crate::kernel::typed::{Axis, Comparison, Expr, Kind, Memory, Operation, Special};
+use crate::kernel::types::{Access, Scalar, Type};
+
+impl Checker {
+    /// An expression whose value is used: arrays are the address of their first element.
+    pub(super) fn value(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
+        let checked = self.expr(expr)?;
+        match checked.ty {
+            Type::Void => self.tell(
+                expr.place,
+                "this has no value",
+                "call it as a statement of its own",
+            ),
+            Type::Array {
+                of,
+                extents,
+                access,
+            } if extents.list().len() == 1 => Ok(Expr {
+                ty: Type::Pointer { to: of, access },
+                ..checked
+            }),
+            Type::Array { of, .. } => self.tell(
+                expr.place,
+                format!("a {} is no value", checked.ty),
+                format!("index it, or take the address of its first {of}"),
+            ),
+            Type::Scalar(_) | Type::Pointer { .. } => Ok(checked),
+        }
+    }
+
+    pub(super) fn expr(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
+        let place = expr.place;
+        let typed = |ty: Type, kind: Kind| Ok(Expr { place, ty, kind });
+        let scalar = |scalar: Scalar, kind: Kind| {
+            Ok(Expr {
+                place,
+                ty: Type::Scalar(scalar),
+                kind,
+            })
+        };
+        match &expr.kind {
+            ExprKind::Integer {
+                value,
+                suffix,
+                base,
+            } => self.integer(place, *value, *suffix, *base),
+            ExprKind::Float(value) => scalar(Scalar::Float, Kind::Real(f64::from(*value))),
+            ExprKind::Double(value) => scalar(Scalar::Double, Kind::Real(*value)),
+            ExprKind::Bool(value) => scalar(Scalar::Bool, Kind::Whole(i64::from(*value))),
+            ExprKind::Null => scalar(Scalar::Int, Kind::Whole(0)),
+            ExprKind::Broken => Err(super::Told),
+            ExprKind::Name(name) => self.name(name, place),
+            ExprKind::Member(of, member) => self.member(of, member, place),
+            ExprKind::SizeOf(ty) => {
+                let bytes = match (ty.pointer, ty.scalar) {
+                    (Some(_), _) => 8,
+                    (None, Some(scalar)) => i64::from(scalar.bytes()),
+                    (None, None) => return self.tell(place, "void has no size", ""),
+                };
+                scalar(Scalar::UnsignedLong, Kind::Whole(bytes))
+            }
+            ExprKind::Index(..) => {
+                let element = self.element(expr)?;
+                Ok(loaded(element))
+            }
+            ExprKind::Unary(operator, operand) => self.unary(*operator, operand, place),
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left), self.value(right));
+                self.binary(*operator, left?, right?, place)
+            }
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let (left, right) = (self.condition(left), self.condition(right));
+                let (left, right) = (Box::new(left?), Box::new(right?));
+                let and = matches!(expr.kind, ExprKind::And(..));
+                scalar(
+                    Scalar::Bool,
+                    if and {
+                        Kind::And(left, right)
+                    } else {
+                        Kind::Or(left, right)
+                    },
+                )
+            }
+            ExprKind::Comma(left, right) => {
+                let (left, right) = (self.expr(left), self.value(right));
+                let (left, right) = (left?, right?);
+                typed(right.ty, Kind::Comma(Box::new(left), Box::new(right)))
+            }
+            ExprKind::Conditional(condition, yes, no) => self.choice(condition, yes, no, place),
+            ExprKind::Assign(operator, target, value) => {
+                self.assign(*operator, target, value, place)
+            }
+            ExprKind::Step { up, when, target } => self.step(*up, *when, target, place),
+            ExprKind::Cast(ty, operand) => {
+                let ty = self.type_of(*ty, place, "a cast's type")?;
+                let operand = if ty == Type::Void {
+                    self.expr(operand)?
+                } else {
+                    self.value(operand)?
+                };
+                self.cast(operand, ty)
+            }
+            ExprKind::Call(name, arguments) => self.call(name, arguments, place),
+        }
+    }
+
+    fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
+        let fits = |scalar: Scalar| match scalar {
+            Scalar::Int => value <= i32::MAX as u64,
+            Scalar::Unsigned => value <= u64::from(u32::MAX),
+            Scalar::Long => value <= i64::MAX as u64,
+            _ => true,
+        };
+        // A decimal number never becomes unsigned by itself; one in another base may.
+        let candidates: &[Scalar] = match (suffix, base) {
+            (Suffix::None, 10) => &[Scalar::Int, Scalar::Long],
+            (Suffix::None, _) => &[
+                Scalar::Int,
+                Scalar::Unsigned,
+                Scalar::Long,
+                Scalar::UnsignedLong,
+            ],
+            (Suffix::Unsigned, _) => &[Scalar::Unsigned, Scalar::UnsignedLong],
+            (Suffix::Long, 10) => &[Scalar::Long],
+            (Suffix::Long, _) => &[Scalar::Long, Scalar::UnsignedLong],
+            (Suffix::UnsignedLong, _) => &[Scalar::UnsignedLong],
+        };
+        match candidates.iter().find(|scalar| fits(**scalar)) {
+            Some(scalar) => Ok(Expr {
+                place,
+                ty: Type::Scalar(*scalar),
+                kind: Kind::Whole(value as i64),
+            }),
+            None => self.tell(
+                place,
+                format!("{value} does not fit into 64 signed bits"),
+                "write ull behind it",
+            ),
+        }
+    }
+
+    fn name(&mut self, name: &str, place: Place) -> Checked<Expr> {
+        let meaning = match (self.meaning(name), name) {
+            (Some(meaning), _) => meaning,
+            (None, "warpSize") => {
+                return Ok(Expr {
+                    place,
+                    ty: Type::Scalar(Scalar::Int),
+                    kind: Kind::WarpSize,
+                });
+            }
+            (None, "threadIdx" | "blockIdx" | "blockDim" | "gridDim") => {
+                return self.tell(
+                    place,
+                    format!("'{name}' has three parts"),
+                    format!("write {name}.x, .y or .z"),
+                );
+            }
+            (None, _) => {
+                let scopes = self
+                    .scopes
+                    .iter()
+                    .flat_map(|scope| scope.keys().map(String::as_str));
+                let special = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
+                let near =
+                    mlsys_lab::nearest::nearest(name, scopes.chain(special)).map(str::to_owned);
+                let help = near.map_or_else(
+                    || "declare it before it is used".to_owned(),
+                    |near| format!("did you mean '{near}'?"),
+                );
+                return self.tell(place, format!("'{name}' is not declared"), help);
+            }
+        };
+        Ok(match meaning {
+            Meaning::Constant(scalar, number) => {
+                let kind = match number {
+                    Number::Whole(value) => Kind::Whole(value),
+                    Number::Real(value) => Kind::Real(value),
+                };
+                Expr {
+                    place,
+                    ty: Type::Scalar(scalar),
+                    kind,
+                }
+            }
+            Meaning::Variable(index) => {
+                let ty = self.variables[index].ty;
+                let kind = match ty {
+                    Type::Array { .. } => Kind::Local(index),
+                    Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Kind::Variable(index),
+                };
+                Expr { place, ty, kind }
+            }
+            Meaning::Shared(index) => {
+                let ty = self.shared[index].ty;
+                let kind = Kind::Shared(index);
+                match ty {
+                    Type::Scalar(to) => loaded(Expr {
+                        place,
+                        ty: Type::Pointer {
+                            to,
+                            access: Access::Mutable,
+                        },
+                        kind,
+                    }),
+                    Type::Void | Type::Pointer { .. } | Type::Array { .. } => {
+                        Expr { place, ty, kind }
+                    }
+                }
+            }
+        })
+    }
+
+    fn member(&mut self, of: &syntax::Expr, member: &str, place: Place) -> Checked<Expr> {
+        let name = match &of.kind {
+            ExprKind::Name(name) if self.meaning(name).is_none() => name.as_str(),
+            _ => "",
+        };
+        let special = match name {
+            "threadIdx" => Special::ThreadIdx,
+            "blockIdx" => Special::BlockIdx,
+            "blockDim" => Special::BlockDim,
+            "gridDim" => Special::GridDim,
+            _ => return self.tell(
+                place,
+                format!(
+                    "only threadIdx, blockIdx, blockDim and gridDim have parts, here is .{member}"
+                ),
+                "structures are not part of this",
+            ),
+        };
+        let axis = match member {
+            "x" => Axis::X,
+            "y" => Axis::Y,
+            "z" => Axis::Z,
+            _ => {
+                return self.tell(
+                    place,
+                    format!("{name} has no part '{member}'"),
+                    "its parts are x, y and z",
+                );
+            }
+        };
+        Ok(Expr {
+            place,
+            ty: Type::Scalar(Scalar::Unsigned),
+            kind: Kind::Special(special, axis),
+        })
+    }
+
+    fn unary(&mut self, operator: Unary, operand: &syntax::Expr, place: Place) -> Checked<Expr> {
+        if operator == Unary::Address {
+            return self.address(operand, place);
+        }
+        let value = self.value(operand)?;
+        if operator == Unary::Dereference {
+            return match value.ty {
+                Type::Pointer { .. } => Ok(loaded(Expr { place, ..value })),
+                ty => self.tell(
+                    place,
+                    format!("a {ty} points nowhere"),
+                    "'*' before a value takes a pointer",
+                ),
+            };
+        }
+        if operator == Unary::Not {
+            let value = self.truth(value)?;
+            let kind = match value.kind {
+                Kind::Whole(known) => Kind::Whole(1 - known),
+                _ => Kind::Not(Box::new(value)),
+            };
+            return Ok(Expr {
+                place,
+                ty: Type::Scalar(Scalar::Bool),
+                kind,
+            });
+        }
+        let Some(scalar) = value.ty.scalar() else {
+            return self.tell(place, format!("a {} is no number", value.ty), "");
+        };
+        let promoted = scalar.promoted();
+        let value = converted(value, scalar, promoted);
+        let ty = Type::Scalar(promoted);
+        match operator {
+            Unary::Complement if promoted.is_real() => self.tell(
+                place,
+                format!("'~' takes no {promoted}"),
+                "it takes whole numbers",
+            ),
+            Unary::Complement => Ok(Expr {
+                place,
+                ty,
+                kind: Kind::Complement(Box::new(value)),
+            }),
+            Unary::Minus => match value.kind {
+                Kind::Real(known) => Ok(Expr {
+                    place,
+                    ty,
+                    kind: Kind::Real(-known),
+                }),
+                Kind::Whole(_) => {
+                    let zero = Expr {
+                        place,
+                        ty,
+                        kind: Kind::Whole(0),
+                    };
+                    Ok(arithmetic(
+                        Operation::Subtract,
+                        promoted,
+                        zero,
+                        value,
+                        place,
+                    ))
+                }
+                _ => Ok(Expr {
+                    place,
+                    ty,
+                    kind: Kind::Negate(Box::new(value)),
+                }),
+            },
+            Unary::Plus | Unary::Not | Unary::Dereference | Unary::Address => Ok(value),
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        operator: Binary,
+        left: Expr,
+        right: Expr,
+        place: Place,
+    ) -> Checked<Expr> {
+        if matches!(left.ty, Type::Pointer { .. }) || matches!(right.ty, Type::Pointer { .. }) {
+            return self.pointers(operator, left, right, place);
+        }
+        let mark = operator.mark();
+        if operator.is_shift() {
+            let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
+                return self.tell(place, format!("'{mark}' takes whole numbers"), "");
+            };
+            if one.is_real() || other.is_real() {
+                return self.tell(
+                    place,
+                    format!("'{mark}' takes whole numbers, here are {one} and {other}"),
+                    "",
+                );
+            }
+            // The type of a shift is that of its left side alone.
+            let scalar = one.promoted();
+            let count = converted(
+                right,
+                other,
+                if other.is_wide() {
+                    Scalar::Int
+                } else {
+                    other.promoted()
+                },
+            );
+            return Ok(arithmetic(
+                operation(operator),
+                scalar,
+                converted(left, one, scalar),
+                count,
+                place,
+            ));
+        }
+        let (scalar, left, right) = self.met(left, right, place, mark)?;
+        if scalar.is_real() && (operator.is_bitwise() || operator == Binary::Remainder) {
+            let help = if operator == Binary::Remainder {
+                "write fmodf(x, y)"
+            } else {
+                ""
+            };
+            return self.tell(
+                place,
+                format!("'{mark}' takes whole numbers, these meet as {scalar}"),
+                help,
+            );
+        }
+        if operator.is_comparison() {
+            return Ok(compared(operator, left, right, place));
+        }
+        Ok(arithmetic(operation(operator), scalar, left, right, place))
+    }
+
+    fn choice(
+        &mut self,
+        condition: &syntax::Expr,
+        yes: &syntax::Expr,
+        no: &syntax::Expr,
+        place: Place,
+    ) -> Checked<Expr> {
+        let condition = self.condition(condition);
+        let (yes, no) = (self.value(yes), self.value(no));
+        let (condition, yes, no) = (condition?, yes?, no?);
+        let (ty, yes, no) = match (yes.ty, no.ty) {
+            (Type::Scalar(one), Type::Scalar(other)) => {
+                let ty = if one == other {
+                    one
+                } else {
+                    one.meeting(other)
+                };
+                (
+                    Type::Scalar(ty),
+                    converted(yes, one, ty),
+                    converted(no, other, ty),
+                )
+            }
+            (Type::Pointer { .. }, _) => {
+                let ty = yes.ty;
+                let no = self.convert(no, ty)?;
+                (ty, yes, no)
+            }
+            (_, ty) => (ty, self.convert(yes, ty)?, no),
+        };
+        Ok(Expr {
+            place,
+            ty,
+            kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+        })
+    }
+
+    /// The address of an element: `a[i]`, also of a row of an array of arrays.
+    pub(super) fn element(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
+        let ExprKind::Index(base, index) = &expr.kind else {
+            return self.value(expr);
+        };
+        let place = expr.place;
+        // A row of an array of arrays stays an address; what is a number already has no elements.
+        let base = match &base.kind {
+            ExprKind::Index(..) => self.element(base).map(loaded),
+            _ => self.expr(base),
+        };
+        let index = self.value(index);
+        let (base, index) = (base?, index?);
+        let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
+            return self.tell(
+                index.place,
+                format!("an index is a whole number, this is a {}", index.ty),
+                "write (int)x",
+            );
+        };
+        let index = converted(index, scalar, scalar.promoted());
+        match base.ty {
+            Type::Pointer { .. } => Ok(Expr {
+                place,
+                ty: base.ty,
+                kind: Kind::Offset(Box::new(base), Box::new(index)),
+            }),
+            Type::Array {
+                of,
+                extents,
+                access,
+            } => {
+                let inner = extents.inner();
+                let stride = inner.elements() as i64;
+                let scalar = scalar.promoted();
+                let index = scaled(index, stride, scalar, place);
+                // The rows chosen so far and this one are one sum, so that there is one address.
+                let (base, index) = match base.kind {
+                    Kind::Offset(first, before) => {
+                        let one = before.ty.scalar().unwrap_or(scalar);
+                        let ty = one.meeting(scalar);
+                        let sum = arithmetic(
+                            Operation::Add,
+                            ty,
+                            converted(*before, one, ty),
+                            converted(index, scalar, ty),
+                            place,
+                        );
+                        (*first, sum)
+                    }
+                    _ => (
+                        Expr {
+                            ty: Type::Pointer { to: of, access },
+                            ..base
+                        },
+                        index,
+                    ),
+                };
+                let ty = if inner.list().is_empty() {
+                    Type::Pointer { to: of, access }
+                } else {
+                    Type::Array {
+                        of,
+                        extents: inner,
+                        access,
+                    }
+                };
+                Ok(Expr {
+                    place,
+                    ty,
+                    kind: Kind::Offset(Box::new(base), Box::new(index)),
+                })
+            }
+            ty => self.tell(
+                place,
+                format!("a {ty} has no elements"),
+                "only arrays and pointers are indexed",
+            ),
+        }
+    }
+
+    fn address(&mut self, operand: &syntax::Expr, place: Place) -> Checked<Expr> {
+        if let ExprKind::Name(name) = &operand.kind
+            && let Some(Meaning::Variable(index)) = self.meaning(name)
+            && let Type::Scalar(to) = self.variables[index].ty
+        {
+            self.variables[index].in_memory = Memory::Local;
+            return Ok(Expr {
+                place,
+                ty: Type::Pointer {
+                    to,
+                    access: Access::Mutable,
+                },
+                kind: Kind::Local(index),
+            });
+        }
+        let element = match &operand.kind {
+            ExprKind::Index(..) => self.element(operand)?,
+            _ => self.expr(operand)?,
+        };
+        match (element.ty, element.kind) {
+            (_, Kind::Load(address)) => Ok(Expr { place, ..*address }),
+            (Type::Pointer { to, access }, kind @ Kind::Offset(..)) => Ok(Expr {
+                place,
+                ty: Type::Pointer { to, access },
+                kind,
+            }),
+            _ => self.tell(
+                place,
+                "this has no address",
+                "'&' takes a variable or an element",
+            ),
+        }
+    }
+}
+
+/// What lies at an address: a number, or still an array of them.
+pub(super) fn loaded(address: Expr) -> Expr {
+    match address.ty {
+        Type::Pointer { to, .. } => Expr {
+            place: address.place,
+            ty: Type::Scalar(to),
+            kind: Kind::Load(Box::new(address)),
+        },
+        Type::Void | Type::Scalar(_) | Type::Array { .. } => address,
+    }
+}
+
+fn scaled(index: Expr, stride: i64, scalar: Scalar, place: Place) -> Expr {
+    if stride == 1 {
+        return index;
+    }
+    let stride = Expr {
+        place,
+        ty: Type::Scalar(scalar),
+        kind: Kind::Whole(stride),
+    };
+    arithmetic(Operation::Multiply, scalar, index, stride, place)
+}
+
+/// A comparison, with its sides swapped where only the other order exists.
+pub(super) fn compared(operator: Binary, left: Expr, right: Expr, place: Place) -> Expr {
+    let ty = Type::Scalar(Scalar::Bool);
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = match operator {
+        Binary::Equal => Kind::Compare(Comparison::Equal, left, right),
+        Binary::NotEqual => Kind::Compare(Comparison::NotEqual, left, right),
+        Binary::LessEqual => Kind::Compare(Comparison::LessEqual, left, right),
+        Binary::Greater => Kind::Compare(Comparison::Less, right, left),
+        Binary::GreaterEqual => Kind::Compare(Comparison::LessEqual, right, left),
+        _ => Kind::Compare(Comparison::Less, left, right),
+    };
+    Expr { place, ty, kind }
+}
+
+/// The operation of an operator that is no comparison.
+pub(super) fn operation(operator: Binary) -> Operation {
+    match operator {
+        Binary::Subtract => Operation::Subtract,
+        Binary::Multiply => Operation::Multiply,
+        Binary::Divide => Operation::Divide,
+        Binary::Remainder => Operation::Remainder,
+        Binary::And => Operation::And,
+        Binary::Or => Operation::Or,
+        Binary::Xor => Operation::Xor,
+        Binary::Left => Operation::Left,
+        Binary::Right => Operation::Right,
+        _ => Operation::Add,
+    }
+}

@@ -1,0 +1,476 @@
+//! Expressions: each leaves its value in a register.
+
+use super::memory::element;
+use super::{Lowering, Meeting};
+use crate::kernel::code::{Home, How, Instr, Preset, Reg, address};
+use crate::kernel::typed::{Expr, Kind, Special};
+use crate::kernel::types::{Scalar, Type};
+
+impl Lowering<'_> {
+    /// An expression whose value nobody wants.
+    pub(super) fn effect(&mut self, expr: &Expr) {
+        match (&expr.kind, expr.ty) {
+            (Kind::Convert(inner), Type::Void) => self.effect(inner),
+            _ => {
+                self.value(expr);
+            }
+        }
+    }
+
+    pub(super) fn value(&mut self, expr: &Expr) -> Reg {
+        self.value_into(expr, None)
+    }
+
+    /// The value of an expression; in the wanted register if it has to be computed, else where it is.
+    ///
+    /// Only the last instruction writes the wanted register: it may be an operand of the ones before.
+    pub(super) fn value_into(&mut self, expr: &Expr, wanted: Option<Reg>) -> Reg {
+        let ty = expr.ty;
+        let before = self.at;
+        let instr = match &expr.kind {
+            Kind::Whole(value) => return self.constant(ty, *value),
+            Kind::Real(value) => {
+                return self.preset(match ty {
+                    Type::Scalar(Scalar::Float) => Preset::Narrow((*value as f32).to_bits()),
+                    _ => Preset::Wide(value.to_bits()),
+                });
+            }
+            Kind::WarpSize => return self.preset(Preset::Narrow(32)),
+            Kind::Special(special, axis) => {
+                let axis = axis.index();
+                return self.preset(match special {
+                    Special::ThreadIdx => Preset::ThreadIdx(axis),
+                    Special::BlockIdx => Preset::BlockIdx(axis),
+                    Special::BlockDim => Preset::BlockDim(axis),
+                    Special::GridDim => Preset::GridDim(axis),
+                });
+            }
+            Kind::Shared(index) => {
+                let offset = self.program.shared[*index].offset;
+                return self.preset(Preset::Wide(address::shared(offset)));
+            }
+            Kind::Local(index) => {
+                return match self.homes[*index].home {
+                    Home::Local(offset) => self.preset(Preset::Wide(address::local(offset))),
+                    Home::Register(reg) => reg,
+                };
+            }
+            Kind::Variable(index) => return self.read_home(*index, ty),
+            Kind::Comma(left, right) => {
+                self.effect(left);
+                return self.value_into(right, wanted);
+            }
+            Kind::Assign(target, value) => {
+                self.at = expr.place;
+                return self.assign(target, value);
+            }
+            Kind::Update(target, change, value, yields) => {
+                self.at = expr.place;
+                return self.update(ty, target, *change, value, *yields);
+            }
+            Kind::Call(function, arguments) => return self.call(*function, arguments, ty, expr),
+            Kind::Convert(inner) => {
+                let of = self.value(inner);
+                self.at = expr.place;
+                let (from, to) = match (inner.ty, ty) {
+                    (Type::Scalar(from), Type::Scalar(to)) => (from, to),
+                    (Type::Pointer { .. }, Type::Scalar(to)) => (Scalar::UnsignedLong, to),
+                    _ => return of,
+                };
+                if same_bits(from, to) {
+                    return of;
+                }
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                self.convert_into(from, to, into, of);
+                return into;
+            }
+            Kind::And(left, right) => return self.shortcut(left, right, expr, Shortcut::And),
+            Kind::Or(left, right) => return self.shortcut(left, right, expr, Shortcut::Or),
+            Kind::Conditional(condition, yes, no) => return self.choice(condition, yes, no, expr),
+            Kind::Load(address) => {
+                let at = self.at(address);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Load {
+                    ty: ty.scalar().unwrap_or(Scalar::Int),
+                    into,
+                    at,
+                }
+            }
+            Kind::Offset(..) => {
+                let at = self.at(expr);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Offset {
+                    into,
+                    at,
+                    bytes: element(ty),
+                }
+            }
+            Kind::Distance(left, right) => {
+                let bytes = element(left.ty);
+                let (left, right) = (self.value(left), self.value(right));
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Distance {
+                    into,
+                    left,
+                    right,
+                    bytes,
+                }
+            }
+            Kind::Negate(of) | Kind::Complement(of) | Kind::Not(of) => {
+                let reg = self.value(of);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                let scalar = ty.scalar().unwrap_or(Scalar::Int);
+                match &expr.kind {
+                    Kind::Negate(_) => Instr::Negate(scalar, into, reg),
+                    Kind::Complement(_) => Instr::Complement(scalar, into, reg),
+                    _ => Instr::Not(into, reg),
+                }
+            }
+            Kind::Arithmetic(operation, left, right) => {
+                let (left, right) = self.pair(left, right);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Arithmetic(
+                    *operation,
+                    ty.scalar().unwrap_or(Scalar::Int),
+                    into,
+                    left,
+                    right,
+                )
+            }
+            Kind::Compare(comparison, left, right) => {
+                let scalar = left.ty.scalar().unwrap_or(Scalar::UnsignedLong);
+                let (left, right) = self.pair(left, right);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Compare(*comparison, scalar, into, left, right)
+            }
+            Kind::Math(math, arguments) => {
+                let of = arguments
+                    .first()
+                    .and_then(|a| a.ty.scalar())
+                    .unwrap_or(Scalar::Float);
+                let mut registers = [0; 3];
+                for (register, argument) in registers.iter_mut().zip(arguments) {
+                    *register = self.value(argument);
+                }
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Math(*math, of, into, registers)
+            }
+            Kind::Atomic(atomic, address, operands) => {
+                let mut registers = [0; 2];
+                for (register, operand) in registers.iter_mut().zip(operands) {
+                    *register = self.value(operand);
+                }
+                let at = self.at(address);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Atomic {
+                    atomic: *atomic,
+                    ty: ty.scalar().unwrap_or(Scalar::Int),
+                    into,
+                    at,
+                    operands: registers,
+                }
+            }
+            Kind::Shuffle(shuffle, arguments) => {
+                let registers: Vec<Reg> = arguments
+                    .iter()
+                    .map(|argument| self.value(argument))
+                    .collect();
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                let get = |i: usize| registers.get(i).copied().unwrap_or_default();
+                let (mask, value, lane) = (get(0), get(1), get(2));
+                let ty = ty.scalar().unwrap_or(Scalar::Int);
+                Instr::Shuffle {
+                    shuffle: *shuffle,
+                    ty,
+                    into,
+                    mask,
+                    value,
+                    lane,
+                    width: registers.get(3).copied(),
+                }
+            }
+            Kind::Vote(vote, arguments) => {
+                let registers: Vec<Reg> = arguments
+                    .iter()
+                    .map(|argument| self.value(argument))
+                    .collect();
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                let get = |i: usize| registers.get(i).copied().unwrap_or_default();
+                Instr::Vote {
+                    vote: *vote,
+                    into,
+                    mask: get(0),
+                    value: get(1),
+                }
+            }
+            Kind::Barrier => {
+                self.at = expr.place;
+                self.emit(Instr::Barrier);
+                return 0;
+            }
+            Kind::WarpBarrier(mask) => {
+                let mask = mask.as_ref().map(|mask| self.value(mask));
+                self.at = expr.place;
+                self.emit(Instr::WarpBarrier(mask));
+                return 0;
+            }
+        };
+        self.at = expr.place;
+        self.emit(instr);
+        self.at = before;
+        self.result(instr)
+    }
+
+    fn result(&self, instr: Instr) -> Reg {
+        match instr {
+            Instr::Arithmetic(_, _, into, ..)
+            | Instr::Compare(_, _, into, ..)
+            | Instr::Negate(_, into, _)
+            | Instr::Complement(_, into, _)
+            | Instr::Not(into, _)
+            | Instr::Math(_, _, into, _)
+            | Instr::Offset { into, .. }
+            | Instr::Distance { into, .. }
+            | Instr::Load { into, .. }
+            | Instr::Atomic { into, .. }
+            | Instr::Shuffle { into, .. }
+            | Instr::Vote { into, .. } => into,
+            _ => 0,
+        }
+    }
+
+    /// Two operands; the first is copied if evaluating the second may change the variable it was read from.
+    fn pair(&mut self, left: &Expr, right: &Expr) -> (Reg, Reg) {
+        let mut one = self.value(left);
+        if matches!(left.kind, Kind::Variable(_)) && has_effect(right) {
+            let kept = self.register(left.ty);
+            self.move_to(left.ty, kept, one);
+            one = kept;
+        }
+        (one, self.value(right))
+    }
+
+    fn constant(&mut self, ty: Type, value: i64) -> Reg {
+        let float = |x: f32| Preset::Narrow(x.to_bits());
+        self.preset(match ty {
+            Type::Scalar(Scalar::Float) => float(value as f32),
+            Type::Scalar(Scalar::Double) => Preset::Wide((value as f64).to_bits()),
+            ty if ty.is_wide() => Preset::Wide(value as u64),
+            _ => Preset::Narrow(value as u32),
+        })
+    }
+
+    pub(super) fn convert_into(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
+        if same_bits(from, to) {
+            self.move_to(Type::Scalar(to), into, of);
+        } else {
+            self.emit(Instr::Convert { from, to, into, of });
+        }
+    }
+
+    fn shortcut(&mut self, left: &Expr, right: &Expr, expr: &Expr, which: Shortcut) -> Reg {
+        let one = self.value(left);
+        self.at = expr.place;
+        let into = self.narrow.take();
+        if self.harmless(right) {
+            let other = self.value(right);
+            self.at = expr.place;
+            self.emit(match which {
+                Shortcut::And => Instr::Both(into, one, other),
+                Shortcut::Or => Instr::Either(into, one, other),
+            });
+            return into;
+        }
+        self.emit(Instr::Move(into, one));
+        let condition = match which {
+            Shortcut::And => into,
+            Shortcut::Or => {
+                let not = self.narrow.take();
+                self.emit(Instr::Not(not, into));
+                not
+            }
+        };
+        self.branch(
+            condition,
+            How::Predicate,
+            |lowering| {
+                let other = lowering.value(right);
+                lowering.emit(Instr::Move(into, other));
+            },
+            None::<fn(&mut Self)>,
+        );
+        into
+    }
+
+    fn choice(&mut self, condition: &Expr, yes: &Expr, no: &Expr, expr: &Expr) -> Reg {
+        let condition = self.value(condition);
+        self.at = expr.place;
+        let ty = expr.ty;
+        let into = self.register(ty);
+        if self.harmless(yes) && self.harmless(no) {
+            let (yes, no) = (self.value(yes), self.value(no));
+            self.at = expr.place;
+            self.emit(if ty.is_wide() {
+                Instr::SelectWide(into, condition, yes, no)
+            } else {
+                Instr::Select(into, condition, yes, no)
+            });
+            return into;
+        }
+        self.branch(
+            condition,
+            How::Predicate,
+            |lowering| {
+                let value = lowering.value(yes);
+                lowering.move_to(ty, into, value);
+            },
+            Some(|lowering: &mut Self| {
+                let value = lowering.value(no);
+                lowering.move_to(ty, into, value);
+            }),
+        );
+        into
+    }
+
+    /// Whether evaluating may be done for lanes that do not need it: no fault, no access, no change.
+    fn harmless(&self, expr: &Expr) -> bool {
+        let signed = expr.ty.scalar().is_some_and(Scalar::is_signed);
+        match &expr.kind {
+            Kind::Whole(_)
+            | Kind::Real(_)
+            | Kind::Special(..)
+            | Kind::WarpSize
+            | Kind::Shared(_)
+            | Kind::Local(_) => true,
+            // Reading memory is an access, and a value that may be missing a fault.
+            Kind::Variable(index) => {
+                let home = self.homes[*index];
+                home.slot.is_none() && matches!(home.home, Home::Register(_))
+            }
+            Kind::Convert(inner) => {
+                let from = inner.ty.scalar();
+                // A number that does not fit into a whole one is a fault.
+                let narrowing = from.is_some_and(Scalar::is_real)
+                    && expr
+                        .ty
+                        .scalar()
+                        .is_some_and(|to| !to.is_real() && to != Scalar::Bool);
+                !narrowing && self.harmless(inner)
+            }
+            Kind::Not(a) | Kind::Complement(a) => self.harmless(a),
+            Kind::Negate(a) => !signed && self.harmless(a),
+            Kind::Arithmetic(operation, a, b) => {
+                use crate::kernel::typed::Operation as Op;
+                let real = expr.ty.scalar().is_some_and(Scalar::is_real);
+                let safe = match operation {
+                    Op::And | Op::Or | Op::Xor => true,
+                    Op::Add | Op::Subtract | Op::Multiply => !signed,
+                    Op::Divide => real,
+                    Op::Remainder => false,
+                    Op::Left | Op::Right => matches!(b.kind, Kind::Whole(_)),
+                };
+                safe && self.harmless(a) && self.harmless(b)
+            }
+            Kind::Compare(_, a, b) | Kind::And(a, b) | Kind::Or(a, b) => {
+                self.harmless(a) && self.harmless(b)
+            }
+            Kind::Math(_, arguments) => {
+                !signed && arguments.iter().all(|argument| self.harmless(argument))
+            }
+            Kind::Load(_)
+            | Kind::Offset(..)
+            | Kind::Distance(..)
+            | Kind::Conditional(..)
+            | Kind::Comma(..)
+            | Kind::Assign(..)
+            | Kind::Update(..)
+            | Kind::Call(..)
+            | Kind::Atomic(..)
+            | Kind::Shuffle(..)
+            | Kind::Vote(..)
+            | Kind::Barrier
+            | Kind::WarpBarrier(_) => false,
+        }
+    }
+
+    /// A helper, written out: its arguments and variables get homes of their own.
+    fn call(&mut self, function: usize, arguments: &[Expr], ty: Type, expr: &Expr) -> Reg {
+        let values: Vec<Reg> = arguments
+            .iter()
+            .map(|argument| self.value(argument))
+            .collect();
+        self.at = expr.place;
+        let callee = &self.program.functions[function];
+        let into = if ty == Type::Void {
+            0
+        } else {
+            self.register(ty)
+        };
+        let homes = std::mem::take(&mut self.homes);
+        let caller = std::mem::replace(&mut self.function, function);
+        let first = self.shown.len();
+        self.enter(callee);
+        for (index, (value, variable)) in values.iter().zip(&callee.variables).enumerate() {
+            self.write_home(index, variable.ty, *value);
+        }
+        self.calls.push((ty != Type::Void).then_some(into));
+        self.emit(Instr::CallEnter);
+        self.meetings.push(Meeting::default());
+        self.statements(&callee.body);
+        let end = self.here();
+        self.meet(end);
+        self.meetings.pop();
+        self.calls.pop();
+        self.at = expr.place;
+        self.leave(first);
+        self.homes = homes;
+        self.function = caller;
+        self.emit_skip(Instr::CallEnd { skip: 0 });
+        into
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Shortcut {
+    And,
+    Or,
+}
+
+/// Whether a conversion changes nothing in the register.
+fn same_bits(from: Scalar, to: Scalar) -> bool {
+    use Scalar::{Bool, Int, Long, Unsigned, UnsignedLong};
+    matches!(
+        (from, to),
+        (Bool | Int | Unsigned, Int | Unsigned) | (Long | UnsignedLong, Long | UnsignedLong)
+    ) || from == to
+}
+
+/// Whether evaluating may change a variable.
+fn has_effect(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Assign(..) | Kind::Update(..) | Kind::Call(..) | Kind::Atomic(..) => true,
+        Kind::Whole(_)
+        | Kind::Real(_)
+        | Kind::Variable(_)
+        | Kind::Special(..)
+        | Kind::WarpSize
+        | Kind::Shared(_)
+        | Kind::Local(_)
+        | Kind::Barrier => false,
+        Kind::Load(a) | Kind::Convert(a) | Kind::Negate(a) | Kind::Complement(a) | Kind::Not(a) => {
+            has_effect(a)
+        }
+        Kind::WarpBarrier(mask) => mask.as_ref().is_some_and(|mask| has_effect(mask)),
+        Kind::Offset(a, b)
+        | Kind::Distance(a, b)
+        | Kind::Arithmetic(_, a, b)
+        | Kind::Compare(_, a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Comma(a, b) => has_effect(a) || has_effect(b),
+        Kind::Conditional(a, b, c) => has_effect(a) || has_effect(b) || has_effect(c),
+        Kind::Math(_, list) | Kind::Shuffle(_, list) | Kind::Vote(_, list) => {
+            list.iter().any(has_effect)
+        }
+    }
+}

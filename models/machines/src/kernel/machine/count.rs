@@ -1,0 +1,75 @@
+//! What each instruction cost so far; lines and totals are sums of these.
+
+/// Counts of one instruction, of a line, or of a whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Times a warp issued it.
+    pub issues: u64,
+    /// Active lanes, summed over those.
+    pub lanes: u64,
+    /// Times the lanes of a warp disagreed where to go.
+    pub divergent: u64,
+    /// Loads from global memory.
+    pub load: Traffic,
+    /// Stores to global memory.
+    pub store: Traffic,
+    /// Atomics on global memory.
+    pub atomic: Traffic,
+    /// Warp accesses to shared memory.
+    pub shared: u64,
+    /// Passes beyond the first that bank conflicts made of them.
+    pub replays: u64,
+}
+
+/// Accesses of warps to global memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Warp accesses.
+    pub accesses: u64,
+    /// Elements, one a thread.
+    pub elements: u64,
+    /// 32-byte sectors moved.
+    pub sectors: u64,
+    /// 128-byte lines these lie in.
+    pub lines: u64,
+    /// Distinct bytes that were asked for.
+    pub used: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, other: &Self) {
+        self.accesses += other.accesses;
+        self.elements += other.elements;
+        self.sectors += other.sectors;
+        self.lines += other.lines;
+        self.used += other.used;
+    }
+
+    /// Bytes moved.
+    pub fn moved(&self) -> u64 {
+        32 * self.sectors
+    }
+
+    /// Bytes used over bytes moved; 1 where nothing was moved.
+    pub fn efficiency(&self) -> f64 {
+        if self.sectors == 0 {
+            1.0
+        } else {
+            self.used as f64 / self.moved() as f64
+        }
+    }
+}
+
+impl Counts {
+    /// Adds those of another.
+    pub fn add(&mut self, other: &Self) {
+        self.issues += other.issues;
+        self.lanes += other.lanes;
+        self.divergent += other.divergent;
+        self.load.add(&other.load);
+        self.store.add(&other.store);
+        self.atomic.add(&other.atomic);
+        self.shared += other.shared;
+        self.replays += other.replays;
+    }
+}
