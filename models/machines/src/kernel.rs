@@ -5,6 +5,7 @@
 
 mod check;
 mod code;
+mod examples;
 mod lower;
 mod machine;
 mod math;

@@ -1,0 +1,253 @@
+//! The built-in kernels: their texts, what they are launched on, and what should come out.
+
+use super::{Argument, Launch, Values};
+
+/// Sizes that the examples share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) elements: usize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) radius: usize,
+}
+
+/// What kind of problem an example solves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    VectorAdd,
+    Brighten,
+    WindowSum,
+    /// The same with the block's part in shared memory.
+    SharedWindowSum,
+    Reduce,
+    Transpose,
+    Matmul,
+    Softmax,
+}
+
+/// A built-in kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Example {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) problem: Problem,
+    /// The block it is made for, or any.
+    pub(crate) block: Option<[u32; 3]>,
+}
+
+macro_rules! example {
+    ($name:literal, $problem:ident, $block:expr) => {
+        Example {
+            name: $name,
+            source: include_str!(concat!("examples/", $name, ".cu")),
+            problem: Problem::$problem,
+            block: $block,
+        }
+    };
+}
+
+/// All of them, in the order in which lessons come to them.
+pub(crate) const EXAMPLES: [Example; 17] = [
+    example!("vector-add", VectorAdd, None),
+    example!("vector-add-unguarded", VectorAdd, None),
+    example!("vector-add-local-index", VectorAdd, None),
+    example!("grid-stride", VectorAdd, None),
+    example!("brighten-2d", Brighten, None),
+    example!("window-sum-naive", WindowSum, None),
+    example!("window-sum-shared", SharedWindowSum, None),
+    example!("window-sum-slide", SharedWindowSum, None),
+    example!("window-sum-no-barrier", SharedWindowSum, None),
+    example!("reduce-interleaved", Reduce, None),
+    example!("reduce-sequential", Reduce, None),
+    example!("transpose-naive", Transpose, None),
+    example!("transpose-tile", Transpose, Some([32, 32, 1])),
+    example!("transpose-padded", Transpose, Some([32, 32, 1])),
+    example!("matmul-naive", Matmul, None),
+    example!("matmul-tile", Matmul, Some([16, 16, 1])),
+    example!("softmax-row", Softmax, None),
+];
+
+impl Example {
+    /// The example of a name.
+    pub(crate) fn of(name: &str) -> Option<&'static Self> {
+        EXAMPLES.iter().find(|example| example.name == name)
+    }
+
+    /// The block where nobody chose one.
+    pub(crate) fn usual_block(&self) -> [u32; 3] {
+        match (self.block, self.problem) {
+            (Some(block), _) => block,
+            (None, Problem::Brighten | Problem::Matmul) => [16, 16, 1],
+            (None, Problem::Transpose) => [32, 32, 1],
+            (None, Problem::Softmax) => [32, 1, 1],
+            (
+                None,
+                Problem::VectorAdd
+                | Problem::WindowSum
+                | Problem::SharedWindowSum
+                | Problem::Reduce,
+            ) => [4, 1, 1],
+        }
+    }
+
+    /// The fewest blocks that cover the problem.
+    pub(crate) fn covering(&self, sizes: Sizes, block: [u32; 3]) -> [u32; 3] {
+        let over = |extent: usize, by: u32| extent.div_ceil(by as usize).max(1) as u32;
+        match self.problem {
+            Problem::VectorAdd
+            | Problem::WindowSum
+            | Problem::SharedWindowSum
+            | Problem::Reduce => [over(sizes.elements, block[0]), 1, 1],
+            Problem::Brighten | Problem::Transpose => {
+                [over(sizes.columns, block[0]), over(sizes.rows, block[1]), 1]
+            }
+            Problem::Matmul => [over(sizes.rows, block[0]), over(sizes.rows, block[1]), 1],
+            Problem::Softmax => [sizes.rows as u32, 1, 1],
+        }
+    }
+
+    /// Bytes its `extern __shared__` array needs.
+    pub(crate) fn dynamic_shared(&self, sizes: Sizes, block: [u32; 3]) -> u32 {
+        match self.problem {
+            Problem::SharedWindowSum => 4 * (block[0] + 2 * sizes.radius as u32),
+            Problem::Reduce | Problem::Softmax => 4 * block[0],
+            Problem::VectorAdd
+            | Problem::Brighten
+            | Problem::WindowSum
+            | Problem::Transpose
+            | Problem::Matmul => 0,
+        }
+    }
+
+    /// Its arguments; the output is a buffer nobody has written.
+    pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<Argument> {
+        let Sizes {
+            elements,
+            rows,
+            columns,
+            radius,
+        } = sizes;
+        let floats = |values: Vec<f32>| Argument::Buffer(Values::Float(values));
+        let poison = |count: usize| Argument::Buffer(Values::Poison(count));
+        let whole = |value: usize| Argument::Whole(value as i64);
+        let inputs = self.inputs(sizes);
+        let output = poison(self.outputs(sizes, launch));
+        let mut arguments: Vec<Argument> = inputs.into_iter().map(floats).collect();
+        arguments.push(output);
+        match self.problem {
+            Problem::VectorAdd | Problem::Reduce => arguments.push(whole(elements)),
+            Problem::WindowSum | Problem::SharedWindowSum => {
+                arguments.extend([whole(elements), whole(radius)])
+            }
+            Problem::Brighten | Problem::Transpose | Problem::Matmul | Problem::Softmax => {
+                arguments.extend([whole(rows), whole(columns)]);
+            }
+        }
+        arguments
+    }
+
+    fn inputs(&self, sizes: Sizes) -> Vec<Vec<f32>> {
+        let Sizes {
+            elements,
+            rows,
+            columns,
+            radius,
+        } = sizes;
+        // Whole numbers that floats hold exactly, and that tell where they came from.
+        let index = |count: usize| (0..count).map(|i| i as f32).collect::<Vec<f32>>();
+        let small = |count: usize, by: usize| {
+            (0..count)
+                .map(|i| (i % by) as f32 - 3.0)
+                .collect::<Vec<f32>>()
+        };
+        match self.problem {
+            Problem::VectorAdd => vec![
+                index(elements),
+                (0..elements).map(|i| 100.0 + i as f32).collect(),
+            ],
+            Problem::WindowSum | Problem::SharedWindowSum => vec![index(elements + 2 * radius)],
+            Problem::Reduce => vec![(0..elements).map(|i| (i % 1024) as f32).collect()],
+            Problem::Brighten => vec![(0..rows * columns).map(|i| (i % 256) as f32).collect()],
+            Problem::Transpose => vec![index(rows * columns)],
+            Problem::Matmul => vec![small(rows * columns, 7), small(rows * columns, 5)],
+            Problem::Softmax => vec![
+                (0..rows * columns)
+                    .map(|i| (i * 7 % 16) as f32 / 4.0)
+                    .collect(),
+            ],
+        }
+    }
+
+    fn outputs(&self, sizes: Sizes, launch: &Launch) -> usize {
+        let Sizes {
+            elements,
+            rows,
+            columns,
+            ..
+        } = sizes;
+        match self.problem {
+            Problem::VectorAdd | Problem::WindowSum | Problem::SharedWindowSum => elements,
+            // A grid larger than the problem sums nothing at its end.
+            Problem::Reduce => launch.grid_dim[0] as usize,
+            Problem::Brighten | Problem::Transpose | Problem::Softmax => rows * columns,
+            Problem::Matmul => rows * rows,
+        }
+    }
+
+    /// The name of the buffer that the kernel is to fill.
+    pub(crate) fn output(&self) -> &'static str {
+        match self.problem {
+            Problem::VectorAdd | Problem::Matmul => "C",
+            Problem::WindowSum | Problem::SharedWindowSum => "B",
+            Problem::Brighten | Problem::Reduce | Problem::Transpose | Problem::Softmax => "out",
+        }
+    }
+
+    /// What should come out, computed the plain way in 64 bits.
+    pub(crate) fn reference(&self, sizes: Sizes, launch: &Launch) -> Vec<f64> {
+        let Sizes {
+            elements,
+            rows,
+            columns,
+            radius,
+        } = sizes;
+        let inputs: Vec<Vec<f64>> = self
+            .inputs(sizes)
+            .iter()
+            .map(|list| list.iter().map(|x| f64::from(*x)).collect())
+            .collect();
+        let a = inputs.first().map(Vec::as_slice).unwrap_or_default();
+        let b = inputs.get(1).map(Vec::as_slice).unwrap_or_default();
+        match self.problem {
+            Problem::VectorAdd => a.iter().zip(b).map(|(x, y)| x + y).collect(),
+            Problem::Brighten => a.iter().map(|x| (1.5 * x).min(255.0)).collect(),
+            Problem::WindowSum | Problem::SharedWindowSum => (0..elements)
+                .map(|i| a[i..=i + 2 * radius].iter().sum())
+                .collect(),
+            Problem::Reduce => {
+                let block = launch.threads_per_block() as usize;
+                let part = |i: usize| a.iter().skip(i * block).take(block).sum();
+                (0..self.outputs(sizes, launch)).map(part).collect()
+            }
+            Problem::Transpose => (0..rows * columns)
+                .map(|i| a[i % rows * columns + i / rows])
+                .collect(),
+            Problem::Matmul => {
+                let cell = |i: usize| {
+                    (0..columns)
+                        .map(|k| a[i / rows * columns + k] * b[k * rows + i % rows])
+                        .sum()
+                };
+                (0..rows * rows).map(cell).collect()
+            }
+            Problem::Softmax => {
+                let row = |row: &[f64]| -> Vec<f64> {
+                    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    let sum: f64 = row.iter().map(|x| (x - largest).exp()).sum();
+                    row.iter().map(|x| (x - largest).exp() / sum).collect()
+                };
+                a.chunks(columns).flat_map(row).collect()
+            }
+        }
+    }
+}
