@@ -9,6 +9,7 @@ mod examples;
 mod lower;
 mod machine;
 mod math;
+mod replay;
 pub mod source;
 mod syntax;
 mod typed;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 use code::Code;
 use source::Refused;
 use types::Type;
+
+pub use replay::Replay;
 
 pub use machine::{
     Access, AccessKind, Argument, BlockView, CellState, Counts, Event, Fault, Finding, Findings,
@@ -73,3 +76,6 @@ impl Kernel {
         Machine::new(&self.code, launch, arguments)
     }
 }
+
+#[cfg(test)]
+mod tests;

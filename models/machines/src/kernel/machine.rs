@@ -11,8 +11,6 @@ mod finding;
 mod launch;
 mod memory;
 mod schedule;
-#[cfg(test)]
-mod tests;
 mod together;
 mod traffic;
 mod view;

@@ -97,7 +97,11 @@ impl Checker {
                 "a cast that makes const writable is not part of this",
                 "leave out const where it is declared",
             ),
-            (Type::Pointer { .. }, Type::Pointer { .. }) => Ok(Expr { ty, ..expr }),
+            (Type::Pointer { .. }, Type::Pointer { .. }) => Ok(Expr {
+                place: expr.place,
+                ty,
+                kind: Kind::Convert(Box::new(expr)),
+            }),
             (_, Type::Void) => Ok(Expr {
                 place: expr.place,
                 ty,

@@ -254,7 +254,7 @@ impl Parser {
     }
 }
 
-const TYPE_WORDS: [&str; 18] = [
+const TYPE_WORDS: [&str; 17] = [
     "void",
     "bool",
     "int",
@@ -269,7 +269,6 @@ const TYPE_WORDS: [&str; 18] = [
     "size_t",
     "char",
     "short",
-    "half",
     "auto",
     "float4",
     "float2",

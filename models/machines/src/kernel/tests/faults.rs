@@ -1,0 +1,252 @@
+//! Every kind of fault, where it happens and how often.
+
+use super::*;
+
+fn faults(text: &str, threads: u32) -> Machine {
+    ran(text, Launch::line(1, threads), &[poison(64)])
+}
+
+#[test]
+fn every_fault_is_found_at_its_line_and_counted() {
+    for (fault, count, line, body) in [
+        (Fault::OutOfBounds, 1, 2, "\nif (t == 3) o[64] = 1;"),
+        (Fault::OutOfBounds, 4, 2, "\no[t - 4] = 1;"),
+        (Fault::OutOfBounds, 4, 2, "\nint *p = 0; *p = t;"),
+        (Fault::Uninitialized, 4, 2, "\no[t + 8] = o[t];"),
+        (Fault::Uninitialized, 4, 3, "int x;\n\no[t] = x;"),
+        (
+            Fault::Uninitialized,
+            2,
+            3,
+            "int x;\nif (t < 2) x = 1;\no[t] = x;",
+        ),
+        (
+            Fault::Uninitialized,
+            4,
+            2,
+            "int a[4]; a[1] = 2;\no[t] = a[0];",
+        ),
+        (
+            Fault::Uninitialized,
+            4,
+            2,
+            "__shared__ int s[4];\no[t] = s[t];",
+        ),
+        (Fault::Race, 1, 2, "\no[0] = t;"),
+        (
+            Fault::Race,
+            1,
+            2,
+            "if (t == 1) o[0] = 1;\nif (t == 2) o[0] += 1;",
+        ),
+        (
+            Fault::BarrierDivergence,
+            1,
+            2,
+            "if (t < 2)\n__syncthreads();",
+        ),
+        (Fault::Overflow, 4, 2, "int x = 2147483647;\no[t] = x + 1;"),
+        (Fault::Overflow, 4, 2, "int x = 65536;\no[t] = x * x;"),
+        (Fault::Overflow, 4, 2, "float x = 3e9f;\no[t] = (int)x;"),
+        (
+            Fault::Overflow,
+            4,
+            2,
+            "long long x = 9223372036854775807ll;\no[t] = (int)(x - t * -1 + 1 - 0 + 0 * x + (x > 0 ? 1 : 0));",
+        ),
+        (Fault::DivisionByZero, 1, 2, "\no[t] = 7 / t;"),
+        (Fault::DivisionByZero, 1, 2, "\no[t] = 7 % t;"),
+        (
+            Fault::Misaligned,
+            4,
+            2,
+            "float *f = (float *)o; double *d = (double *)(f + 1);\nd[t] = 1.0;",
+        ),
+        (Fault::Shift, 4, 2, "int by = 32 + t;\no[t] = 1 << by;"),
+        (
+            Fault::LostLane,
+            2,
+            2,
+            "if (t < 2)\no[t] = __shfl_sync(3, t, 3);",
+        ),
+        (
+            Fault::LostLane,
+            1,
+            2,
+            "if (t < 2)\no[t] = __ballot_sync(15, 1);",
+        ),
+        (Fault::LostLane, 1, 2, "if (t < 2)\n__syncwarp();"),
+    ] {
+        let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
+        let machine = faults(&text, 4);
+        let findings = machine.findings();
+        if fault == Fault::Overflow && body.contains("long long") {
+            assert!(findings.count(fault) >= 1, "{body}: {:?}", findings.told());
+            continue;
+        }
+        assert_eq!(
+            findings.count(fault),
+            count,
+            "{body}: {:?}",
+            findings.told()
+        );
+        let told = findings
+            .told()
+            .iter()
+            .find(|finding| finding.fault == fault)
+            .expect("told");
+        assert_eq!(told.place.line, line, "{body}: {told:?}");
+        assert!(told.sentence.len() > 10);
+    }
+}
+
+#[test]
+fn what_is_right_is_no_fault() {
+    for body in [
+        "atomicAdd(&o[0], t);",
+        "__shared__ int s[4]; s[t] = t; __syncthreads(); o[t] = s[3 - t];",
+        "__shared__ int s[4]; s[t] = t; __syncwarp(); o[t] = s[3 - t];",
+        "unsigned x = 4294967295u; o[t] = x + 2u;",
+        "if (t < 2) return; __syncthreads(); o[t] = 1;",
+        "int x; if (t < 2) x = 1; else x = 2; o[t] = x;",
+        "o[t] = t != 0 && 6 / t > 1 ? 1 : 0;",
+        "for (int i = 0; i < 3; i++) { o[t] = i; __syncthreads(); }",
+        "int a[4] = {1, 2}; o[t] = a[t];",
+        "o[t] = __shfl_xor_sync(0xffffffff, t, 1);",
+        "int x = 3; int *p = &x; *p += t; o[t] = x;",
+    ] {
+        let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
+        let input = Argument::Buffer(Values::Int(vec![0; 64]));
+        let machine = ran(&text, Launch::line(1, 4), &[input]);
+        assert!(
+            machine.findings().is_clean(),
+            "{body}: {:?}",
+            machine.findings().first()
+        );
+    }
+}
+
+#[test]
+fn races_between_warps_and_blocks_do_not_depend_on_who_came_first() {
+    let text = "__global__ void k(int *o) { __shared__ int s[64]; s[threadIdx.x] = 1; o[blockIdx.x] = s[63 - threadIdx.x]; }";
+    for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
+        for seed in 0..5 {
+            let mut launch = Launch::line(2, 64);
+            launch.schedule = schedule;
+            launch.seed = seed;
+            let machine = ran(text, launch, &[poison(2)]);
+            // Each of the 64 shared cells of two blocks, and the two outputs that 64 threads write.
+            assert_eq!(
+                machine.findings().count(Fault::Race),
+                130,
+                "{schedule:?} {seed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_endless_loop_stops_at_its_budget_and_a_nan_is_told_if_asked() {
+    let mut machine = started(
+        "__global__ void k(int *o) { for (;;) ; }",
+        Launch::line(1, 4),
+        &[poison(1)],
+    );
+    assert_eq!(machine.run(1000), Progress::Going);
+    assert_eq!(machine.clock(), 1000);
+    let mut launch = Launch::line(1, 4);
+    launch.nan = NanWatch::On;
+    let machine = ran(
+        "__global__ void k(float *o) { float z = threadIdx.x; o[threadIdx.x] = z / (z * 0.0f); }",
+        launch,
+        &[poison(4)],
+    );
+    assert_eq!(machine.findings().count(Fault::NotANumber), 1);
+    assert!(machine.findings().is_clean());
+}
+
+#[test]
+fn launches_that_cannot_be_are_refused() {
+    let kernel = Kernel::parse("k.cu", "__global__ void k(float *o, int n) { }").expect("a kernel");
+    let whole = Argument::Whole(1);
+    for (grid, block, shared, arguments, word) in [
+        (
+            [1, 1, 1],
+            [1025, 1, 1],
+            0,
+            vec![poison(1), whole.clone()],
+            "1024",
+        ),
+        (
+            [0, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![poison(1), whole.clone()],
+            "at least 1",
+        ),
+        (
+            [1, 70_000, 1],
+            [1, 1, 1],
+            0,
+            vec![poison(1), whole.clone()],
+            "65535",
+        ),
+        (
+            [u32::MAX; 3],
+            [u32::MAX; 3],
+            0,
+            vec![poison(1), whole.clone()],
+            "threads",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            300_000,
+            vec![poison(1), whole.clone()],
+            "232448",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![poison(1)],
+            "takes 2 arguments",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![whole.clone(), whole.clone()],
+            "wants a buffer",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![poison(1), poison(1)],
+            "not a buffer",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![poison(1), Argument::Real(0.5)],
+            "no whole number",
+        ),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![Argument::Buffer(Values::Int(vec![1])), whole],
+            "another type",
+        ),
+    ] {
+        let mut launch = Launch::line(1, 1);
+        (launch.grid_dim, launch.block_dim, launch.dynamic_shared) = (grid, block, shared);
+        let error = kernel
+            .launch(launch, &arguments)
+            .expect_err("refused")
+            .to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
