@@ -76,6 +76,9 @@ pub struct Param {
     /// Whether it may change while the run goes on.
     #[serde(default)]
     pub live: bool,
+    /// Whether a table's entries may be texts as well as numbers, and tables of them, which become dotted names.
+    #[serde(default)]
+    pub texts: bool,
     /// Whether only the command line may set it, because it names something on the user's machine.
     #[serde(default)]
     pub command_line_only: bool,

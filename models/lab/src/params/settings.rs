@@ -137,10 +137,16 @@ pub(super) fn typed(
                     let slot = set
                         .entry(table.to_owned())
                         .or_insert_with(|| Value::Table(BTreeMap::new()));
-                    if let Value::Table(entries) = slot
-                        && entries.insert(entry.to_owned(), value).is_some()
-                    {
-                        errors.push(fail(Problem::Repeated));
+                    let mut flat = BTreeMap::new();
+                    if flatten(entry.to_owned(), value, &mut flat).is_err() {
+                        continue;
+                    }
+                    for (entry, value) in flat {
+                        if let Value::Table(entries) = slot
+                            && entries.insert(entry, value).is_some()
+                        {
+                            errors.push(fail(Problem::Repeated));
+                        }
                     }
                 }
                 Some(_) | None => {
@@ -181,6 +187,14 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
         problem,
     };
     let entry_of_table = param.ty == Type::Table && name.contains('.');
+    if param.texts {
+        return texts(name, given).map_err(|found| {
+            fail(Problem::WrongType {
+                expected: param.ty,
+                found,
+            })
+        });
+    }
     let ty = if entry_of_table {
         Type::Float
     } else {
@@ -223,6 +237,44 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
         }
     }
     Ok(value)
+}
+
+/// A table of numbers and texts, or one entry of it.
+fn texts(name: &str, given: Given) -> Result<Value, String> {
+    let value = match given {
+        Given::Value(value) => value,
+        Given::Text(text) => match read(Type::Float, &text) {
+            Some(value) => value,
+            None if name.contains('.') => Value::Text(text),
+            None => return Err(format!("'{}'", text.escape_debug())),
+        },
+    };
+    match (&value, name.contains('.')) {
+        (Value::Table(_), _) => {
+            let mut flat = BTreeMap::new();
+            flatten(String::new(), value, &mut flat)?;
+            Ok(Value::Table(flat))
+        }
+        (Value::Int(_) | Value::Float(_) | Value::Text(_), true) => Ok(value),
+        _ => Err(value.type_name().to_owned()),
+    }
+}
+
+/// Entries of tables inside a table, by dotted names.
+fn flatten(name: String, value: Value, into: &mut BTreeMap<String, Value>) -> Result<(), String> {
+    match value {
+        Value::Table(entries) => entries.into_iter().try_for_each(|(entry, value)| {
+            let dot = if name.is_empty() { "" } else { "." };
+            flatten(format!("{name}{dot}{entry}"), value, into)
+        }),
+        Value::Int(_) | Value::Float(_) | Value::Text(_) => {
+            into.insert(name, value);
+            Ok(())
+        }
+        Value::Bool(_) | Value::Array(_) => {
+            Err(format!("{} as its entry '{name}'", value.type_name()))
+        }
+    }
 }
 
 /// The names an enum parameter takes.
