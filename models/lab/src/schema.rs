@@ -76,14 +76,25 @@ pub struct Param {
     /// Whether it may change while the run goes on.
     #[serde(default)]
     pub live: bool,
-    /// Whether a table's entries may be texts as well as numbers, and tables of them, which become dotted names.
+    /// What a table's entries may be.
     #[serde(default)]
-    pub texts: bool,
+    pub entries: Entries,
     /// Whether only the command line may set it, because it names something on the user's machine.
     #[serde(default)]
     pub command_line_only: bool,
     /// What it means.
     pub about: String,
+}
+
+/// What the entries of a table parameter may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Entries {
+    /// Numbers.
+    #[default]
+    Numbers,
+    /// Numbers and texts, and tables of them, which become dotted names.
+    Texts,
 }
 
 /// The type of a parameter or metric.

@@ -6,6 +6,7 @@
 mod check;
 mod code;
 mod examples;
+mod lab;
 mod lower;
 mod machine;
 mod math;
@@ -21,6 +22,7 @@ use code::Code;
 use source::Refused;
 use types::Type;
 
+pub use lab::KernelLab;
 pub use replay::Replay;
 
 pub use machine::{

@@ -58,5 +58,6 @@ fn all(graph: Graph) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(ActivationMemory::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
+        Box::new(kernel::KernelLab::new()?),
     ])
 }

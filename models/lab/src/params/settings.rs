@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::{ParamError, Problem};
 use crate::nearest::nearest;
-use crate::schema::{Param, Schema, Type};
+use crate::schema::{Entries, Param, Schema, Type};
 use crate::tables::Tables;
 use crate::value::Value;
 
@@ -187,7 +187,7 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
         problem,
     };
     let entry_of_table = param.ty == Type::Table && name.contains('.');
-    if param.texts {
+    if param.entries == Entries::Texts {
         return texts(name, given).map_err(|found| {
             fail(Problem::WrongType {
                 expected: param.ty,

@@ -10,6 +10,18 @@ use crate::run::{lab, run};
 /// Settings that between them meet every `when` of every lab.
 const CASES: &[(&str, &[&str])] = &[
     ("graph", &[]),
+    ("kernel", &[]),
+    ("kernel", &["example=window-sum-slide"]),
+    (
+        "kernel",
+        &[
+            "example=custom",
+            "source=__global__ void k(float *a, const int *b, int n) { a[n] = 0.0f / 0; }",
+            "arguments.a.buffer=3",
+            "arguments.a.fill=random",
+            "arguments.n=1",
+        ],
+    ),
     ("graph", &["learning_rate=0.1"]),
     (
         "graph",
@@ -129,6 +141,21 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "expression=x",
         ),
         (
+            "kernel",
+            "first_problem",
+            &["example=window-sum-slide"],
+            "example=vector-add",
+        ),
+        (
+            "kernel",
+            "buffer.*",
+            &[
+                "example=custom",
+                "source=__global__ void k(int *a) { a[0] = 1; }",
+            ],
+            "example=vector-add",
+        ),
+        (
             "thread-index",
             "linear_index",
             &["width=1"],
@@ -172,7 +199,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(
-        all, 7,
+        all, 9,
         "a metric with a condition is missing from the table above"
     );
 }

@@ -1,0 +1,306 @@
+//! The lab `kernel`: one launch, its counts, and what went wrong.
+
+mod arguments;
+mod pictures;
+
+use mlsys_lab::params::Origin;
+use mlsys_lab::schema::{Schema, SchemaError};
+use mlsys_lab::{Lab, LabError, Params, Run, Value};
+
+use super::examples::{Example, Sizes};
+use super::machine::CellState;
+use super::{Argument, Fault, Kernel, Launch, Machine, NanWatch, Progress, Schedule};
+use crate::picture;
+
+/// Indices of wrong outputs that are listed.
+const LISTED: usize = 1024;
+
+/// Elements of a buffer that are reported.
+const SHOWN: usize = 4096;
+
+/// Instructions between two glances at whether the run is to stop.
+const GLANCE: u64 = 1 << 18;
+
+/// The lab.
+pub struct KernelLab {
+    schema: Schema,
+}
+
+impl KernelLab {
+    /// The lab with its schema read.
+    ///
+    /// # Errors
+    /// The schema does not read.
+    pub fn new() -> Result<Self, SchemaError> {
+        let schema = Schema::parse(include_str!("kernel.toml"))?;
+        Ok(Self { schema })
+    }
+}
+
+/// What is launched.
+struct Job {
+    source: String,
+    kernel: Kernel,
+    launch: Launch,
+    arguments: Vec<Argument>,
+    /// The buffer to be filled and what should be in it; nothing for a custom kernel.
+    wanted: Option<(&'static str, Vec<f64>)>,
+}
+
+impl Lab for KernelLab {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let job = Job::of(&run.params)?;
+        let machine = job.kernel.launch(job.launch.clone(), &job.arguments);
+        let mut machine = machine.map_err(|error| {
+            LabError::contradiction(error.params.iter().copied(), error.message)
+        })?;
+        let budget = run.params.int("max_instructions")?.max(0) as u64;
+        while machine.progress() == Progress::Going && !run.control.interrupted() {
+            let left = budget - machine.clock();
+            if left == 0 {
+                return Err(endless(run, &machine, budget));
+            }
+            machine.run(left.min(GLANCE));
+        }
+        let outputs = job.outputs(&machine);
+        report(run, &job, &machine, &outputs);
+        picture::offer(run, "source", || pictures::source(&job.source, &machine));
+        picture::offer(run, "problems", || pictures::problems(&machine));
+        picture::offer(run, "memory", || pictures::memory(&machine, &outputs));
+        Ok(())
+    }
+}
+
+/// A run that used all its instructions: where it was, and what to do.
+fn endless(run: &Run<'_>, machine: &Machine, budget: u64) -> LabError {
+    let place = machine
+        .blocks()
+        .first()
+        .and_then(|block| block.warps.first().map(|(_, place)| place.line));
+    let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
+    LabError::Failed {
+        device: run.device,
+        reason: format!(
+            "stopped after {budget} warp instructions{line}: a loop that never ends, or more work than max_instructions allows"
+        ),
+    }
+}
+
+impl Job {
+    fn of(params: &Params) -> Result<Self, LabError> {
+        let name = params.text("example")?;
+        let sizes = Sizes {
+            elements: params.size("elements")?,
+            rows: params.size("rows")?,
+            columns: params.size("columns")?,
+            radius: params.size("radius")?,
+        };
+        let chosen = |name: &str| {
+            params
+                .origin(name)
+                .is_some_and(|origin| *origin != Origin::Default)
+        };
+        let example = Example::of(name);
+        let block_dim = match example {
+            Some(example) if !chosen("block_dim") => example.usual_block(),
+            Some(_) | None => arguments::extents(params, "block_dim")?,
+        };
+        if let Some(wanted) = example
+            .and_then(|example| example.block)
+            .filter(|wanted| *wanted != block_dim)
+        {
+            let [x, y, _] = wanted;
+            return Err(LabError::contradiction(
+                ["block_dim"],
+                format!("{name} is written for blocks of [{x}, {y}]; its tile has that size"),
+            ));
+        }
+        let grid_dim = match (params.get("grid_dim"), example) {
+            (Some(_), _) => arguments::extents(params, "grid_dim")?,
+            (None, Some(example)) => example.covering(sizes, block_dim),
+            (None, None) => {
+                let threads: u32 = block_dim
+                    .iter()
+                    .fold(1, |product, extent| product.saturating_mul(*extent));
+                [
+                    (sizes.elements as u32).div_ceil(threads.max(1)).max(1),
+                    1,
+                    1,
+                ]
+            }
+        };
+        let dynamic_shared = match example {
+            Some(example) if !chosen("dynamic_shared_bytes") => {
+                example.dynamic_shared(sizes, block_dim)
+            }
+            Some(_) | None => params.size("dynamic_shared_bytes")? as u32,
+        };
+        let launch = Launch {
+            grid_dim,
+            block_dim,
+            dynamic_shared,
+            schedule: match params.text("schedule")? {
+                "in-order" => Schedule::InOrder,
+                "random" => Schedule::Random,
+                _ => Schedule::RoundRobin,
+            },
+            concurrent_blocks: params.size("concurrent_blocks")?,
+            seed: params.int("seed")? as u64,
+            nan: NanWatch::Off,
+        };
+        let (source, file) = match example {
+            Some(example) => (example.source.to_owned(), format!("{name}.cu")),
+            None => match params.get("source").and_then(Value::as_str) {
+                Some(source) => (source.to_owned(), "kernel.cu".to_owned()),
+                None => {
+                    return Err(LabError::contradiction(
+                        ["source"],
+                        "example = custom needs the text of a kernel",
+                    ));
+                }
+            },
+        };
+        let parsed = Kernel::parse(&file, &source);
+        let kernel = parsed.map_err(|refused| LabError::Expression {
+            param: "source".into(),
+            message: refused.to_string(),
+        })?;
+        let (arguments, wanted) = match example {
+            Some(example) => {
+                let wanted = example.reference(sizes, &launch);
+                (
+                    example.arguments(sizes, &launch),
+                    Some((example.output(), wanted)),
+                )
+            }
+            None => (arguments::given(&kernel, params, sizes.elements)?, None),
+        };
+        Ok(Self {
+            source,
+            kernel,
+            launch,
+            arguments,
+            wanted,
+        })
+    }
+
+    /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.
+    fn outputs(&self, machine: &Machine) -> Vec<String> {
+        let pointers = self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Buffer(values) => Some(matches!(values, super::Values::Poison(_))),
+            Argument::Whole(_) | Argument::Real(_) => None,
+        });
+        let named = machine.buffers().zip(pointers);
+        named
+            .filter(|(_, empty)| *empty)
+            .map(|((name, ..), _)| name.to_owned())
+            .collect()
+    }
+
+    /// Outputs that are not as they should be, ascending.
+    fn mismatches(&self, machine: &Machine) -> Vec<usize> {
+        let Some((name, wanted)) = &self.wanted else {
+            return Vec::new();
+        };
+        let differs = |(index, want): (usize, &f64)| {
+            let near = |got: f64| (got - want).abs() <= 1e-6 * want.abs();
+            (!machine.element(name, index).is_some_and(near)).then_some(index)
+        };
+        wanted.iter().enumerate().filter_map(differs).collect()
+    }
+}
+
+fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
+    let mismatches = job.mismatches(machine);
+    let cells: Vec<CellState> = outputs
+        .iter()
+        .flat_map(|name| (0..).map_while(|element| machine.cell(name, element)))
+        .collect();
+    let count =
+        |holds: fn(&CellState) -> bool| cells.iter().filter(|cell| holds(cell)).count() as i64;
+    let unwritten = count(|cell| !cell.written);
+    let findings = machine.findings();
+    let faults = |fault: Fault| findings.count(fault) as i64;
+    // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
+    let owed = if job.wanted.is_some() { unwritten } else { 0 };
+    run.scalar(
+        "correct",
+        mismatches.is_empty() && findings.is_clean() && owed == 0,
+    );
+    run.scalar("mismatches", mismatches.len() as i64);
+    let listed = mismatches
+        .iter()
+        .take(LISTED)
+        .map(|index| Value::Int(*index as i64));
+    run.scalar("mismatch_indices", Value::Array(listed.collect()));
+    run.scalar("out_of_bounds", faults(Fault::OutOfBounds));
+    run.scalar("uninitialized_reads", faults(Fault::Uninitialized));
+    run.scalar("races", faults(Fault::Race));
+    run.scalar("barrier_divergence", faults(Fault::BarrierDivergence));
+    run.scalar("overflows", faults(Fault::Overflow));
+    run.scalar("divisions_by_zero", faults(Fault::DivisionByZero));
+    run.scalar("misaligned_accesses", faults(Fault::Misaligned));
+    run.scalar(
+        "other_faults",
+        faults(Fault::Shift) + faults(Fault::LostLane),
+    );
+    if let Some(first) = findings.first() {
+        let (line, block, thread) = (first.place.line, first.block, first.thread);
+        run.scalar(
+            "first_problem",
+            format!(
+                "line {line}, block {block:?}, thread {thread:?}: {}",
+                first.sentence
+            ),
+        );
+    }
+    run.scalar("unwritten_outputs", unwritten);
+    run.scalar("overwritten_outputs", count(|cell| cell.rewritten));
+    let totals = machine.totals();
+    run.scalar(
+        "threads",
+        (job.launch.blocks() * job.launch.threads_per_block()) as i64,
+    );
+    run.scalar("idle_threads", machine.idle_threads() as i64);
+    run.scalar("warp_instructions", machine.clock() as i64);
+    let slots = 32.0 * totals.issues.max(1) as f64;
+    run.scalar("lane_efficiency", totals.lanes as f64 / slots);
+    run.scalar("divergent_branches", totals.divergent as i64);
+    run.scalar("global_loads", totals.load.elements as i64);
+    run.scalar("global_load_sectors", totals.load.sectors as i64);
+    run.scalar("global_store_sectors", totals.store.sectors as i64);
+    run.scalar("load_efficiency", totals.load.efficiency());
+    run.scalar("store_efficiency", totals.store.efficiency());
+    run.scalar("bank_replays", totals.replays as i64);
+    run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
+    if job.wanted.is_none() {
+        let names: Vec<String> = machine
+            .buffers()
+            .map(|(name, ..)| name.to_owned())
+            .collect();
+        for name in names {
+            run.scalar(
+                &format!("buffer.{name}"),
+                Value::Array(contents(machine, &name)),
+            );
+        }
+    }
+}
+
+/// The first elements of a buffer; no report holds a NaN, so that what is no number is a text.
+fn contents(machine: &Machine, name: &str) -> Vec<Value> {
+    let values = machine.contents(name, SHOWN).into_iter().enumerate();
+    let told = |(element, value): (usize, Value)| {
+        let defined = machine.cell(name, element).is_some_and(|cell| cell.defined);
+        match value {
+            _ if !defined => Value::from("poison"),
+            Value::Float(x) if !x.is_finite() => Value::Text(x.to_string()),
+            value => value,
+        }
+    };
+    values.map(told).collect()
+}
