@@ -192,8 +192,9 @@ impl Checker {
 
 /// A whole number that is known before the kernel runs.
 fn known(expr: &Expr) -> Option<i64> {
-    match expr.kind {
-        super::typed::Kind::Whole(value) => Some(value),
-        _ => None,
+    if let super::typed::Kind::Whole(value) = expr.kind {
+        Some(value)
+    } else {
+        None
     }
 }

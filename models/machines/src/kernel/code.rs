@@ -6,7 +6,7 @@ use super::typed::{Atomic, Comparison, Operation, Param, Shuffle, Vote};
 use super::types::{Scalar, Type};
 
 /// Lanes of a warp.
-pub const WARP: usize = 32;
+pub(crate) const WARP: usize = 32;
 
 /// A register: 32 lanes of 32 bits, or of 64 where the type is wide.
 pub(crate) type Reg = u16;
@@ -194,8 +194,6 @@ pub(crate) struct Shown {
     pub(crate) name: String,
     pub(crate) ty: Type,
     pub(crate) home: Home,
-    /// Its declaration, in the kernel or in a helper.
-    pub(crate) place: Place,
     /// Instructions during which it exists.
     pub(crate) from: Pc,
     pub(crate) to: Pc,

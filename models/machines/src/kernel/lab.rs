@@ -299,7 +299,12 @@ fn contents(machine: &Machine, name: &str) -> Vec<Value> {
         match value {
             _ if !defined => Value::from("poison"),
             Value::Float(x) if !x.is_finite() => Value::Text(x.to_string()),
-            value => value,
+            value @ (Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Array(_)
+            | Value::Table(_)) => value,
         }
     };
     values.map(told).collect()

@@ -166,7 +166,6 @@ impl<'a> Lowering<'a> {
                 name: variable.name.clone(),
                 ty: variable.ty,
                 home,
-                place: variable.place,
                 from,
                 to: from,
                 slot,
@@ -243,23 +242,23 @@ impl<'a> Lowering<'a> {
     }
 
     fn patch(&mut self, pc: Pc, to: Pc) {
-        match self.instrs.get_mut(pc as usize) {
-            Some(
-                Instr::If {
-                    otherwise: target, ..
-                }
-                | Instr::Else { end: target }
-                | Instr::EndIf { skip: target }
-                | Instr::LoopTest { end: target, .. }
-                | Instr::LoopNext { end: target }
-                | Instr::LoopEnd { skip: target }
-                | Instr::Break { skip: target }
-                | Instr::Continue { skip: target }
-                | Instr::CallEnd { skip: target }
-                | Instr::Return { skip: target }
-                | Instr::Exit { skip: target },
-            ) => *target = to,
-            Some(_) | None => {}
+        if let Some(
+            Instr::If {
+                otherwise: target, ..
+            }
+            | Instr::Else { end: target }
+            | Instr::EndIf { skip: target }
+            | Instr::LoopTest { end: target, .. }
+            | Instr::LoopNext { end: target }
+            | Instr::LoopEnd { skip: target }
+            | Instr::Break { skip: target }
+            | Instr::Continue { skip: target }
+            | Instr::CallEnd { skip: target }
+            | Instr::Return { skip: target }
+            | Instr::Exit { skip: target },
+        ) = self.instrs.get_mut(pc as usize)
+        {
+            *target = to;
         }
     }
 

@@ -286,7 +286,7 @@ impl Machine {
             .warps
             .iter_mut()
             .enumerate()
-            .filter(|(_, warp)| waits(&warp))
+            .filter(|(_, warp)| waits(warp))
         {
             let at = warp.pc - 1;
             let (pc, of) = *first.get_or_insert((at, index));

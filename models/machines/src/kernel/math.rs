@@ -4,7 +4,7 @@ use super::types::Scalar;
 
 /// A function of numbers without side effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Math {
+pub(crate) enum Math {
     /// Square root.
     Sqrt,
     /// 1 over the square root.
@@ -126,25 +126,32 @@ impl Math {
 
     /// How many numbers it takes.
     pub(crate) fn arguments(self) -> usize {
-        match self {
-            Self::Fma => 3,
+        if self == Self::Fma {
+            3
+        } else if matches!(
+            self,
             Self::Pow
-            | Self::Atan2
-            | Self::Hypot
-            | Self::Fmod
-            | Self::Min
-            | Self::Max
-            | Self::CopySign => 2,
-            _ => 1,
+                | Self::Atan2
+                | Self::Hypot
+                | Self::Fmod
+                | Self::Min
+                | Self::Max
+                | Self::CopySign
+        ) {
+            2
+        } else {
+            1
         }
     }
 
     /// The type of its value, of arguments of a type.
     pub(crate) fn result(self, of: Scalar) -> Scalar {
-        match self {
-            Self::IsNan | Self::IsInf => Scalar::Bool,
-            Self::Popc | Self::Clz | Self::Ffs => Scalar::Int,
-            _ => of,
+        if matches!(self, Self::IsNan | Self::IsInf) {
+            Scalar::Bool
+        } else if matches!(self, Self::Popc | Self::Clz | Self::Ffs) {
+            Scalar::Int
+        } else {
+            of
         }
     }
 

@@ -151,8 +151,6 @@ pub(super) enum ExprKind {
     },
     Cast(TypeName, Box<Expr>),
     SizeOf(TypeName),
-    /// What was complained about already.
-    Broken,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,12 @@ impl Scalar {
     pub(crate) fn promoted(self) -> Self {
         match self {
             Self::Bool => Self::Int,
-            other => other,
+            other @ (Self::Int
+            | Self::Unsigned
+            | Self::Long
+            | Self::UnsignedLong
+            | Self::Float
+            | Self::Double) => other,
         }
     }
 

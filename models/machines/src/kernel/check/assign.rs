@@ -130,18 +130,12 @@ impl Checker {
         }
         let by = converted(by, scalar, Scalar::Long);
         let ty = Type::Scalar(Scalar::Long);
-        match by.kind {
-            Kind::Whole(known) => Expr {
-                place,
-                ty,
-                kind: Kind::Whole(known.wrapping_neg()),
-            },
-            _ => Expr {
-                place,
-                ty,
-                kind: Kind::Negate(Box::new(by)),
-            },
-        }
+        let kind = if let Kind::Whole(known) = by.kind {
+            Kind::Whole(known.wrapping_neg())
+        } else {
+            Kind::Negate(Box::new(by))
+        };
+        Expr { place, ty, kind }
     }
 
     /// What may be assigned to, and its type.
@@ -165,36 +159,37 @@ impl Checker {
             }
         }
         let place = expr.place;
-        let target = match &expr.kind {
-            ExprKind::Index(..) => self.element(expr).map(loaded)?,
-            _ => self.expr(expr)?,
+        let target = if let ExprKind::Index(..) = &expr.kind {
+            self.element(expr).map(loaded)?
+        } else {
+            self.expr(expr)?
         };
-        match target.kind {
-            Kind::Load(address) => {
-                if let Type::Pointer {
-                    access: Access::Constant,
-                    ..
-                } = address.ty
-                {
-                    return self.tell(
-                        place,
-                        "this is const",
-                        "leave out const where it is declared, to write there",
-                    );
-                }
-                Ok((Target::Memory(address), target.ty))
-            }
-            Kind::Special(..) | Kind::WarpSize => self.tell(
+        if let Kind::Special(..) | Kind::WarpSize = target.kind {
+            return self.tell(
                 place,
                 "this is given and cannot be assigned to",
                 "copy it into a variable",
-            ),
-            _ => self.tell(
+            );
+        }
+        let Kind::Load(address) = target.kind else {
+            return self.tell(
                 place,
                 "this cannot be assigned to",
                 "assign to a variable or an element",
-            ),
+            );
+        };
+        if let Type::Pointer {
+            access: Access::Constant,
+            ..
+        } = address.ty
+        {
+            return self.tell(
+                place,
+                "this is const",
+                "leave out const where it is declared, to write there",
+            );
         }
+        Ok((Target::Memory(address), target.ty))
     }
 
     /// Operators of which one side at least is an address.

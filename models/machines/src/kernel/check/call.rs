@@ -225,7 +225,7 @@ impl Checker {
                     format!("it takes {}", list.join(", ")),
                 );
             }
-            ty => {
+            ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => {
                 return self.tell(
                     place,
                     format!("{name} takes an address, this is a {ty}"),

@@ -21,7 +21,12 @@ pub(super) fn fitted(value: i128, scalar: Scalar) -> Option<i64> {
 pub(super) fn number(value: i64, scalar: Scalar) -> i128 {
     match scalar {
         Scalar::UnsignedLong => i128::from(value as u64),
-        _ => i128::from(value),
+        Scalar::Bool
+        | Scalar::Int
+        | Scalar::Unsigned
+        | Scalar::Long
+        | Scalar::Float
+        | Scalar::Double => i128::from(value),
     }
 }
 
@@ -143,8 +148,8 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
     if from == to {
         return expr;
     }
-    let kind = match expr.kind {
-        Kind::Whole(value) => match to {
+    let kind = if let Kind::Whole(value) = expr.kind {
+        match to {
             Scalar::Float => Some(Kind::Real(f64::from(number(value, from) as f32))),
             Scalar::Double => Some(Kind::Real(number(value, from) as f64)),
             // Converting keeps the low bits, which is what the device does too.
@@ -153,8 +158,9 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
                 fitted(number(value, from), to).map(Kind::Whole)
             }
             Scalar::Long => Some(Kind::Whole(value)),
-        },
-        Kind::Real(value) => match to {
+        }
+    } else if let Kind::Real(value) = expr.kind {
+        match to {
             Scalar::Float => Some(Kind::Real(f64::from(value as f32))),
             Scalar::Double => Some(Kind::Real(value)),
             Scalar::Bool => Some(Kind::Whole(i64::from(value != 0.0))),
@@ -166,8 +172,9 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
                         .is_some_and(|fit| number(fit, to) == whole as i128);
                 fits.then_some(Kind::Whole(whole as i64))
             }
-        },
-        _ => None,
+        }
+    } else {
+        None
     };
     match kind {
         Some(kind) => Expr { place, ty, kind },

@@ -21,9 +21,8 @@ impl Checker {
         self.local_bytes = 0;
         self.loops = 0;
         self.height = 0;
-        match self.type_of(function.result, function.place, "a function's value") {
-            Ok(ty) => self.result = ty,
-            Err(Told) => {}
+        if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
+            self.result = ty;
         }
         if function.role == Role::Kernel && self.result != Type::Void {
             self.complain(
@@ -397,19 +396,22 @@ impl Checker {
 }
 
 fn number(kind: &Kind) -> Option<Number> {
-    match kind {
-        Kind::Whole(value) => Some(Number::Whole(*value)),
-        Kind::Real(value) => Some(Number::Real(*value)),
-        _ => None,
+    if let Kind::Whole(value) = kind {
+        Some(Number::Whole(*value))
+    } else if let Kind::Real(value) = kind {
+        Some(Number::Real(*value))
+    } else {
+        None
     }
 }
 
 /// Whether every way through a statement returns.
 fn returns(statement: &syntax::Statement) -> bool {
-    match &statement.kind {
-        StatementKind::Return(_) => true,
-        StatementKind::Block(statements) => statements.last().is_some_and(returns),
-        StatementKind::If(_, then, Some(otherwise)) => returns(then) && returns(otherwise),
-        _ => false,
+    if let StatementKind::Block(statements) = &statement.kind {
+        statements.last().is_some_and(returns)
+    } else if let StatementKind::If(_, then, Some(otherwise)) = &statement.kind {
+        returns(then) && returns(otherwise)
+    } else {
+        matches!(statement.kind, StatementKind::Return(_))
     }
 }

@@ -54,7 +54,6 @@ impl Checker {
             ExprKind::Double(value) => scalar(Scalar::Double, Kind::Real(*value)),
             ExprKind::Bool(value) => scalar(Scalar::Bool, Kind::Whole(i64::from(*value))),
             ExprKind::Null => scalar(Scalar::Int, Kind::Whole(0)),
-            ExprKind::Broken => Err(super::Told),
             ExprKind::Name(name) => self.name(name, place),
             ExprKind::Member(of, member) => self.member(of, member, place),
             ExprKind::SizeOf(ty) => {
@@ -115,7 +114,7 @@ impl Checker {
             Scalar::Int => value <= i32::MAX as u64,
             Scalar::Unsigned => value <= u64::from(u32::MAX),
             Scalar::Long => value <= i64::MAX as u64,
-            _ => true,
+            Scalar::Bool | Scalar::UnsignedLong | Scalar::Float | Scalar::Double => true,
         };
         // A decimal number never becomes unsigned by itself; one in another base may.
         let candidates: &[Scalar] = match (suffix, base) {
@@ -218,10 +217,12 @@ impl Checker {
     }
 
     fn member(&mut self, of: &syntax::Expr, member: &str, place: Place) -> Checked<Expr> {
-        let name = match &of.kind {
-            ExprKind::Name(name) if self.meaning(name).is_none() => name.as_str(),
-            _ => "",
+        let name = if let ExprKind::Name(name) = &of.kind {
+            Some(name.as_str()).filter(|name| self.meaning(name).is_none())
+        } else {
+            None
         };
+        let name = name.unwrap_or_default();
         let special = match name {
             "threadIdx" => Special::ThreadIdx,
             "blockIdx" => Special::BlockIdx,
@@ -262,7 +263,7 @@ impl Checker {
         if operator == Unary::Dereference {
             return match value.ty {
                 Type::Pointer { .. } => Ok(loaded(Expr { place, ..value })),
-                ty => self.tell(
+                ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => self.tell(
                     place,
                     format!("a {ty} points nowhere"),
                     "'*' before a value takes a pointer",
@@ -271,9 +272,10 @@ impl Checker {
         }
         if operator == Unary::Not {
             let value = self.truth(value)?;
-            let kind = match value.kind {
-                Kind::Whole(known) => Kind::Whole(1 - known),
-                _ => Kind::Not(Box::new(value)),
+            let kind = if let Kind::Whole(known) = value.kind {
+                Kind::Whole(1 - known)
+            } else {
+                Kind::Not(Box::new(value))
             };
             return Ok(Expr {
                 place,
@@ -298,32 +300,7 @@ impl Checker {
                 ty,
                 kind: Kind::Complement(Box::new(value)),
             }),
-            Unary::Minus => match value.kind {
-                Kind::Real(known) => Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Real(-known),
-                }),
-                Kind::Whole(_) => {
-                    let zero = Expr {
-                        place,
-                        ty,
-                        kind: Kind::Whole(0),
-                    };
-                    Ok(arithmetic(
-                        Operation::Subtract,
-                        promoted,
-                        zero,
-                        value,
-                        place,
-                    ))
-                }
-                _ => Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Negate(Box::new(value)),
-                }),
-            },
+            Unary::Minus => Ok(negated(value, promoted, place)),
             Unary::Plus | Unary::Not | Unary::Dereference | Unary::Address => Ok(value),
         }
     }
@@ -432,9 +409,10 @@ impl Checker {
         };
         let place = expr.place;
         // A row of an array of arrays stays an address; what is a number already has no elements.
-        let base = match &base.kind {
-            ExprKind::Index(..) => self.element(base).map(loaded),
-            _ => self.expr(base),
+        let base = if let ExprKind::Index(..) = &base.kind {
+            self.element(base).map(loaded)
+        } else {
+            self.expr(base)
         };
         let index = self.value(index);
         let (base, index) = (base?, index?);
@@ -462,26 +440,16 @@ impl Checker {
                 let scalar = scalar.promoted();
                 let index = scaled(index, stride, scalar, place);
                 // The rows chosen so far and this one are one sum, so that there is one address.
-                let (base, index) = match base.kind {
-                    Kind::Offset(first, before) => {
-                        let one = before.ty.scalar().unwrap_or(scalar);
-                        let ty = one.meeting(scalar);
-                        let sum = arithmetic(
-                            Operation::Add,
-                            ty,
-                            converted(*before, one, ty),
-                            converted(index, scalar, ty),
-                            place,
-                        );
-                        (*first, sum)
-                    }
-                    _ => (
-                        Expr {
-                            ty: Type::Pointer { to: of, access },
-                            ..base
-                        },
-                        index,
-                    ),
+                let (base, index) = if let Kind::Offset(first, before) = base.kind {
+                    let one = before.ty.scalar().unwrap_or(scalar);
+                    let ty = one.meeting(scalar);
+                    let before = converted(*before, one, ty);
+                    let index = converted(index, scalar, ty);
+                    let sum = arithmetic(Operation::Add, ty, before, index, place);
+                    (*first, sum)
+                } else {
+                    let ty = Type::Pointer { to: of, access };
+                    (Expr { ty, ..base }, index)
                 };
                 let ty = if inner.list().is_empty() {
                     Type::Pointer { to: of, access }
@@ -498,7 +466,7 @@ impl Checker {
                     kind: Kind::Offset(Box::new(base), Box::new(index)),
                 })
             }
-            ty => self.tell(
+            ty @ (Type::Void | Type::Scalar(_)) => self.tell(
                 place,
                 format!("a {ty} has no elements"),
                 "only arrays and pointers are indexed",
@@ -521,24 +489,39 @@ impl Checker {
                 kind: Kind::Local(index),
             });
         }
-        let element = match &operand.kind {
-            ExprKind::Index(..) => self.element(operand)?,
-            _ => self.expr(operand)?,
+        let element = if let ExprKind::Index(..) = &operand.kind {
+            self.element(operand)?
+        } else {
+            self.expr(operand)?
         };
-        match (element.ty, element.kind) {
-            (_, Kind::Load(address)) => Ok(Expr { place, ..*address }),
-            (Type::Pointer { to, access }, kind @ Kind::Offset(..)) => Ok(Expr {
-                place,
-                ty: Type::Pointer { to, access },
-                kind,
-            }),
-            _ => self.tell(
-                place,
-                "this has no address",
-                "'&' takes a variable or an element",
-            ),
+        if let Kind::Load(address) = element.kind {
+            return Ok(Expr { place, ..*address });
         }
+        if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
+            return Ok(Expr { place, ..element });
+        }
+        self.tell(
+            place,
+            "this has no address",
+            "'&' takes a variable or an element",
+        )
     }
+}
+
+/// What a minus in front makes of a number; of a known one again a known one.
+fn negated(value: Expr, scalar: Scalar, place: Place) -> Expr {
+    let ty = Type::Scalar(scalar);
+    if let Kind::Whole(_) = value.kind {
+        let kind = Kind::Whole(0);
+        let zero = Expr { place, ty, kind };
+        return arithmetic(Operation::Subtract, scalar, zero, value, place);
+    }
+    let kind = if let Kind::Real(known) = value.kind {
+        Kind::Real(-known)
+    } else {
+        Kind::Negate(Box::new(value))
+    };
+    Expr { place, ty, kind }
 }
 
 /// What lies at an address: a number, or still an array of them.
@@ -575,7 +558,17 @@ pub(super) fn compared(operator: Binary, left: Expr, right: Expr, place: Place) 
         Binary::LessEqual => Kind::Compare(Comparison::LessEqual, left, right),
         Binary::Greater => Kind::Compare(Comparison::Less, right, left),
         Binary::GreaterEqual => Kind::Compare(Comparison::LessEqual, right, left),
-        _ => Kind::Compare(Comparison::Less, left, right),
+        Binary::Less
+        | Binary::Add
+        | Binary::Subtract
+        | Binary::Multiply
+        | Binary::Divide
+        | Binary::Remainder
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
+        | Binary::Left
+        | Binary::Right => Kind::Compare(Comparison::Less, left, right),
     };
     Expr { place, ty, kind }
 }
@@ -592,6 +585,12 @@ pub(super) fn operation(operator: Binary) -> Operation {
         Binary::Xor => Operation::Xor,
         Binary::Left => Operation::Left,
         Binary::Right => Operation::Right,
-        _ => Operation::Add,
+        Binary::Add
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::Less
+        | Binary::LessEqual
+        | Binary::Greater
+        | Binary::GreaterEqual => Operation::Add,
     }
 }

@@ -32,7 +32,9 @@ impl Lowering<'_> {
             Kind::Real(value) => {
                 return self.preset(match ty {
                     Type::Scalar(Scalar::Float) => Preset::Narrow((*value as f32).to_bits()),
-                    _ => Preset::Wide(value.to_bits()),
+                    Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
+                        Preset::Wide(value.to_bits())
+                    }
                 });
             }
             Kind::WarpSize => return self.preset(Preset::Narrow(32)),
@@ -116,15 +118,20 @@ impl Lowering<'_> {
                     bytes,
                 }
             }
-            Kind::Negate(of) | Kind::Complement(of) | Kind::Not(of) => {
+            Kind::Negate(of) => {
                 let reg = self.value(of);
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                let scalar = ty.scalar().unwrap_or(Scalar::Int);
-                match &expr.kind {
-                    Kind::Negate(_) => Instr::Negate(scalar, into, reg),
-                    Kind::Complement(_) => Instr::Complement(scalar, into, reg),
-                    _ => Instr::Not(into, reg),
-                }
+                Instr::Negate(ty.scalar().unwrap_or(Scalar::Int), into, reg)
+            }
+            Kind::Complement(of) => {
+                let reg = self.value(of);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Complement(ty.scalar().unwrap_or(Scalar::Int), into, reg)
+            }
+            Kind::Not(of) => {
+                let reg = self.value(of);
+                let into = wanted.unwrap_or_else(|| self.register(ty));
+                Instr::Not(into, reg)
             }
             Kind::Arithmetic(operation, left, right) => {
                 let (left, right) = self.pair(left, right);
@@ -222,20 +229,22 @@ impl Lowering<'_> {
     }
 
     fn result(&self, instr: Instr) -> Reg {
-        match instr {
-            Instr::Arithmetic(_, _, into, ..)
-            | Instr::Compare(_, _, into, ..)
-            | Instr::Negate(_, into, _)
-            | Instr::Complement(_, into, _)
-            | Instr::Not(into, _)
-            | Instr::Math(_, _, into, _)
-            | Instr::Offset { into, .. }
-            | Instr::Distance { into, .. }
-            | Instr::Load { into, .. }
-            | Instr::Atomic { into, .. }
-            | Instr::Shuffle { into, .. }
-            | Instr::Vote { into, .. } => into,
-            _ => 0,
+        if let Instr::Arithmetic(_, _, into, ..)
+        | Instr::Compare(_, _, into, ..)
+        | Instr::Negate(_, into, _)
+        | Instr::Complement(_, into, _)
+        | Instr::Not(into, _)
+        | Instr::Math(_, _, into, _)
+        | Instr::Offset { into, .. }
+        | Instr::Distance { into, .. }
+        | Instr::Load { into, .. }
+        | Instr::Atomic { into, .. }
+        | Instr::Shuffle { into, .. }
+        | Instr::Vote { into, .. } = instr
+        {
+            into
+        } else {
+            0
         }
     }
 
@@ -255,8 +264,13 @@ impl Lowering<'_> {
         self.preset(match ty {
             Type::Scalar(Scalar::Float) => float(value as f32),
             Type::Scalar(Scalar::Double) => Preset::Wide((value as f64).to_bits()),
-            ty if ty.is_wide() => Preset::Wide(value as u64),
-            _ => Preset::Narrow(value as u32),
+            Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
+                if ty.is_wide() {
+                    Preset::Wide(value as u64)
+                } else {
+                    Preset::Narrow(value as u32)
+                }
+            }
         })
     }
 

@@ -78,63 +78,49 @@ impl Lowering<'_> {
 
     /// An address as an access takes it: the last index is added on the way.
     pub(super) fn at(&mut self, address: &Expr) -> At {
-        match &address.kind {
-            Kind::Offset(base, index) => {
-                let inner = self.at(base);
-                let inner = match inner.index {
-                    By::Nothing => inner,
-                    By::Int(_) | By::Unsigned(_) | By::Long(_) => {
-                        let bytes = element(base.ty);
-                        let into = self.wide.take();
-                        self.emit(Instr::Offset {
-                            into,
-                            at: inner,
-                            bytes,
-                        });
-                        At {
-                            pointer: into,
-                            index: By::Nothing,
-                            base: Base::Any,
-                        }
-                    }
-                };
-                if matches!(index.kind, Kind::Whole(0)) {
-                    return inner;
-                }
-                let by = self.value(index);
-                let index = match index.ty.scalar() {
-                    Some(Scalar::Unsigned) => By::Unsigned(by),
-                    Some(Scalar::Long | Scalar::UnsignedLong) => By::Long(by),
-                    Some(Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double) | None => {
-                        By::Int(by)
-                    }
-                };
-                self.at = address.place;
-                At { index, ..inner }
-            }
-            Kind::Variable(index) => {
-                let base = if self.homes[*index].uniform {
-                    Base::Uniform
-                } else {
-                    Base::Any
-                };
-                At {
-                    pointer: self.read_home(*index, address.ty),
-                    index: By::Nothing,
-                    base,
-                }
-            }
-            Kind::Shared(_) | Kind::Local(_) => At {
-                pointer: self.value(address),
-                index: By::Nothing,
-                base: Base::Uniform,
-            },
-            _ => At {
-                pointer: self.value(address),
+        if let Kind::Offset(base, index) = &address.kind {
+            let inner = self.at(base);
+            return self.further(inner, base, index, address);
+        }
+        let fixed = if let Kind::Variable(index) = &address.kind {
+            self.homes[*index].uniform
+        } else {
+            matches!(address.kind, Kind::Shared(_) | Kind::Local(_))
+        };
+        At {
+            pointer: self.value(address),
+            index: By::Nothing,
+            base: if fixed { Base::Uniform } else { Base::Any },
+        }
+    }
+
+    /// An address some elements on; one index waits for the access, an earlier one is added here.
+    fn further(&mut self, mut inner: At, base: &Expr, index: &Expr, address: &Expr) -> At {
+        if !matches!(inner.index, By::Nothing) {
+            let bytes = element(base.ty);
+            let into = self.wide.take();
+            self.emit(Instr::Offset {
+                into,
+                at: inner,
+                bytes,
+            });
+            inner = At {
+                pointer: into,
                 index: By::Nothing,
                 base: Base::Any,
-            },
+            };
         }
+        if matches!(index.kind, Kind::Whole(0)) {
+            return inner;
+        }
+        let by = self.value(index);
+        let index = match index.ty.scalar() {
+            Some(Scalar::Unsigned) => By::Unsigned(by),
+            Some(Scalar::Long | Scalar::UnsignedLong) => By::Long(by),
+            Some(Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double) | None => By::Int(by),
+        };
+        self.at = address.place;
+        At { index, ..inner }
     }
 
     pub(super) fn assign(&mut self, target: &Target, value: &Expr) -> Reg {

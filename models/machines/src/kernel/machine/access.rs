@@ -228,7 +228,7 @@ impl Core<'_> {
             return None;
         }
         let offset = offset as usize;
-        if offset % bytes as usize != 0 {
+        if !offset.is_multiple_of(bytes as usize) {
             let verb = verb(kind);
             self.find(Fault::Misaligned, lane, || {
                 format!("{verb} {bytes} bytes at byte {offset}, which is no multiple of {bytes}")

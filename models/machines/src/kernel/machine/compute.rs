@@ -231,7 +231,9 @@ impl Core<'_> {
                     Scalar::Unsigned => i128::from(core.warp.narrow[usize::from(reg)][lane]),
                     Scalar::Long => i128::from(core.warp.wide[usize::from(reg)][lane] as i64),
                     Scalar::UnsignedLong => i128::from(core.warp.wide[usize::from(reg)][lane]),
-                    _ => i128::from(core.warp.narrow[usize::from(reg)][lane] as i32),
+                    Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                        i128::from(core.warp.narrow[usize::from(reg)][lane] as i32)
+                    }
                 }
             };
             let (x, y) = (read(self, a), read(self, b));
@@ -245,7 +247,11 @@ impl Core<'_> {
                 let low = match scalar {
                     Scalar::Long => -x == i128::from(i64::MAX) + 1 && y == -1,
                     Scalar::Int => -x == i128::from(i32::MAX) + 1 && y == -1,
-                    _ => false,
+                    Scalar::Bool
+                    | Scalar::Unsigned
+                    | Scalar::UnsignedLong
+                    | Scalar::Float
+                    | Scalar::Double => false,
                 };
                 if low {
                     self.find(Fault::Overflow, lane, || {
@@ -470,7 +476,7 @@ impl Core<'_> {
 
     pub(super) fn convert(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         if from.is_real() && !to.is_real() && to != Scalar::Bool {
-            self.to_whole(from, to, into, of);
+            self.whole_from_real(from, to, into, of);
             return;
         }
         let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
@@ -528,19 +534,26 @@ impl Core<'_> {
     }
 
     /// Towards zero; what does not fit becomes the nearest that does, as on a device, and is a fault.
-    fn to_whole(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
+    fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
         let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
         for lane in lanes(self.warp.mask) {
             let x = match from {
                 Scalar::Double => double(self.warp.wide[usize::from(of)][lane]),
-                _ => f64::from(float(self.warp.narrow[usize::from(of)][lane])),
+                Scalar::Bool
+                | Scalar::Int
+                | Scalar::Unsigned
+                | Scalar::Long
+                | Scalar::UnsignedLong
+                | Scalar::Float => f64::from(float(self.warp.narrow[usize::from(of)][lane])),
             };
             let whole = x.trunc();
             let (low, high) = match to {
                 Scalar::Unsigned => (0.0, 4_294_967_296.0),
                 Scalar::Long => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0),
                 Scalar::UnsignedLong => (0.0, 18_446_744_073_709_551_616.0),
-                _ => (-2_147_483_648.0, 2_147_483_648.0),
+                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                    (-2_147_483_648.0, 2_147_483_648.0)
+                }
             };
             if !(whole >= low && whole < high) {
                 self.find(Fault::Overflow, lane, || {
@@ -551,7 +564,9 @@ impl Core<'_> {
                 Scalar::Unsigned => narrow[lane] = whole as u32,
                 Scalar::Long => wide[lane] = whole as i64 as u64,
                 Scalar::UnsignedLong => wide[lane] = whole as u64,
-                _ => narrow[lane] = whole as i32 as u32,
+                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                    narrow[lane] = whole as i32 as u32
+                }
             }
         }
         if to.is_wide() {

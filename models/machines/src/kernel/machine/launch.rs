@@ -264,7 +264,11 @@ impl Machine {
                         .ok_or_else(|| {
                             error(format!("{value} does not fit into '{name}', a {scalar}"))
                         })?,
-                    _ => {
+                    Scalar::Bool
+                    | Scalar::Int
+                    | Scalar::Unsigned
+                    | Scalar::Long
+                    | Scalar::UnsignedLong => {
                         return Err(error(format!(
                             "'{name}' is a {scalar}, and {value} is no whole number"
                         )));

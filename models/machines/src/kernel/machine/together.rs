@@ -161,7 +161,11 @@ fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> Option<u64> 
             let less = match ty {
                 Scalar::Int => (a as u32 as i32) < old as u32 as i32,
                 Scalar::Long => (a as i64) < old as i64,
-                _ => a < old,
+                Scalar::Bool
+                | Scalar::Unsigned
+                | Scalar::UnsignedLong
+                | Scalar::Float
+                | Scalar::Double => a < old,
             };
             if a != old && less == (atomic == Atomic::Min) {
                 a

@@ -1,6 +1,5 @@
 //! A warp: 32 lanes with one instruction counter, and the masks that say which of them run.
 
-use super::traffic::Moved;
 use crate::kernel::code::{Code, Pc, Preset, WARP};
 use crate::kernel::source::Place;
 
@@ -176,12 +175,4 @@ pub(crate) struct Start<'a> {
     pub(crate) grid_dim: [u32; 3],
     /// Arguments as bits; of a buffer its address.
     pub(crate) params: &'a [u64],
-}
-
-impl Access {
-    pub(crate) fn moved(&mut self, moved: Moved) {
-        self.sectors += moved.sectors;
-        self.lines += moved.lines;
-        self.used += moved.used;
-    }
 }

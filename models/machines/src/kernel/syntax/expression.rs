@@ -28,8 +28,7 @@ fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Bool(_)
         | ExprKind::Null
         | ExprKind::Name(_)
-        | ExprKind::SizeOf(_)
-        | ExprKind::Broken => 0,
+        | ExprKind::SizeOf(_) => 0,
     };
     Expr {
         place,

@@ -26,11 +26,8 @@ impl Parser {
         }
         let start = self.place();
         let mut role = None;
-        loop {
-            let word = match self.token() {
-                Token::Name(word) => word.clone(),
-                _ => break,
-            };
+        while let Token::Name(word) = self.token() {
+            let word = word.clone();
             match word.as_str() {
                 "__global__" if role.is_none() => role = Some(Role::Kernel),
                 "__device__" if role.is_none() => role = Some(Role::Helper),

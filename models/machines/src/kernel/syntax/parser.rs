@@ -158,7 +158,12 @@ impl Parser {
                 self.advance();
                 Ok((name, place))
             }
-            other => {
+            other @ (Token::Name(_)
+            | Token::Integer { .. }
+            | Token::Double(_)
+            | Token::Float(_)
+            | Token::Mark(_)
+            | Token::End) => {
                 let message = format!("the name of {of} is missing; here is {other}");
                 self.lose(message, "")
             }
