@@ -4,8 +4,12 @@ mod assign;
 mod call;
 mod convert;
 mod declare;
+mod element;
 mod expression;
+mod function;
+mod name;
 mod statement;
+mod warp;
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
 //! From the typed tree to instructions. Helpers are written out where they are called.
 
+mod choice;
 mod expression;
 mod memory;
 mod statement;

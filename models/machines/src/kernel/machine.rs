@@ -5,14 +5,20 @@
 
 mod access;
 mod compute;
+mod convert;
 mod core;
 mod count;
 mod finding;
+mod functions;
 mod launch;
 mod memory;
+mod registers;
 mod schedule;
 mod together;
+mod touch;
 mod traffic;
+mod transfer;
+mod variables;
 mod view;
 mod warp;
 
@@ -31,7 +37,8 @@ pub use finding::{Fault, Finding, Findings};
 pub use launch::{Argument, Launch, LaunchError, Values};
 pub use memory::CellState;
 pub use schedule::Schedule;
-pub use view::{BlockView, Reach, ThreadState, VariableView};
+pub use variables::{Reach, VariableView};
+pub use view::{BlockView, ThreadState};
 pub use warp::{Access, AccessKind, WarpState};
 
 /// A buffer in global memory.

@@ -1,7 +1,8 @@
 //! Assignments, steps and arithmetic with addresses.
 
 use super::convert::converted;
-use super::expression::{compared, loaded, operation};
+use super::element::loaded;
+use super::expression::{compared, operation};
 use super::{Checked, Checker, Meaning};
 use crate::kernel::source::Place;
 use crate::kernel::syntax::{self, Binary, Direction, ExprKind, When};

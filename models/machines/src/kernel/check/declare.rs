@@ -2,79 +2,11 @@
 
 use super::{Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Told, known};
 use crate::kernel::source::Place;
-use crate::kernel::syntax::{
-    self, Declaration, Declarator, Initial, Role, StatementKind, Storage, TypeName,
-};
-use crate::kernel::typed::{
-    Born, Fate, Function, Index, Kind, Memory, Shared, Stmt, StmtKind, Variable,
-};
+use crate::kernel::syntax::{Declaration, Declarator, Initial, Storage, TypeName};
+use crate::kernel::typed::{Born, Fate, Index, Kind, Memory, Shared, Stmt, StmtKind, Variable};
 use crate::kernel::types::{Access, Extents, Type};
 
-/// How deep helpers may call helpers.
-const DEEPEST_CALLS: u32 = 16;
-
 impl Checker {
-    pub(super) fn function(&mut self, function: &syntax::Function) {
-        self.name.clone_from(&function.name);
-        self.result = Type::Void;
-        self.variables = Vec::new();
-        self.local_bytes = 0;
-        self.loops = 0;
-        self.height = 0;
-        if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
-            self.result = ty;
-        }
-        if function.role == Role::Kernel && self.result != Type::Void {
-            self.complain(
-                function.place,
-                "a kernel returns nothing",
-                "write __global__ void, and a buffer for the result",
-            );
-        }
-        let body = self.scoped(|checker| {
-            for param in &function.params {
-                let ty = match checker.type_of(param.ty, param.place, "an argument") {
-                    Ok(Type::Void) => {
-                        checker.complain(
-                            param.place,
-                            format!("'{}' has no type", param.name),
-                            "void is no argument's type",
-                        );
-                        continue;
-                    }
-                    Ok(ty) => ty,
-                    Err(Told) => continue,
-                };
-                let index = checker.variable(&param.name, param.place, ty, Born::WithValue);
-                checker.declare(&param.name, param.place, Meaning::Variable(index));
-            }
-            checker.statements(&function.body)
-        });
-        if self.result != Type::Void && !function.body.last().is_some_and(returns) {
-            self.complain(
-                function.place,
-                format!("'{}' may end without a value", function.name),
-                "end it with return",
-            );
-        }
-        if self.height > DEEPEST_CALLS {
-            self.complain(
-                function.place,
-                format!("calls nest more than {DEEPEST_CALLS} deep"),
-                "write some of them out",
-            );
-        }
-        self.functions.push(Function {
-            name: function.name.clone(),
-            result: self.result,
-            params: function.params.len(),
-            variables: std::mem::take(&mut self.variables),
-            body,
-            height: self.height,
-        });
-        self.places.push(function.place);
-    }
-
     /// A written type as the type of something that is no array.
     pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
         match (ty.scalar, ty.pointer) {
@@ -92,7 +24,7 @@ impl Checker {
         }
     }
 
-    fn variable(&mut self, name: &str, place: Place, ty: Type, born: Born) -> Index {
+    pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type, born: Born) -> Index {
         let in_memory = match ty {
             Type::Array { .. } => Memory::Local,
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Memory::Register,
@@ -402,16 +334,5 @@ fn number(kind: &Kind) -> Option<Number> {
         Some(Number::Real(*value))
     } else {
         None
-    }
-}
-
-/// Whether every way through a statement returns.
-fn returns(statement: &syntax::Statement) -> bool {
-    if let StatementKind::Block(statements) = &statement.kind {
-        statements.last().is_some_and(returns)
-    } else if let StatementKind::If(_, then, Some(otherwise)) = &statement.kind {
-        returns(then) && returns(otherwise)
-    } else {
-        matches!(statement.kind, StatementKind::Return(_))
     }
 }

@@ -1,11 +1,12 @@
 //! Expressions: names, operators and addresses.
 
 use super::convert::{arithmetic, converted};
-use super::{Checked, Checker, Meaning, Number};
-use crate::kernel::source::{Place, Suffix};
+use super::element::loaded;
+use super::{Checked, Checker};
+use crate::kernel::source::Place;
 use crate::kernel::syntax::{self, Binary, ExprKind, Unary};
-use crate::kernel::typed::{Axis, Comparison, Expr, Kind, Memory, Operation, Special};
-use crate::kernel::types::{Access, Scalar, Type};
+use crate::kernel::typed::{Comparison, Expr, Kind, Operation};
+use crate::kernel::types::{Scalar, Type};
 
 impl Checker {
     /// An expression whose value is used: arrays are the address of their first element.
@@ -107,152 +108,6 @@ impl Checker {
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, place),
         }
-    }
-
-    fn integer(&mut self, place: Place, value: u64, suffix: Suffix, base: u32) -> Checked<Expr> {
-        let fits = |scalar: Scalar| match scalar {
-            Scalar::Int => value <= i32::MAX as u64,
-            Scalar::Unsigned => value <= u64::from(u32::MAX),
-            Scalar::Long => value <= i64::MAX as u64,
-            Scalar::Bool | Scalar::UnsignedLong | Scalar::Float | Scalar::Double => true,
-        };
-        // A decimal number never becomes unsigned by itself; one in another base may.
-        let candidates: &[Scalar] = match (suffix, base) {
-            (Suffix::None, 10) => &[Scalar::Int, Scalar::Long],
-            (Suffix::None, _) => &[
-                Scalar::Int,
-                Scalar::Unsigned,
-                Scalar::Long,
-                Scalar::UnsignedLong,
-            ],
-            (Suffix::Unsigned, _) => &[Scalar::Unsigned, Scalar::UnsignedLong],
-            (Suffix::Long, 10) => &[Scalar::Long],
-            (Suffix::Long, _) => &[Scalar::Long, Scalar::UnsignedLong],
-            (Suffix::UnsignedLong, _) => &[Scalar::UnsignedLong],
-        };
-        match candidates.iter().find(|scalar| fits(**scalar)) {
-            Some(scalar) => Ok(Expr {
-                place,
-                ty: Type::Scalar(*scalar),
-                kind: Kind::Whole(value as i64),
-            }),
-            None => self.tell(
-                place,
-                format!("{value} does not fit into 64 signed bits"),
-                "write ull behind it",
-            ),
-        }
-    }
-
-    fn name(&mut self, name: &str, place: Place) -> Checked<Expr> {
-        let meaning = match (self.meaning(name), name) {
-            (Some(meaning), _) => meaning,
-            (None, "warpSize") => {
-                return Ok(Expr {
-                    place,
-                    ty: Type::Scalar(Scalar::Int),
-                    kind: Kind::WarpSize,
-                });
-            }
-            (None, "threadIdx" | "blockIdx" | "blockDim" | "gridDim") => {
-                return self.tell(
-                    place,
-                    format!("'{name}' has three parts"),
-                    format!("write {name}.x, .y or .z"),
-                );
-            }
-            (None, _) => {
-                let scopes = self
-                    .scopes
-                    .iter()
-                    .flat_map(|scope| scope.keys().map(String::as_str));
-                let special = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
-                let near =
-                    mlsys_lab::nearest::nearest(name, scopes.chain(special)).map(str::to_owned);
-                let help = near.map_or_else(
-                    || "declare it before it is used".to_owned(),
-                    |near| format!("did you mean '{near}'?"),
-                );
-                return self.tell(place, format!("'{name}' is not declared"), help);
-            }
-        };
-        Ok(match meaning {
-            Meaning::Constant(scalar, number) => {
-                let kind = match number {
-                    Number::Whole(value) => Kind::Whole(value),
-                    Number::Real(value) => Kind::Real(value),
-                };
-                Expr {
-                    place,
-                    ty: Type::Scalar(scalar),
-                    kind,
-                }
-            }
-            Meaning::Variable(index) => {
-                let ty = self.variables[index].ty;
-                let kind = match ty {
-                    Type::Array { .. } => Kind::Local(index),
-                    Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Kind::Variable(index),
-                };
-                Expr { place, ty, kind }
-            }
-            Meaning::Shared(index) => {
-                let ty = self.shared[index].ty;
-                let kind = Kind::Shared(index);
-                match ty {
-                    Type::Scalar(to) => loaded(Expr {
-                        place,
-                        ty: Type::Pointer {
-                            to,
-                            access: Access::Mutable,
-                        },
-                        kind,
-                    }),
-                    Type::Void | Type::Pointer { .. } | Type::Array { .. } => {
-                        Expr { place, ty, kind }
-                    }
-                }
-            }
-        })
-    }
-
-    fn member(&mut self, of: &syntax::Expr, member: &str, place: Place) -> Checked<Expr> {
-        let name = if let ExprKind::Name(name) = &of.kind {
-            Some(name.as_str()).filter(|name| self.meaning(name).is_none())
-        } else {
-            None
-        };
-        let name = name.unwrap_or_default();
-        let special = match name {
-            "threadIdx" => Special::ThreadIdx,
-            "blockIdx" => Special::BlockIdx,
-            "blockDim" => Special::BlockDim,
-            "gridDim" => Special::GridDim,
-            _ => return self.tell(
-                place,
-                format!(
-                    "only threadIdx, blockIdx, blockDim and gridDim have parts, here is .{member}"
-                ),
-                "structures are not part of this",
-            ),
-        };
-        let axis = match member {
-            "x" => Axis::X,
-            "y" => Axis::Y,
-            "z" => Axis::Z,
-            _ => {
-                return self.tell(
-                    place,
-                    format!("{name} has no part '{member}'"),
-                    "its parts are x, y and z",
-                );
-            }
-        };
-        Ok(Expr {
-            place,
-            ty: Type::Scalar(Scalar::Unsigned),
-            kind: Kind::Special(special, axis),
-        })
     }
 
     fn unary(&mut self, operator: Unary, operand: &syntax::Expr, place: Place) -> Checked<Expr> {
@@ -401,111 +256,6 @@ impl Checker {
             kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
         })
     }
-
-    /// The address of an element: `a[i]`, also of a row of an array of arrays.
-    pub(super) fn element(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
-        let ExprKind::Index(base, index) = &expr.kind else {
-            return self.value(expr);
-        };
-        let place = expr.place;
-        // A row of an array of arrays stays an address; what is a number already has no elements.
-        let base = if let ExprKind::Index(..) = &base.kind {
-            self.element(base).map(loaded)
-        } else {
-            self.expr(base)
-        };
-        let index = self.value(index);
-        let (base, index) = (base?, index?);
-        let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
-            return self.tell(
-                index.place,
-                format!("an index is a whole number, this is a {}", index.ty),
-                "write (int)x",
-            );
-        };
-        let index = converted(index, scalar, scalar.promoted());
-        match base.ty {
-            Type::Pointer { .. } => Ok(Expr {
-                place,
-                ty: base.ty,
-                kind: Kind::Offset(Box::new(base), Box::new(index)),
-            }),
-            Type::Array {
-                of,
-                extents,
-                access,
-            } => {
-                let inner = extents.inner();
-                let stride = inner.elements() as i64;
-                let scalar = scalar.promoted();
-                let index = scaled(index, stride, scalar, place);
-                // The rows chosen so far and this one are one sum, so that there is one address.
-                let (base, index) = if let Kind::Offset(first, before) = base.kind {
-                    let one = before.ty.scalar().unwrap_or(scalar);
-                    let ty = one.meeting(scalar);
-                    let before = converted(*before, one, ty);
-                    let index = converted(index, scalar, ty);
-                    let sum = arithmetic(Operation::Add, ty, before, index, place);
-                    (*first, sum)
-                } else {
-                    let ty = Type::Pointer { to: of, access };
-                    (Expr { ty, ..base }, index)
-                };
-                let ty = if inner.list().is_empty() {
-                    Type::Pointer { to: of, access }
-                } else {
-                    Type::Array {
-                        of,
-                        extents: inner,
-                        access,
-                    }
-                };
-                Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Offset(Box::new(base), Box::new(index)),
-                })
-            }
-            ty @ (Type::Void | Type::Scalar(_)) => self.tell(
-                place,
-                format!("a {ty} has no elements"),
-                "only arrays and pointers are indexed",
-            ),
-        }
-    }
-
-    fn address(&mut self, operand: &syntax::Expr, place: Place) -> Checked<Expr> {
-        if let ExprKind::Name(name) = &operand.kind
-            && let Some(Meaning::Variable(index)) = self.meaning(name)
-            && let Type::Scalar(to) = self.variables[index].ty
-        {
-            self.variables[index].in_memory = Memory::Local;
-            return Ok(Expr {
-                place,
-                ty: Type::Pointer {
-                    to,
-                    access: Access::Mutable,
-                },
-                kind: Kind::Local(index),
-            });
-        }
-        let element = if let ExprKind::Index(..) = &operand.kind {
-            self.element(operand)?
-        } else {
-            self.expr(operand)?
-        };
-        if let Kind::Load(address) = element.kind {
-            return Ok(Expr { place, ..*address });
-        }
-        if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
-            return Ok(Expr { place, ..element });
-        }
-        self.tell(
-            place,
-            "this has no address",
-            "'&' takes a variable or an element",
-        )
-    }
 }
 
 /// What a minus in front makes of a number; of a known one again a known one.
@@ -522,30 +272,6 @@ fn negated(value: Expr, scalar: Scalar, place: Place) -> Expr {
         Kind::Negate(Box::new(value))
     };
     Expr { place, ty, kind }
-}
-
-/// What lies at an address: a number, or still an array of them.
-pub(super) fn loaded(address: Expr) -> Expr {
-    match address.ty {
-        Type::Pointer { to, .. } => Expr {
-            place: address.place,
-            ty: Type::Scalar(to),
-            kind: Kind::Load(Box::new(address)),
-        },
-        Type::Void | Type::Scalar(_) | Type::Array { .. } => address,
-    }
-}
-
-fn scaled(index: Expr, stride: i64, scalar: Scalar, place: Place) -> Expr {
-    if stride == 1 {
-        return index;
-    }
-    let stride = Expr {
-        place,
-        ty: Type::Scalar(scalar),
-        kind: Kind::Whole(stride),
-    };
-    arithmetic(Operation::Multiply, scalar, index, stride, place)
 }
 
 /// A comparison, with its sides swapped where only the other order exists.

@@ -1,11 +1,10 @@
 //! Loads and stores: where each lane reaches, what that moves, and what is wrong with it.
 
-use super::core::{Core, block_of, lanes, thread_of};
+use super::core::{Core, lanes};
 use super::finding::Fault;
-use super::memory::{POISON, Touch, word};
 use super::traffic::{Moved, moved, replays};
 use super::warp::{Access, AccessKind, Wide};
-use crate::kernel::code::{At, Base, By, Reg, WARP, address};
+use crate::kernel::code::{At, Base, By, WARP, address};
 use crate::kernel::types::Scalar;
 
 /// Where one lane reaches, once it has been found right.
@@ -50,7 +49,7 @@ impl Core<'_> {
 
     /// Where all lanes reach one after the other in one buffer: its number and the first byte.
     #[inline(always)]
-    fn contiguous(&self, at: At, ty: Scalar) -> Option<(usize, usize)> {
+    pub(super) fn contiguous(&self, at: At, ty: Scalar) -> Option<(usize, usize)> {
         if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Base::Uniform {
             return None;
         }
@@ -82,7 +81,7 @@ impl Core<'_> {
         inside.then_some((buffer, begin as usize))
     }
 
-    fn swept(&mut self, begin: usize, kind: AccessKind, buffer: usize, pc: usize) {
+    pub(super) fn swept(&mut self, begin: usize, kind: AccessKind, buffer: usize, pc: usize) {
         let sectors = ((begin + 4 * WARP - 1) / 32 - begin / 32 + 1) as u64;
         let lines = ((begin + 4 * WARP - 1) / 128 - begin / 128 + 1) as u64;
         let moved = Moved {
@@ -243,258 +242,6 @@ impl Core<'_> {
             address::SHARED => Target::Shared { offset },
             _ => Target::Local { offset },
         })
-    }
-
-    /// Notes the touch of a lane in the cells it reaches.
-    pub(super) fn touch(&mut self, target: Target, bytes: u32, touch: Touch, lane: usize) {
-        let thread = (self.warp.first + lane as u32) as u16;
-        let who = self.who;
-        let (store, offset) = match target {
-            Target::Global { buffer, offset } => (&mut self.buffers[buffer].store, offset),
-            Target::Shared { offset } => (&mut *self.shared, offset),
-            Target::Local { .. } => {
-                if touch != Touch::Write {
-                    self.own_written(target, bytes, lane);
-                }
-                return;
-            }
-        };
-        let (from, to) = (
-            store.cell_of(offset),
-            store.cell_of(offset + bytes as usize - 1),
-        );
-        let mut poison = false;
-        for cell in from..=to {
-            let store = match target {
-                Target::Global { buffer, .. } => &mut self.buffers[buffer].store,
-                Target::Shared { .. } | Target::Local { .. } => &mut *self.shared,
-            };
-            let other = store.cells[cell].other();
-            let found = store.cells[cell].touch(who, thread, touch);
-            poison |= found.poison;
-            if found.race {
-                self.race(target, bytes, touch, lane, other);
-            }
-        }
-        if poison {
-            let name = self.name(target, bytes);
-            self.find(Fault::Uninitialized, lane, || {
-                format!("reads {name}, which nobody has written")
-            });
-        }
-    }
-
-    fn race(
-        &mut self,
-        target: Target,
-        bytes: u32,
-        touch: Touch,
-        lane: usize,
-        (block, thread): (u32, u16),
-    ) {
-        let name = self.name(target, bytes);
-        let (own, block) = (self.block, block_of(block, self.grid_dim));
-        let thread = thread_of(u32::from(thread), self.block_dim);
-        let verb = match touch {
-            Touch::Write => "writes",
-            Touch::Read => "reads",
-            Touch::Atomic => "changes",
-        };
-        self.find(Fault::Race, lane, || {
-            let of = if block == own {
-                "of the same block".to_owned()
-            } else {
-                format!("of block {block:?}")
-            };
-            format!(
-                "{verb} {name}, and thread {thread:?} {of} touches it too with no barrier between"
-            )
-        });
-    }
-
-    fn name(&self, target: Target, bytes: u32) -> String {
-        match target {
-            Target::Global { buffer, offset } => {
-                let buffer = &self.buffers[buffer];
-                format!("{}[{}]", buffer.name, offset / buffer.of.bytes() as usize)
-            }
-            Target::Shared { offset } => {
-                let at = offset as u32;
-                let array = self.code.shared.iter().find(|shared| {
-                    let end = if shared.bytes == 0 {
-                        u32::MAX
-                    } else {
-                        shared.offset + shared.bytes
-                    };
-                    (shared.offset..end).contains(&at)
-                });
-                match array {
-                    Some(array) => format!("{}[{}]", array.name, (at - array.offset) / bytes),
-                    None => format!("byte {at} of shared memory"),
-                }
-            }
-            Target::Local { offset } => format!("byte {offset} of its own arrays"),
-        }
-    }
-
-    pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: At, pc: usize) {
-        if let Some((buffer, begin)) = self.contiguous(at, ty) {
-            self.load_swept(into, buffer, begin, pc);
-            return;
-        }
-        let targets = self.reach(at, ty, AccessKind::Load, pc);
-        let (mut narrow, mut wide) = (
-            [POISON; WARP],
-            [u64::from(POISON) << 32 | u64::from(POISON); WARP],
-        );
-        for lane in lanes(self.warp.mask) {
-            let Some(target) = targets[lane] else {
-                continue;
-            };
-            self.touch(target, ty.bytes(), Touch::Read, lane);
-            let value = self.read(target, ty, lane);
-            narrow[lane] = value as u32;
-            wide[lane] = value;
-        }
-        if ty == Scalar::Bool {
-            // A bool that nobody wrote is true, whatever its bits.
-            narrow = narrow.map(|value| u32::from(value != 0));
-        }
-        if ty.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
-    }
-
-    fn load_swept(&mut self, into: Reg, buffer: usize, begin: usize, pc: usize) {
-        let (who, first) = (self.who, self.warp.first as u16);
-        let store = &mut self.buffers[buffer].store;
-        let mut result = [0; WARP];
-        for (lane, value) in result.iter_mut().enumerate() {
-            *value = word(&store.bytes[begin..begin + 4 * WARP], 4 * lane);
-        }
-        let mut unusual = 0_u32;
-        let cell = begin >> 2;
-        for (lane, cell) in store.cells[cell..cell + WARP].iter_mut().enumerate() {
-            let before = *cell;
-            let found = cell.touch(who, first + lane as u16, Touch::Read);
-            if found.poison || found.race {
-                // Told below, by the way that takes its time.
-                *cell = before;
-                unusual |= 1 << lane;
-            }
-        }
-        for lane in lanes(unusual) {
-            self.touch(
-                Target::Global {
-                    buffer,
-                    offset: begin + 4 * lane,
-                },
-                4,
-                Touch::Read,
-                lane,
-            );
-        }
-        self.swept(begin, AccessKind::Load, buffer, pc);
-        self.put(into, &result);
-    }
-
-    pub(super) fn read(&self, target: Target, ty: Scalar, lane: usize) -> u64 {
-        match target {
-            Target::Global { buffer, offset } => self.buffers[buffer].store.read(offset, ty),
-            Target::Shared { offset } => self.shared.read(offset, ty),
-            Target::Local { offset } => {
-                let at = lane * self.code.local + offset;
-                let mut value = [0; 8];
-                let length = ty.bytes() as usize;
-                value[..length].copy_from_slice(&self.warp.local[at..at + length]);
-                u64::from_le_bytes(value)
-            }
-        }
-    }
-
-    pub(super) fn write(&mut self, target: Target, ty: Scalar, lane: usize, value: u64) {
-        match target {
-            Target::Global { buffer, offset } => {
-                self.buffers[buffer].store.write(offset, ty, value)
-            }
-            Target::Shared { offset } => self.shared.write(offset, ty, value),
-            Target::Local { offset } => {
-                let at = lane * self.code.local + offset;
-                let length = ty.bytes() as usize;
-                self.warp.local[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
-                self.warp.written[at..at + length].fill(1);
-            }
-        }
-    }
-
-    pub(super) fn value(&self, reg: Reg, ty: Scalar, lane: usize) -> u64 {
-        if ty.is_wide() {
-            self.warp.wide[usize::from(reg)][lane]
-        } else {
-            u64::from(self.warp.narrow[usize::from(reg)][lane])
-        }
-    }
-
-    pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: At, pc: usize) {
-        if let Some((buffer, begin)) = self.contiguous(at, ty) {
-            self.store_swept(from, buffer, begin, pc);
-            return;
-        }
-        let targets = self.reach(at, ty, AccessKind::Store, pc);
-        for lane in lanes(self.warp.mask) {
-            let Some(target) = targets[lane] else {
-                continue;
-            };
-            self.touch(target, ty.bytes(), Touch::Write, lane);
-            self.write(target, ty, lane, self.value(from, ty, lane));
-        }
-    }
-
-    fn store_swept(&mut self, from: Reg, buffer: usize, begin: usize, pc: usize) {
-        let (who, first) = (self.who, self.warp.first as u16);
-        let values = self.narrow(from);
-        let store = &mut self.buffers[buffer].store;
-        for (lane, bytes) in store.bytes[begin..begin + 4 * WARP]
-            .chunks_exact_mut(4)
-            .enumerate()
-        {
-            bytes.copy_from_slice(&values[lane].to_le_bytes());
-        }
-        let mut unusual = 0_u32;
-        let cell = begin >> 2;
-        for (lane, cell) in store.cells[cell..cell + WARP].iter_mut().enumerate() {
-            let before = *cell;
-            if cell.touch(who, first + lane as u16, Touch::Write).race {
-                *cell = before;
-                unusual |= 1 << lane;
-            }
-        }
-        for lane in lanes(unusual) {
-            self.touch(
-                Target::Global {
-                    buffer,
-                    offset: begin + 4 * lane,
-                },
-                4,
-                Touch::Write,
-                lane,
-            );
-        }
-        self.swept(begin, AccessKind::Store, buffer, pc);
-    }
-
-    /// Tells of reads of the thread's own arrays that it never wrote.
-    fn own_written(&mut self, target: Target, bytes: u32, lane: usize) {
-        if let Target::Local { offset } = target {
-            let at = lane * self.code.local + offset;
-            if self.warp.written[at..at + bytes as usize].contains(&0) {
-                self.find(Fault::Uninitialized, lane, || {
-                    "reads its own array where it has not written".to_owned()
-                });
-            }
-        }
     }
 }
 
