@@ -5,32 +5,54 @@
 //! fit in 64 bits is an error, never a wrapped number.
 
 mod activation_memory;
+mod bank_conflicts;
+mod coalescing;
+mod divergence;
+mod doubling_time;
 mod expression;
+mod gpu_peak;
 pub mod graph;
 mod integer;
 mod intensity;
 pub mod kernel;
 mod launch_geometry;
+mod multiprocessor;
 mod occupancy;
+mod pattern;
 mod picture;
+mod prefill_decode;
+mod roofline;
+mod sm_limits;
 mod steps;
 mod thread_index;
 mod transformer;
 mod transformer_flops;
 mod transformer_params;
+mod waves;
+mod window_sum;
 
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 
 pub use activation_memory::ActivationMemory;
+pub use bank_conflicts::BankConflicts;
+pub use coalescing::Coalescing;
+pub use divergence::Divergence;
+pub use doubling_time::DoublingTime;
+pub use gpu_peak::GpuPeak;
 pub use graph::Graph;
 use graph::engine::Engine;
 pub use intensity::Intensity;
 pub use launch_geometry::LaunchGeometry;
 pub use occupancy::Occupancy;
+pub use prefill_decode::PrefillDecode;
+pub use roofline::Roofline;
+pub use sm_limits::SmLimits;
 pub use thread_index::ThreadIndex;
 pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
+pub use waves::Waves;
+pub use window_sum::WindowSum;
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -51,13 +73,23 @@ pub fn labs_beside(engine: Box<dyn Engine>) -> Result<Vec<Box<dyn Lab>>, SchemaE
 fn all(graph: Graph) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(graph),
+        Box::new(GpuPeak::new()?),
+        Box::new(SmLimits::new()?),
         Box::new(ThreadIndex::new()?),
         Box::new(LaunchGeometry::new()?),
+        Box::new(WindowSum::new()?),
         Box::new(Occupancy::new()?),
+        Box::new(Coalescing::new()?),
+        Box::new(BankConflicts::new()?),
+        Box::new(Divergence::new()?),
+        Box::new(Waves::new()?),
+        Box::new(kernel::KernelLab::new()?),
         Box::new(Intensity::new()?),
+        Box::new(Roofline::new()?),
         Box::new(ActivationMemory::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
-        Box::new(kernel::KernelLab::new()?),
+        Box::new(DoublingTime::new()?),
+        Box::new(PrefillDecode::new()?),
     ])
 }

@@ -1,13 +1,15 @@
 //! Kind `occupancy`: how many blocks and warps fit on one multiprocessor, and which resource runs out first.
 
-mod multiprocessor;
+mod explain;
+mod residency;
 
 use mlsys_lab::frame::Bar;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
+use crate::multiprocessor::Multiprocessor;
 use crate::picture;
-use multiprocessor::{Kernel, Multiprocessor, Residency};
+use residency::{Kernel, Residency};
 
 /// Block sizes that the second picture compares.
 const BLOCK_SIZES: [i64; 10] = [32, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
@@ -55,13 +57,15 @@ impl Lab for Occupancy {
         run.scalar("limiters", Value::Array(limiters.collect()));
         picture::offer(run, "limits", || limits(&resident));
         picture::offer(run, "block-sizes", || block_sizes(&kernel, &sm));
+        picture::offer(run, "lifts", || explain::lifts(&kernel, &sm, &resident));
+        picture::offer(run, "steps", || explain::steps(&kernel, &sm, &resident));
         Ok(())
     }
 }
 
 /// Blocks that each resource admits, the scarcest marked.
 fn limits(resident: &Residency) -> Frame {
-    let bar = |(resource, blocks): (multiprocessor::Resource, i64)| {
+    let bar = |(resource, blocks): (residency::Resource, i64)| {
         let limiting = blocks == resident.blocks_per_sm;
         picture::bar(
             resource.name(),

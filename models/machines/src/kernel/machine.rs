@@ -364,5 +364,12 @@ impl Code {
     }
 }
 
+/// Sectors, lines and bytes used of one warp's access.
+#[cfg(test)]
+pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
+    let moved = traffic::moved(addresses, bytes);
+    (moved.sectors, moved.lines, moved.used)
+}
+
 /// Lanes of a warp, for whoever draws them.
 pub const LANES: usize = WARP;

@@ -59,6 +59,49 @@ const CASES: &[(&str, &[&str])] = &[
             "threads_per_block=1",
         ],
     ),
+    ("gpu-peak", &[]),
+    (
+        "gpu-peak",
+        &[
+            "quoted_flops_per_second=1e15",
+            "baseline_flops_per_second=1e14",
+        ],
+    ),
+    ("sm-limits", &[]),
+    ("sm-limits", &["gpu=a100-sxm4-40gb", "carveout_percent=100"]),
+    ("window-sum", &[]),
+    (
+        "window-sum",
+        &[
+            "elements=1000000",
+            "threads_per_block=1024",
+            "radius=1000000000000",
+        ],
+    ),
+    ("coalescing", &[]),
+    (
+        "coalescing",
+        &["byte_address=2^50 + 31*lane", "access_bytes=16"],
+    ),
+    ("bank-conflicts", &[]),
+    ("bank-conflicts", &["word_index=33*lane + 7"]),
+    ("divergence", &[]),
+    (
+        "divergence",
+        &["threads=1", "condition=s", "steps=[0, 1.0]"],
+    ),
+    ("waves", &[]),
+    ("waves", &["blocks=1000000000000", "blocks_per_sm=3"]),
+    (
+        "waves",
+        &["rows=1000000000", "columns=1000000000", "tile_rows=1"],
+    ),
+    ("roofline", &[]),
+    ("roofline", &["flops=1e12", "bytes=1"]),
+    ("doubling-time", &[]),
+    ("doubling-time", &["factor=1e300", "months=12"]),
+    ("prefill-decode", &[]),
+    ("prefill-decode", &["kv_bytes_per_sequence=1e9", "batch=3"]),
     ("intensity", &[]),
     ("intensity", &["operation=elementwise", "elements=7"]),
     ("intensity", &["operation=dot"]),
@@ -168,6 +211,67 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "compute_capability=7.0",
         ),
         (
+            "gpu-peak",
+            "units",
+            &["precision=fp16-tensor"],
+            "quoted_flops_per_second=1e15",
+        ),
+        (
+            "gpu-peak",
+            "flops_per_sm_per_clock",
+            &["precision=fp16-tensor"],
+            "quoted_flops_per_second=1e15",
+        ),
+        (
+            "gpu-peak",
+            "ratio",
+            &["baseline_flops_per_second=1e12"],
+            "precision=fp32",
+        ),
+        (
+            "gpu-peak",
+            "sparse_ratio",
+            &["baseline_flops_per_second=1e12"],
+            "precision=fp32",
+        ),
+        (
+            "sm-limits",
+            "carveout_bytes",
+            &["carveout_percent=0"],
+            "compute_capability=8.0",
+        ),
+        (
+            "sm-limits",
+            "device_warps",
+            &["sms=4"],
+            "compute_capability=8.0",
+        ),
+        (
+            "sm-limits",
+            "device_threads",
+            &["gpu=v100-sxm2-16gb"],
+            "compute_capability=8.0",
+        ),
+        ("waves", "tile_efficiency", &["rows=1"], "blocks=7"),
+        (
+            "roofline",
+            "compute_seconds",
+            &["flops=1", "bytes=1"],
+            "flops=1",
+        ),
+        (
+            "roofline",
+            "memory_seconds",
+            &["flops=1", "bytes=1"],
+            "bytes=1",
+        ),
+        (
+            "roofline",
+            "seconds",
+            &["flops=1", "bytes=1"],
+            "intensity=1",
+        ),
+        (
             "transformer-flops",
             "mfu",
             &["devices=8", "seconds=1.0"],
@@ -199,7 +303,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(
-        all, 9,
+        all, 20,
         "a metric with a condition is missing from the table above"
     );
 }
@@ -239,7 +343,9 @@ fn well_formed(frame: &Frame, place: &str) {
             assert_eq!(map.cells.len(), map.columns * map.rows, "{place}");
             assert!(!map.cells.is_empty(), "{place}");
             assert!(
-                map.cells.iter().all(|c| (map.low..=map.high).contains(c)),
+                map.cells
+                    .iter()
+                    .all(|c| c.is_nan() || (map.low..=map.high).contains(c)),
                 "{place}"
             );
             let inside = |(a, b): (f32, f32), at: f32| (a.min(b)..=a.max(b)).contains(&at);

@@ -346,3 +346,122 @@ fn graph_shows_where_an_expression_is_wrong() {
     let escape = error("graph", &["expression=x + \u{1b}[31m"]).to_string();
     assert!(!escape.contains('\u{1b}'), "{escape:?}");
 }
+
+#[test]
+fn the_labs_of_patterns_show_where_one_is_wrong() {
+    refused(
+        "coalescing",
+        &[
+            (
+                &["byte_address=4*lnae"],
+                &[
+                    "nothing is called `lnae`",
+                    "did you mean `lane`?",
+                    "column 3",
+                    "^^^^",
+                ],
+            ),
+            (
+                &["byte_address=4*tid"],
+                &["nothing is called `tid`", "lane, warpSize"],
+            ),
+            (
+                &["byte_address=4*lane - 8"],
+                &["the address is -8 where lane is 0"],
+            ),
+            (
+                &["byte_address=1000 + 100/(lane - 3)"],
+                &["division by zero where lane is 3"],
+            ),
+            (&["byte_address=0.5*lane"], &["integers"]),
+            (&["byte_address="], &["byte_address"]),
+            (&["access_bytes=17"], &["access_bytes", "1 to 16"]),
+            (&["byte_address=2^60"], &["beyond 2^53"]),
+        ],
+    );
+    refused(
+        "bank-conflicts",
+        &[
+            (
+                &["word_index=lane - 1"],
+                &["the word is -1 where lane is 0"],
+            ),
+            (&["word_index=sqrt(lane)"], &["sqrt"]),
+        ],
+    );
+    refused(
+        "divergence",
+        &[
+            (&["condition=tid %"], &["condition", "column"]),
+            (&["condition=tid % s", "steps=[0]"], &["division by zero"]),
+            (&["condition=x"], &["tid, lane, warp, warpSize, s"]),
+            (&["steps=[]"], &["steps", "1 to 4096"]),
+            (&["steps=[0.5]"], &["steps", "whole numbers"]),
+            (&["threads=1025"], &["threads", "1 to 1024"]),
+        ],
+    );
+}
+
+#[test]
+fn the_labs_of_machines_refuse_what_no_machine_is() {
+    refused(
+        "gpu-peak",
+        &[
+            (&["gpu=tpu-v3", "precision=bf16-tensor"], &["sms", "tpu-v3"]),
+            (&["precision=fp8-tensor"], &["v100-sxm2-16gb", "fp8-tensor"]),
+            (
+                &["sms=9000000000000000000", "units_per_sm=9"],
+                &["sms, units_per_sm", "units would be beyond"],
+            ),
+        ],
+    );
+    refused(
+        "sm-limits",
+        &[
+            (&["carveout_percent=101"], &["carveout_percent", "0 to 100"]),
+            (&["sms=9000000000000000000"], &["sms", "beyond"]),
+            (
+                &["instruction_latency_cycles=9000000000000000000"],
+                &["instruction_latency_cycles", "beyond"],
+            ),
+        ],
+    );
+    refused(
+        "window-sum",
+        &[
+            (&["radius=9000000000000000000"], &["radius", "beyond"]),
+            (
+                &["radius=4000000000000000000"],
+                &["elements, radius", "beyond"],
+            ),
+            (&["load_guard=halo"], &["load_guard", "padded"]),
+        ],
+    );
+    refused(
+        "waves",
+        &[
+            (&["blocks=0"], &["blocks", "1 and above"]),
+            (&["gpu=tpu-v5e"], &["sms", "tpu-v5e"]),
+            (
+                &[
+                    "rows=9000000000000000000",
+                    "columns=9000000000000000000",
+                    "tile_rows=1",
+                ],
+                &["rows, columns", "tiles would be beyond"],
+            ),
+            (
+                &["sms=9000000000000000000", "blocks_per_sm=9"],
+                &["sms, blocks_per_sm", "slots would be beyond"],
+            ),
+        ],
+    );
+    refused(
+        "roofline",
+        &[(
+            &["precision=fp8-tensor"],
+            &["peak_flops_per_second", "a100-sxm4-40gb"],
+        )],
+    );
+    refused("doubling-time", &[(&["factor=1"], &["factor", "above 1"])]);
+}

@@ -107,3 +107,33 @@ fn a_graph_that_fails_reports_no_metric_but_shows_where_it_broke() {
     let values: Vec<&Value> = table.rows.iter().map(|row| &row[2]).collect();
     assert_eq!(values, [&Value::Float(-1.0), &"NaN".into(), &"NaN".into()]);
 }
+
+#[test]
+fn a_machine_that_does_nothing_fails_instead_of_answering() {
+    for (kind, set, metric) in [
+        (
+            "roofline",
+            &["bandwidth_bytes_per_second=0"][..],
+            "ridge_intensity",
+        ),
+        ("roofline", &["peak_flops_per_second=0"], "fraction_of_peak"),
+        ("roofline", &["flops=1", "bytes=0"], "intensity"),
+        ("prefill-decode", &["utilization=0"], "prefill_seconds"),
+        (
+            "prefill-decode",
+            &["bandwidth_bytes_per_second=0"],
+            "weight_seconds",
+        ),
+        ("doubling-time", &["months=0"], "factor_per_year"),
+        ("gpu-peak", &["baseline_flops_per_second=0"], "ratio"),
+        ("gpu-peak", &["clock_hertz=1e308"], "flops_per_second"),
+    ] {
+        let error = error(kind, set);
+        assert!(!error.is_usage(), "{kind} {set:?}: {error}");
+        let message = error.to_string();
+        assert!(
+            message.starts_with(&format!("{metric} is not finite")),
+            "{kind} {set:?}: {message}"
+        );
+    }
+}

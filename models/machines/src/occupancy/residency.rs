@@ -1,56 +1,12 @@
-//! What a multiprocessor has, what a kernel needs, and how often the one goes into the other.
+//! What a kernel needs, and how often that goes into what a multiprocessor has.
 
-use mlsys_lab::params::{ParamError, Problem};
-use mlsys_lab::{LabError, Tables};
+use mlsys_lab::LabError;
 
 use crate::integer::{div_up, too_large, up};
-
-const WARP: i64 = 32;
+use crate::multiprocessor::{Multiprocessor, WARP};
 
 /// Registers are handed to a warp in units of this many (cuda_occupancy.h, every generation in the table).
 const REGISTER_UNIT: i64 = 256;
-
-/// The resources of one multiprocessor, a row of table `compute_capability`.
-pub(super) struct Multiprocessor {
-    max_warps: i64,
-    max_blocks: i64,
-    registers: i64,
-    sub_cores: i64,
-    shared_bytes: i64,
-    max_shared_bytes_per_block: i64,
-    shared_reserved_bytes: i64,
-    shared_granularity_bytes: i64,
-}
-
-impl Multiprocessor {
-    /// The multiprocessor of a compute capability such as `8.0`.
-    pub(super) fn of(compute_capability: &str) -> Result<Self, LabError> {
-        let field = |name: &str| {
-            Tables::builtin()
-                .field("compute_capability", compute_capability, name)
-                .and_then(|value| value.as_f64())
-                .map(|value| value as i64)
-                .ok_or_else(|| {
-                    LabError::Param(ParamError {
-                        param: "compute_capability".to_owned(),
-                        problem: Problem::Unset {
-                            entry: Some(format!("compute_capability.{compute_capability}.{name}")),
-                        },
-                    })
-                })
-        };
-        Ok(Self {
-            max_warps: field("max_warps_per_sm")?,
-            max_blocks: field("max_blocks_per_sm")?,
-            registers: field("registers_per_sm")?,
-            sub_cores: field("sub_cores")?,
-            shared_bytes: field("shared_bytes_per_sm")?,
-            max_shared_bytes_per_block: field("max_shared_bytes_per_block")?,
-            shared_reserved_bytes: field("shared_reserved_bytes_per_block")?,
-            shared_granularity_bytes: field("shared_granularity_bytes")?,
-        })
-    }
-}
 
 /// What one block of a kernel needs.
 pub(super) struct Kernel {
@@ -58,6 +14,33 @@ pub(super) struct Kernel {
     pub(super) registers_per_thread: i64,
     pub(super) static_shared_bytes: i64,
     pub(super) dynamic_shared_bytes: i64,
+}
+
+impl Kernel {
+    /// Registers are handed out by warp: R = up(32*registers_per_thread, 256)
+    pub(super) fn registers_per_warp(&self) -> Result<i64, LabError> {
+        WARP.checked_mul(self.registers_per_thread)
+            .and_then(|registers| up(registers, REGISTER_UNIT))
+            .ok_or_else(too_many_registers)
+    }
+
+    /// What a block takes of the shared memory: S = up(static + dynamic + r, g)
+    pub(super) fn shared_per_block(&self, sm: &Multiprocessor) -> Result<i64, LabError> {
+        self.static_shared_bytes
+            .checked_add(self.dynamic_shared_bytes)
+            .and_then(|bytes| bytes.checked_add(sm.shared_reserved_bytes))
+            .and_then(|bytes| up(bytes, sm.shared_granularity_bytes))
+            .ok_or_else(|| {
+                too_large(
+                    ["static_shared_bytes", "dynamic_shared_bytes"],
+                    "the shared memory of a block",
+                )
+            })
+    }
+}
+
+fn too_many_registers() -> LabError {
+    too_large(["registers_per_thread"], "the registers of a block")
 }
 
 /// A resource that bounds the blocks on a multiprocessor.
@@ -132,16 +115,11 @@ impl Residency {
 
 /// Registers live in sub-partitions, and a warp takes all of its own from one of them.
 fn limit_registers(kernel: &Kernel, sm: &Multiprocessor, warps: i64) -> Result<i64, LabError> {
-    let overflow = || too_large(["registers_per_thread"], "the registers of a block");
-    // R = up(32*registers_per_thread, 256)
-    let per_warp = WARP
-        .checked_mul(kernel.registers_per_thread)
-        .and_then(|registers| up(registers, REGISTER_UNIT))
-        .ok_or_else(overflow)?;
+    let per_warp = kernel.registers_per_warp()?;
     // if R*up(w, 4) > 65536 then 0: the launch check rounds the warps of a block up to the sub-partitions
     let launch = up(warps, sm.sub_cores)
         .and_then(|warps| warps.checked_mul(per_warp))
-        .ok_or_else(overflow)?;
+        .ok_or_else(too_many_registers)?;
     if launch > sm.registers {
         return Ok(0);
     }
@@ -152,18 +130,7 @@ fn limit_registers(kernel: &Kernel, sm: &Multiprocessor, warps: i64) -> Result<i
 
 /// `None` if a block allocates no shared memory at all.
 fn limit_shared(kernel: &Kernel, sm: &Multiprocessor) -> Result<Option<i64>, LabError> {
-    // S = up(static + dynamic + r, g)
-    let bytes = kernel
-        .static_shared_bytes
-        .checked_add(kernel.dynamic_shared_bytes)
-        .and_then(|bytes| bytes.checked_add(sm.shared_reserved_bytes))
-        .and_then(|bytes| up(bytes, sm.shared_granularity_bytes))
-        .ok_or_else(|| {
-            too_large(
-                ["static_shared_bytes", "dynamic_shared_bytes"],
-                "the shared memory of a block",
-            )
-        })?;
+    let bytes = kernel.shared_per_block(sm)?;
     // limit_shared = 0 if S > max_shared_bytes_per_block + r, else shared_bytes_per_sm div S (left out if S = 0)
     Ok(if bytes == 0 {
         None
@@ -177,6 +144,7 @@ fn limit_shared(kernel: &Kernel, sm: &Multiprocessor) -> Result<Option<i64>, Lab
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mlsys_lab::Tables;
 
     #[test]
     fn registers_are_counted_by_sub_partition() -> Result<(), LabError> {

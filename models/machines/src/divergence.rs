@@ -1,0 +1,192 @@
+//! Kind `divergence`: a branch evaluated for every thread of a block: the warps that must run both sides.
+
+use mlsys_lab::schema::{Schema, SchemaError};
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+
+use crate::integer::div_up;
+use crate::pattern::{LANES, Pattern};
+use crate::picture;
+use crate::steps::Steps;
+
+/// What a condition may speak of.
+const NAMES: [&str; 5] = ["tid", "lane", "warp", "warpSize", "s"];
+
+/// Values of s that one run takes.
+const MOST_STEPS: usize = 4096;
+
+/// The lab `divergence`.
+pub struct Divergence {
+    schema: Schema,
+}
+
+impl Divergence {
+    /// The lab with its schema read.
+    ///
+    /// # Errors
+    /// The schema does not read.
+    pub fn new() -> Result<Self, SchemaError> {
+        let schema = Schema::parse(include_str!("divergence.toml"))?;
+        Ok(Self { schema })
+    }
+}
+
+impl Lab for Divergence {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let branch = Branch::read(&run.params)?;
+        let steps = branch.evaluate(run.params.text("condition")?)?;
+        let divergent: Vec<i64> = steps.iter().map(Outcome::divergent).collect();
+        let passes: i64 = steps.iter().map(Outcome::passes).sum();
+        let issued = LANES * passes;
+        let useful = branch.threads * steps.len() as i64;
+        run.scalar("warps", branch.warps());
+        let listed = divergent.iter().copied().map(Value::Int).collect();
+        run.scalar("divergent_warps_per_step", Value::Array(listed));
+        run.scalar("divergent_warps", divergent.iter().sum::<i64>());
+        run.scalar("lane_efficiency", useful as f64 / issued as f64);
+        picture::offer(run, "lanes", || branch.lanes(&steps));
+        picture::offer(run, "evaluations", || evaluations(&steps));
+        picture::offer(run, "steps", || branch.steps(&steps, passes));
+        Ok(())
+    }
+}
+
+/// What is branched on.
+struct Branch {
+    threads: i64,
+    /// What s takes, one evaluation each.
+    values: Vec<i64>,
+}
+
+/// One evaluation: for each thread whether it takes the branch.
+struct Outcome {
+    s: i64,
+    taken: Vec<bool>,
+}
+
+impl Branch {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let refuse = || {
+            LabError::contradiction(
+                ["steps"],
+                format!("expected 1 to {MOST_STEPS} whole numbers, such as [1, 2, 4]"),
+            )
+        };
+        let Some(Value::Array(list)) = params.get("steps") else {
+            return Err(refuse());
+        };
+        if list.is_empty() || list.len() > MOST_STEPS {
+            return Err(refuse());
+        }
+        let whole = |value: &Value| match value.as_f64() {
+            Some(x) if x.fract() == 0.0 && x.abs() <= (1_i64 << 53) as f64 => Ok(x as i64),
+            Some(_) | None => Err(refuse()),
+        };
+        Ok(Self {
+            threads: params.int("threads")?,
+            values: list.iter().map(whole).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn warps(&self) -> i64 {
+        div_up(self.threads, LANES)
+    }
+
+    fn evaluate(&self, condition: &str) -> Result<Vec<Outcome>, LabError> {
+        let pattern = Pattern::read("condition", condition, &NAMES)?;
+        let taken = |s: i64| {
+            (0..self.threads)
+                .map(|tid| Ok(pattern.at(&[tid, tid % LANES, tid / LANES, LANES, s])? != 0))
+                .collect::<Result<Vec<bool>, LabError>>()
+        };
+        let outcome = |&s: &i64| {
+            Ok(Outcome {
+                s,
+                taken: taken(s)?,
+            })
+        };
+        self.values.iter().map(outcome).collect()
+    }
+
+    /// The evaluation at which the most warps diverge, a row a warp: 2 taken, 1 not taken, nothing without a thread.
+    fn lanes(&self, steps: &[Outcome]) -> Frame {
+        let most = steps.iter().map(Outcome::divergent).max().unwrap_or(0);
+        let worst = steps.iter().find(|step| step.divergent() == most);
+        let lane = |tid: i64| match worst.and_then(|step| step.taken.get(tid as usize)) {
+            Some(true) => 2.0,
+            Some(false) => 1.0,
+            None => f32::NAN,
+        };
+        let cells = (0..self.warps() * LANES).map(lane).collect();
+        let labels = (0..self.warps())
+            .map(|warp| format!("warp {warp}"))
+            .collect();
+        let s = worst.map_or(0, |step| step.s);
+        picture::cells(
+            LANES as usize,
+            cells,
+            labels,
+            2.0,
+            &format!("lanes where s is {s}: 2 take the branch, 1 the other side"),
+        )
+    }
+
+    fn steps(&self, outcomes: &[Outcome], passes: i64) -> Frame {
+        let mut steps = Steps::default();
+        let numbers = format!("div_up({}, 32)", self.threads);
+        steps.add("warps", "div_up(threads, 32)", numbers, self.warps());
+        let divergent: i64 = outcomes.iter().map(Outcome::divergent).sum();
+        steps.add(
+            "divergent_warps",
+            "warps whose threads disagree, over all values of s",
+            "",
+            divergent,
+        );
+        let whole = self.warps() * outcomes.len() as i64;
+        let numbers = format!("{whole} + {divergent}");
+        steps.add("passes", "one a warp, two if divergent", numbers, passes);
+        let (threads, count) = (self.threads, outcomes.len());
+        steps.add(
+            "lane_efficiency",
+            "threads*len(steps)/(32*passes)",
+            format!("{threads}*{count}/(32*{passes})"),
+            (threads * count as i64) as f64 / (LANES * passes) as f64,
+        );
+        steps.table()
+    }
+}
+
+impl Outcome {
+    fn warps(&self) -> impl Iterator<Item = &[bool]> {
+        self.taken.chunks(LANES as usize)
+    }
+
+    /// Warps of which some threads take the branch and others do not.
+    fn divergent(&self) -> i64 {
+        let disagree = |warp: &&[bool]| warp.contains(&true) && warp.contains(&false);
+        self.warps().filter(disagree).count() as i64
+    }
+
+    fn passes(&self) -> i64 {
+        self.warps().count() as i64 + self.divergent()
+    }
+}
+
+fn evaluations(steps: &[Outcome]) -> Frame {
+    let row = |step: &Outcome| {
+        let taking = step.taken.iter().filter(|taken| **taken).count();
+        [
+            Value::Int(step.s),
+            Value::Int(taking as i64),
+            Value::Int(step.divergent()),
+            Value::Int(step.passes()),
+        ]
+    };
+    picture::table(
+        ["s", "threads that take it", "divergent warps", "passes"],
+        steps.iter().map(row).collect(),
+    )
+}
