@@ -29,7 +29,7 @@ pub fn of_lab(pairs: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     for pair in pairs {
         let (name, value) = split(pair, "NAME=VALUE")?;
-        settings.push(name, Given::Text(content(name, value)?));
+        settings.push(name, given(name, value)?);
     }
     Ok(settings)
 }
@@ -45,7 +45,7 @@ pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure
                 pair.escape_debug()
             )));
         };
-        let given = Given::Text(content(name, value)?);
+        let given = given(name, value)?;
         settings
             .entry(lab.to_owned())
             .or_default()
@@ -113,6 +113,18 @@ fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> 
             pair.escape_debug()
         ))),
     }
+}
+
+/// A typed value, with the file's name if it stands for a file's content.
+fn given(name: &str, value: &str) -> Result<Given, Failure> {
+    let text = content(name, value)?;
+    Ok(match value.strip_prefix('@') {
+        Some(file) if !file.starts_with('@') => Given::File {
+            name: file.escape_debug().to_string(),
+            text,
+        },
+        Some(_) | None => Given::Text(text),
+    })
 }
 
 /// What a typed value stands for: `@file` the file's content, `@@` one at sign.
@@ -206,6 +218,16 @@ mod tests {
                 ("c", text("@home")),
                 ("d", text(""))
             ]
+        );
+    }
+
+    #[test]
+    fn a_text_from_a_file_knows_its_file() {
+        let settings = read(&["a=@Cargo.toml"]).unwrap();
+        let (_, given) = settings.iter().next().unwrap();
+        assert!(
+            matches!(given, Given::File { name, text } if name == "Cargo.toml" && text.contains("[package]")),
+            "{given:?}"
         );
     }
 

@@ -94,6 +94,38 @@ fn a_value_may_come_from_a_file_and_two_at_signs_are_one() {
 }
 
 #[test]
+fn a_kernel_from_a_file_runs_or_says_what_is_wrong_with_it() {
+    let folder = Folder::new();
+    let kernel = |source: &str, more: &[&str]| {
+        let file = format!("source=@{}", folder.file("k.cu", source));
+        let mut arguments = vec![
+            "lab",
+            "kernel",
+            "--json",
+            "--set",
+            "example=custom",
+            "--set",
+            &file,
+        ];
+        for pair in more {
+            arguments.extend(["--set", pair]);
+        }
+        folder.run(&arguments)
+    };
+    let twice = "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }";
+    let json = kernel(twice, &["arguments.a.buffer=4", "arguments.a.fill=index"]).json();
+    assert_eq!(
+        json["metrics"]["buffer.a"],
+        serde_json::json!([0.0, 2.0, 4.0, 6.0])
+    );
+    assert_eq!(json["metrics"]["correct"], true);
+    kernel("__global__ void k() {\n  x = 1;\n}", &[])
+        .refused(2, &["k.cu:2:3: 'x' is not declared"]);
+    kernel("__global__ void k() { for (;;) { } }", &[]).refused(4, &["max_instructions"]);
+    kernel(twice, &["execution=device"]).refused(3, &["runs no kernels"]);
+}
+
+#[test]
 fn what_does_not_exist_is_refused_with_its_neighbour() {
     let folder = Folder::new();
     for (arguments, code, said) in [

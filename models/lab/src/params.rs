@@ -31,6 +31,7 @@ pub enum Origin {
 pub struct Params {
     values: BTreeMap<String, (Value, Origin)>,
     missing_entries: BTreeMap<String, String>,
+    files: BTreeMap<String, String>,
 }
 
 impl Params {
@@ -50,6 +51,7 @@ impl Params {
         let mut resolved = Self {
             values: BTreeMap::new(),
             missing_entries: BTreeMap::new(),
+            files: settings.files(),
         };
         for param in &schema.params {
             let found = if let Some(value) = set.remove(&param.name) {
@@ -117,6 +119,11 @@ impl Params {
     /// Where a value came from, if it is set.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.values.get(name).map(|(_, origin)| origin)
+    }
+
+    /// The name of the file that a value was read from, for complaints about it.
+    pub fn file(&self, name: &str) -> Option<&str> {
+        self.files.get(name).map(String::as_str)
     }
 
     /// All set values by name.

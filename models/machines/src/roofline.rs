@@ -1,6 +1,6 @@
 //! Kind `roofline`: the rate a machine can attain at an arithmetic intensity, and what bounds it.
 
-use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint};
+use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
 use mlsys_lab::schema::{Scale, Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Tables, Value};
@@ -110,7 +110,7 @@ impl Roof {
         }
     }
 
-    /// The roof as points along it, on axes whose equal steps multiply, and the operation under it.
+    /// The roof, on axes whose equal steps multiply, and the operation under it.
     fn picture(&self, work: &Work) -> Frame {
         let axis = |name: &str, unit: &str| Dimension {
             name: name.to_owned(),
@@ -119,22 +119,31 @@ impl Roof {
             ..Dimension::default()
         };
         let ridge = self.ridge();
+        let at = |intensity: f64| (intensity, self.over(intensity).rate);
         let point = |intensity: f64, label: &str, series: usize| ScatterPoint {
             x: Some(intensity),
             y: Some(self.over(intensity).rate),
             label: label.to_owned(),
             series,
         };
-        let mut points: Vec<ScatterPoint> = (-8..=4)
-            .map(|power| point(ridge * 2_f64.powi(power), "", 0))
-            .collect();
-        points.push(point(ridge, "ridge", 0));
-        points.push(point(work.intensity, "this operation", 1));
+        // Far enough to both sides that the operation lies under the drawn roof.
+        let least = match work.intensity {
+            own if own > 0.0 => ridge.min(own) / 8.0,
+            _ => ridge / 8.0,
+        };
+        let most = ridge.max(work.intensity) * 8.0;
         Frame::Scatter(Scatter {
             x: axis("intensity", "flops/byte"),
             y: axis("attainable", "flop/s"),
-            series: vec!["roof".to_owned(), "operation".to_owned()],
-            points,
+            series: vec!["ridge".to_owned(), "operation".to_owned()],
+            points: vec![
+                point(ridge, "ridge", 0),
+                point(work.intensity, "this operation", 1),
+            ],
+            lines: vec![ScatterLine {
+                name: "roof".to_owned(),
+                points: vec![at(least), at(ridge), at(most)],
+            }],
         })
     }
 

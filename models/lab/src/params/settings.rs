@@ -13,6 +13,13 @@ use crate::value::Value;
 pub enum Given {
     /// Text after `=` on a command line: strings and enums stand as typed, other types are TOML values.
     Text(String),
+    /// The same, read from a file; complaints about the text then name the file.
+    File {
+        /// The file as it was named.
+        name: String,
+        /// What is in it.
+        text: String,
+    },
     /// A value that already has a type, from a lesson.
     Value(Value),
 }
@@ -101,6 +108,18 @@ impl Settings {
         self.entries
             .iter()
             .map(|(name, given)| (name.as_str(), given))
+    }
+
+    /// Parameters whose value was read from a file, each with the file's name.
+    pub(super) fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        for (name, given) in &self.entries {
+            match given {
+                Given::File { name: file, .. } => files.insert(name.clone(), file.clone()),
+                Given::Text(_) | Given::Value(_) => files.remove(name),
+            };
+        }
+        files
     }
 
     /// Whether nothing is set.
@@ -202,7 +221,7 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
     };
     let value = match given {
         Given::Value(value) => value,
-        Given::Text(text) => read(ty, &text).ok_or_else(|| {
+        Given::Text(text) | Given::File { text, .. } => read(ty, &text).ok_or_else(|| {
             fail(Problem::WrongType {
                 expected: ty,
                 found: format!("'{}'", text.escape_debug()),
@@ -243,7 +262,7 @@ fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Val
 fn texts(name: &str, given: Given) -> Result<Value, String> {
     let value = match given {
         Given::Value(value) => value,
-        Given::Text(text) => match read(Type::Float, &text) {
+        Given::Text(text) | Given::File { text, .. } => match read(Type::Float, &text) {
             Some(value) => value,
             None if name.contains('.') => Value::Text(text),
             None => return Err(format!("'{}'", text.escape_debug())),

@@ -9,7 +9,7 @@ use mlsys_lab::{Lab, LabError, Params, Run, Value};
 
 use super::examples::{Example, Sizes};
 use super::machine::CellState;
-use super::{Argument, Fault, Kernel, Launch, Machine, NanWatch, Progress, Schedule};
+use super::{Argument, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule};
 use crate::picture;
 
 /// Indices of wrong outputs that are listed.
@@ -53,9 +53,15 @@ impl Lab for KernelLab {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        // There is no device of its own behind the CPU: both means the interpreter, device alone has nothing to run on.
+        if run.params.text("execution")? == "device" {
+            return Err(LabError::Device {
+                device: run.device,
+                reason: "it runs no kernels; choose a GPU, or execution = simulate".to_owned(),
+            });
+        }
         let job = Job::of(&run.params)?;
-        let machine = job.kernel.launch(job.launch.clone(), &job.arguments);
-        let mut machine = machine.map_err(|error| {
+        let mut machine = job.start().map_err(|error| {
             LabError::contradiction(error.params.iter().copied(), error.message)
         })?;
         let budget = run.params.int("max_instructions")?.max(0) as u64;
@@ -69,6 +75,8 @@ impl Lab for KernelLab {
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
         picture::offer(run, "source", || pictures::source(&job.source, &machine));
+        picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
+        picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));
         picture::offer(run, "problems", || pictures::problems(&machine));
         picture::offer(run, "memory", || pictures::memory(&machine, &outputs));
         Ok(())
@@ -155,7 +163,10 @@ impl Job {
         let (source, file) = match example {
             Some(example) => (example.source.to_owned(), format!("{name}.cu")),
             None => match params.get("source").and_then(Value::as_str) {
-                Some(source) => (source.to_owned(), "kernel.cu".to_owned()),
+                Some(source) => {
+                    let file = params.file("source").unwrap_or("kernel.cu");
+                    (source.to_owned(), file.to_owned())
+                }
                 None => {
                     return Err(LabError::contradiction(
                         ["source"],
@@ -186,6 +197,11 @@ impl Job {
             arguments,
             wanted,
         })
+    }
+
+    /// The launch, before its first instruction.
+    fn start(&self) -> Result<Machine, LaunchError> {
+        self.kernel.launch(self.launch.clone(), &self.arguments)
     }
 
     /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.
@@ -275,6 +291,8 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("global_store_sectors", totals.store.sectors as i64);
     run.scalar("load_efficiency", totals.load.efficiency());
     run.scalar("store_efficiency", totals.store.efficiency());
+    run.scalar("sectors_per_load", totals.load.sectors_per_access());
+    run.scalar("sectors_per_store", totals.store.sectors_per_access());
     run.scalar("bank_replays", totals.replays as i64);
     run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
     if job.wanted.is_none() {

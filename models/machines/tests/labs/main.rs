@@ -9,6 +9,7 @@
 mod contract;
 mod errors;
 mod gradients;
+mod kernel;
 mod not_finite;
 mod run;
 mod walk;

@@ -1,11 +1,18 @@
 //! The lab's pictures.
 
-use mlsys_lab::frame::HeatMap;
+use mlsys_lab::frame::{HeatMap, Span, Timeline};
 use mlsys_lab::{Frame, Value};
 
-use crate::kernel::Machine;
 use crate::kernel::machine::CellState;
+use crate::kernel::{Counts, Event, Machine, Traffic};
 use crate::picture;
+use crate::steps::percent;
+
+/// Warp instructions of the timeline.
+const DRAWN_STEPS: usize = 4096;
+
+/// Warps of it.
+const DRAWN_WARPS: usize = 32;
 
 /// Cells in a row of the picture of memory.
 const ACROSS: usize = 64;
@@ -31,10 +38,7 @@ pub(super) fn source(text: &str, machine: &Machine) -> Frame {
         };
         [
             Value::Int(index as i64 + 1),
-            Value::from(
-                line.replace('\t', "    ")
-                    .replace(|c: char| c.is_control(), " "),
-            ),
+            Value::from(plain(line)),
             whole(counts.issues),
             share,
             whole(counts.divergent),
@@ -55,6 +59,137 @@ pub(super) fn source(text: &str, machine: &Machine) -> Frame {
         ],
         rows,
     )
+}
+
+/// Lines that access memory, with what moves.
+pub(super) fn sectors(text: &str, machine: &Machine) -> Frame {
+    let accesses = |counts: &Counts| {
+        counts.load.accesses + counts.store.accesses + counts.atomic.accesses + counts.shared
+    };
+    let row = |(line, counts): (u32, Counts)| {
+        let global = [counts.load, counts.store, counts.atomic];
+        let sum = |of: fn(&Traffic) -> u64| global.iter().map(of).sum::<u64>();
+        let (warps, sectors) = (sum(|t| t.accesses), sum(|t| t.sectors));
+        let each = if warps == 0 {
+            Value::from("")
+        } else {
+            Value::Float(sectors as f64 / warps as f64)
+        };
+        let used = if sectors == 0 {
+            String::new()
+        } else {
+            percent(sum(|t| t.used) as f64 / (32 * sectors) as f64)
+        };
+        let text = text.lines().nth(line.saturating_sub(1) as usize);
+        [
+            Value::Int(i64::from(line)),
+            Value::from(plain(text.unwrap_or_default().trim())),
+            Value::Int(warps as i64),
+            Value::Int(sectors as i64),
+            each,
+            Value::from(used),
+            Value::Int(counts.shared as i64),
+            Value::Int(counts.replays as i64),
+        ]
+    };
+    let lines = machine.lines().into_iter();
+    let mut rows: Vec<_> = lines
+        .filter(|(_, counts)| accesses(counts) > 0)
+        .map(row)
+        .collect();
+    if rows.is_empty() {
+        rows.push(["", "no memory is accessed", "", "", "", "", "", ""].map(Value::from));
+    }
+    picture::table(
+        [
+            "line",
+            "kernel",
+            "warp accesses",
+            "sectors",
+            "sectors each",
+            "used",
+            "shared accesses",
+            "bank replays",
+        ],
+        rows,
+    )
+}
+
+/// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.
+pub(super) fn timeline(machine: Option<Machine>) -> Frame {
+    let mut timeline = Timeline {
+        unit: "warp instructions".to_owned(),
+        classes: ["runs", "waits at a barrier"].map(str::to_owned).to_vec(),
+        ..Timeline::default()
+    };
+    let Some(mut machine) = machine else {
+        return Frame::Timeline(timeline);
+    };
+    let mut lanes: Vec<(u32, u32)> = Vec::new();
+    // Of each lane the bar that may still grow, and since when it waits.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut waiting: Vec<Option<f64>> = Vec::new();
+    for _ in 0..DRAWN_STEPS {
+        let before = machine.clock() as f64;
+        let Some(step) = machine.step() else {
+            break;
+        };
+        let after = machine.clock() as f64;
+        let known = lanes
+            .iter()
+            .position(|lane| *lane == (step.block, step.warp));
+        let lane = match known {
+            Some(lane) => lane,
+            None if lanes.len() == DRAWN_WARPS => continue,
+            None => {
+                lanes.push((step.block, step.warp));
+                open.push(None);
+                waiting.push(None);
+                lanes.len() - 1
+            }
+        };
+        if let Some(since) = waiting[lane].take()
+            && since < before
+        {
+            timeline.spans.push(Span {
+                lane,
+                start: since,
+                end: before,
+                class: 1,
+                ..Span::default()
+            });
+        }
+        let label = format!("line {}", step.place.line);
+        let grows = open[lane].filter(|&at| {
+            let span = &timeline.spans[at];
+            span.end == before && span.label == label
+        });
+        match grows {
+            Some(at) => timeline.spans[at].end = after,
+            None => {
+                open[lane] = Some(timeline.spans.len());
+                timeline.spans.push(Span {
+                    lane,
+                    start: before,
+                    end: after,
+                    label,
+                    ..Span::default()
+                });
+            }
+        }
+        if matches!(step.event, Event::Arrived | Event::Released) {
+            waiting[lane] = Some(after);
+        }
+    }
+    let name = |(block, warp): (u32, u32)| format!("block {block} warp {warp}");
+    timeline.lanes = lanes.into_iter().map(name).collect();
+    Frame::Timeline(timeline)
+}
+
+/// A line without what a terminal would take for a command.
+fn plain(line: &str) -> String {
+    line.replace('\t', "    ")
+        .replace(|c: char| c.is_control(), " ")
 }
 
 /// What went wrong.

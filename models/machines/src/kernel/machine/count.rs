@@ -50,6 +50,11 @@ impl Traffic {
         32 * self.sectors
     }
 
+    /// Sectors moved by one warp access on average; 0 where there was none.
+    pub fn sectors_per_access(&self) -> f64 {
+        self.sectors as f64 / self.accesses.max(1) as f64
+    }
+
     /// Bytes used over bytes moved; 1 where nothing was moved.
     pub fn efficiency(&self) -> f64 {
         if self.sectors == 0 {

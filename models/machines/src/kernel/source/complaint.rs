@@ -69,8 +69,9 @@ impl fmt::Display for Refused {
             writeln!(f, "{}:{at}:{column}: {}", self.file, complaint.message)?;
             let number = at.to_string();
             let gutter = " ".repeat(number.len());
-            writeln!(f, " {number} | {line}")?;
-            let before = " ".repeat(column.saturating_sub(1) as usize);
+            let (part, indent) = around(line, column.saturating_sub(1) as usize);
+            writeln!(f, " {number} | {part}")?;
+            let before = " ".repeat(indent);
             write!(f, " {gutter} | {before}^")?;
             if !complaint.help.is_empty() {
                 write!(f, "\n {gutter} = {}", complaint.help)?;
@@ -78,6 +79,19 @@ impl fmt::Display for Refused {
         }
         Ok(())
     }
+}
+
+/// Characters of a line before the place, and from it on, that are shown of a long one.
+const AROUND: (usize, usize) = (60, 80);
+
+/// The part of a line around a place, and where the place lies in it.
+fn around(line: &str, at: usize) -> (String, usize) {
+    let skipped = match line.chars().count() {
+        all if all <= AROUND.0 + AROUND.1 => 0,
+        _ => at.saturating_sub(AROUND.0),
+    };
+    let part = line.chars().skip(skipped).take(AROUND.0 + AROUND.1);
+    (part.collect(), at - skipped)
 }
 
 impl std::error::Error for Refused {}
