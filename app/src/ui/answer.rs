@@ -47,6 +47,7 @@ pub fn how(kind: &QuestionKind) -> &'static str {
         Asked::List => "numbers with commas between them; enter gives them",
         Asked::Expression => "an expression; enter gives it",
         Asked::Text => "a word or a short text; enter gives it",
+        Asked::Kernel { .. } => "the whole kernel; enter gives it",
     }
 }
 
@@ -71,9 +72,11 @@ pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, 
             let pairs: BTreeMap<_, _> = left.into_iter().zip(rights).collect();
             Ok(Answer::Pairs(pairs))
         }
-        Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => {
-            Ok(Answer::One(text.to_owned()))
-        }
+        Asked::Numeric { .. }
+        | Asked::List
+        | Asked::Expression
+        | Asked::Text
+        | Asked::Kernel { .. } => Ok(Answer::One(text.to_owned())),
     }
 }
 

@@ -56,6 +56,7 @@ fn right_answer(lesson: &Lesson, question: &Question) -> String {
         }
         QuestionKind::Expression { answer, .. } => answer.value.clone(),
         QuestionKind::Text { answer, .. } => answer.clone(),
+        QuestionKind::Kernel(task) => task.answer.value.replace('\n', " "),
         QuestionKind::Withheld(_) => String::new(),
     }
 }

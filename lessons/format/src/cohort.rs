@@ -371,6 +371,7 @@ fn stated_wrong(kind: &QuestionKind) -> Vec<(String, String)> {
         | QuestionKind::Multiple { wrong, .. }
         | QuestionKind::Expression { wrong, .. }
         | QuestionKind::Text { wrong, .. } => all(wrong, Clone::clone),
+        QuestionKind::Kernel(task) => all(&task.wrong, Clone::clone),
         QuestionKind::Match { .. } | QuestionKind::Withheld(_) => Vec::new(),
     }
 }

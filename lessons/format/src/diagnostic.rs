@@ -89,8 +89,6 @@ codes! {
     BadValue = "bad-value",
     /// Keys that contradict each other.
     Contradiction = "contradiction",
-    /// Something that is planned but not there yet.
-    Unsupported = "unsupported",
     /// An expression that does not read.
     Expression = "expression",
     /// A lab kind that does not exist.

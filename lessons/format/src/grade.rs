@@ -1,6 +1,7 @@
 //! Grading: what a learner answered against what a question says is right.
 
 mod answer;
+pub(crate) mod kernel;
 mod lab;
 mod number;
 mod predict;
@@ -136,6 +137,10 @@ impl Question {
                 }
                 None => malformed("an expression"),
             },
+            QuestionKind::Kernel(task) => match given.one() {
+                Some(text) => kernel::judge(text, task, env, registry),
+                None => malformed("a kernel"),
+            },
             QuestionKind::Withheld(asked) => withheld::judge(given, asked),
         }
     }
@@ -158,6 +163,7 @@ impl Question {
             }
             QuestionKind::Match { pairs, .. } => Answer::Pairs(pair_map(pairs)),
             QuestionKind::Expression { answer, .. } => Answer::One(answer.value.clone()),
+            QuestionKind::Kernel(task) => Answer::One(task.answer.value.clone()),
             QuestionKind::Withheld(_) => Answer::Many(Vec::new()),
         }
     }

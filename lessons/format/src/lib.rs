@@ -34,9 +34,10 @@ pub use grade::{
     Answer, Comparison, Grade, PredictionError, ReadNumberError, Verdict, read_number,
 };
 pub use model::{
-    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Formula, FrontMatter, Knob,
-    LabDirective, Lesson, LessonId, LessonIdError, ListedModule, Manifest, Match, Notes, PanelRef,
-    Predict, PredictKind, Prose, Question, QuestionKind, Setting, Target, Term, Tolerance, Wrong,
+    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter,
+    KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
+    ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
+    QuestionKind, Setting, Target, Term, Tolerance, Wrong,
 };
 pub use overflow::{PROSE_COLUMNS, overflow};
 pub use parse::{

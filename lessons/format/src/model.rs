@@ -1,6 +1,7 @@
 //! What a lesson says, in the order of its file.
 
 mod id;
+mod kernel;
 mod lab;
 mod manifest;
 mod question;
@@ -13,6 +14,7 @@ use mlsys_lab::schema::Class;
 use crate::source::{Located, Place, Source};
 
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
+pub use kernel::{Expected, KernelTask, KernelTest, Limit};
 pub(crate) use lab::settings;
 pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};

@@ -172,14 +172,10 @@ fn question(registry: &Registry) -> Value {
         .map(|lab| lab.schema())
         .filter(|schema| !schema.is_live());
     let kinds: Vec<&str> = instant.map(|schema| schema.kind.as_str()).collect();
-    let types: Vec<&str> = QUESTION_TYPES
-        .into_iter()
-        .filter(|&name| name != "kernel")
-        .collect();
     let mut question = object(
         &["type", "prompt"],
         json!({
-            "type": { "enum": types },
+            "type": { "enum": QUESTION_TYPES },
             "prompt": text(),
             "points": { "type": "integer", "minimum": 0, "maximum": 1000 },
             "hints": texts(),
@@ -209,6 +205,17 @@ fn question(registry: &Registry) -> Value {
             "param": text(),
             "set": { "type": "object" },
             "accept": { "anyOf": [expression(), texts()] },
+            "starter": { "type": "string", "description": "type kernel: what stands in the editor at first" },
+            "reference": { "type": "string", "description": "type kernel: the kernel whose outputs are wanted; the answer if left out" },
+            "test": { "type": "array", "items": object(&["set"], json!({
+                "name": text(),
+                "set": { "type": "object" },
+                "expect": { "type": "object", "additionalProperties": expression() },
+            })) },
+            "limit": { "type": "array", "items": object(&["assert", "say"], json!({
+                "assert": expression(),
+                "say": text(),
+            })) },
             "withheld": {
                 "type": "boolean",
                 "description": "the answer is kept elsewhere, as `mlsys course pack --without-answers` writes it",
@@ -231,7 +238,7 @@ fn question(registry: &Registry) -> Value {
 }
 
 /// Keys that say what is right, which a question without its answer does not have.
-const RIGHT: [&str; 9] = [
+const RIGHT: [&str; 12] = [
     "answer",
     "tolerance",
     "wrong",
@@ -241,6 +248,9 @@ const RIGHT: [&str; 9] = [
     "param",
     "set",
     "accept",
+    "reference",
+    "test",
+    "limit",
 ];
 
 fn check() -> Value {

@@ -87,6 +87,10 @@ impl SelfTest<'_> {
                 }
             }
             QuestionKind::Withheld(_) => {}
+            QuestionKind::Kernel(task) => {
+                self.right(question, &question.stated_answer(), task.answer.place);
+                self.texts(question, &task.wrong);
+            }
             QuestionKind::Match { .. } => {
                 self.right(question, &question.stated_answer(), question.place);
             }

@@ -134,6 +134,14 @@ fn question_texts(question: &Question) -> String {
         QuestionKind::Numeric { wrong, .. } => list(&mut body, "say", says(wrong)),
         QuestionKind::List { wrong, .. } => list(&mut body, "say", says(wrong)),
         QuestionKind::Expression { wrong, .. } => list(&mut body, "say", says(wrong)),
+        QuestionKind::Kernel(task) => {
+            list(&mut body, "say", says(&task.wrong));
+            list(
+                &mut body,
+                "limits",
+                task.limits.iter().map(|limit| &limit.say),
+            );
+        }
         QuestionKind::Text { answer, wrong, .. } => {
             list(&mut body, "accept", [answer]);
             list(&mut body, "say", says(wrong));
@@ -146,7 +154,11 @@ fn question_texts(question: &Question) -> String {
                 list(&mut body, "left", left);
                 list(&mut body, "choices", choices);
             }
-            Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => {}
+            Asked::Numeric { .. }
+            | Asked::List
+            | Asked::Expression
+            | Asked::Text
+            | Asked::Kernel { .. } => {}
         },
     }
     list(&mut body, "hints", &question.hints);

@@ -1,5 +1,6 @@
 //! A lesson against the labs there are: kinds, parameters, knobs, panels and every name in every expression.
 
+mod kernel;
 mod knobs;
 mod names;
 
@@ -113,6 +114,7 @@ impl<'a> Validation<'a> {
                 self.answer_param(schema, param);
                 self.names(accept, Some(schema));
             }
+            QuestionKind::Kernel(task) => self.kernel(task),
             QuestionKind::Choice { .. }
             | QuestionKind::Multiple { .. }
             | QuestionKind::Match { .. }

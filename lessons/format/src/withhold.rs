@@ -167,6 +167,9 @@ fn asked(question: &Question, lesson: &Lesson) -> String {
     }
     match question.kind.asked() {
         Asked::Numeric { unit: Some(unit) } => keys.push(format!("unit = {}", quoted(&unit))),
+        Asked::Kernel { starter } => {
+            keys.extend(starter.map(|starter| format!("starter = {}", quoted(&starter))));
+        }
         Asked::Numeric { unit: None } | Asked::List | Asked::Expression | Asked::Text => {}
         Asked::Choice { choices } | Asked::Multiple { choices } | Asked::Order { choices } => {
             keys.push(list("choices", sorted(&choices)));
@@ -238,6 +241,9 @@ impl QuestionKind {
             Self::List { .. } => Asked::List,
             Self::Expression { .. } => Asked::Expression,
             Self::Text { .. } => Asked::Text,
+            Self::Kernel(task) => Asked::Kernel {
+                starter: task.starter.clone(),
+            },
             Self::Withheld(asked) => asked.clone(),
         }
     }

@@ -155,7 +155,11 @@ impl App {
             Some(Block::Question(question)) => match question.kind.asked() {
                 Asked::Choice { .. } => false,
                 Asked::Multiple { .. } | Asked::Match { .. } | Asked::Order { .. } => true,
-                Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => return,
+                Asked::Numeric { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text
+                | Asked::Kernel { .. } => return,
             },
             Some(Block::Predict(predict)) => match &predict.kind {
                 PredictKind::Choice { .. } => false,

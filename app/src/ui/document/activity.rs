@@ -109,6 +109,14 @@ impl Card<'_> {
             }
         }
         self.options(&options);
+        if let Asked::Kernel {
+            starter: Some(text),
+        } = question.kind.asked()
+        {
+            for line in text.lines() {
+                self.line(format!("  {line}"), theme.text);
+            }
+        }
         let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
         for (index, hint) in question.hints.iter().take(shown).enumerate() {
             self.line(

@@ -113,6 +113,24 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
             remarks.push(remark("accept", accept.source.clone()));
             remarks.extend(says(wrong, Clone::clone));
         }
+        QuestionKind::Kernel(task) => {
+            remarks.push(remark("answer", task.answer.value.clone()));
+            for test in &task.tests {
+                let expected = test.expect.iter();
+                let expected: Vec<String> = expected
+                    .map(|e| format!("{} = {}", e.buffer.value, e.value.source))
+                    .collect();
+                let wanted = if expected.is_empty() {
+                    "as the reference leaves it".to_owned()
+                } else {
+                    expected.join(", ")
+                };
+                remarks.push(remark(format!("test {}", test.name), wanted));
+            }
+            let limits = task.limits.iter();
+            remarks.extend(limits.map(|limit| remark("limit", limit.assert.source.clone())));
+            remarks.extend(says(&task.wrong, Clone::clone));
+        }
         QuestionKind::Withheld(_) => {
             remarks.push(remark("answer", "kept elsewhere, and graded there"));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::expr::{Env, LookupError, Value, evaluate};
-use mlsys_lab::lab::Run;
+use mlsys_lab::lab::{Lab, LabError, Run};
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
@@ -24,9 +24,9 @@ pub(super) struct Task<'q> {
 }
 
 /// `answer.NAME` is a metric of the answer's own run, everything else a name of the lesson.
-struct AnswerEnv<'a> {
-    answer: LessonEnv<'a>,
-    lesson: &'a dyn Env,
+pub(super) struct AnswerEnv<'a> {
+    pub(super) answer: LessonEnv<'a>,
+    pub(super) lesson: &'a dyn Env,
 }
 
 impl Env for AnswerEnv<'_> {
@@ -81,9 +81,17 @@ fn run<'r>(
     let mut answer = Settings::new();
     answer.push(task.param, Given::Value(text.into()));
     let settings = settings(task.set).overlaid(&answer);
-    let params = Params::resolve(schema, &settings, Tables::builtin(), None).map_err(|errors| {
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        errors.join("; ")
+    let data = run_once(lab, &settings).map_err(|error| error.to_string())?;
+    Ok((schema, data))
+}
+
+/// Runs a lab to its end, on the CPU.
+pub(super) fn run_once(lab: &dyn Lab, settings: &Settings) -> Result<RunData, LabError> {
+    let schema = lab.schema();
+    let params = Params::resolve(schema, settings, Tables::builtin(), None).map_err(|errors| {
+        let names = errors.iter().map(|error| error.param.as_str());
+        let said: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        LabError::contradiction(names, said.join("; "))
     })?;
     let mut data = RunData::default();
     let mut run = Run {
@@ -92,10 +100,10 @@ fn run<'r>(
         sink: &mut data,
         control: Control::free(Limits::default(), Arc::default()),
     };
-    lab.run(&mut run).map_err(|error| error.to_string())?;
-    Ok((schema, data))
+    lab.run(&mut run)?;
+    Ok(data)
 }
 
-fn squeezed(text: &str) -> String {
+pub(super) fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }

@@ -31,13 +31,18 @@ impl Question {
             QuestionKind::Numeric { .. }
             | QuestionKind::List { .. }
             | QuestionKind::Expression { .. }
-            | QuestionKind::Text { .. } => Vec::new(),
+            | QuestionKind::Text { .. }
+            | QuestionKind::Kernel(_) => Vec::new(),
             QuestionKind::Withheld(asked) => match asked {
                 Asked::Choice { choices }
                 | Asked::Multiple { choices }
                 | Asked::Match { choices, .. }
                 | Asked::Order { choices } => choices.iter().map(String::as_str).collect(),
-                Asked::Numeric { .. } | Asked::List | Asked::Expression | Asked::Text => Vec::new(),
+                Asked::Numeric { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text
+                | Asked::Kernel { .. } => Vec::new(),
             },
         };
         let unmixed = texts.clone();

@@ -59,6 +59,10 @@ pub(super) fn judge(given: &Answer, asked: &Asked) -> Judgement {
             Some(text) if !text.trim().is_empty() => Judgement::Recorded,
             Some(_) | None => malformed("an expression"),
         },
+        Asked::Kernel { .. } => match given.one() {
+            Some(text) if !text.trim().is_empty() => Judgement::Recorded,
+            Some(_) | None => malformed("a kernel"),
+        },
         Asked::Text => match given.one() {
             Some(text) if !text.trim().is_empty() => Judgement::Recorded,
             Some(_) | None => malformed("a word or a short text"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Formula;
+use super::kernel::KernelTask;
 use super::lab::Setting;
 use crate::source::{Located, Place};
 
@@ -102,6 +103,8 @@ pub enum QuestionKind {
         /// Recognised mistakes.
         wrong: Vec<Wrong<String>>,
     },
+    /// A kernel in CUDA C, run on tests by the lab `kernel`.
+    Kernel(Box<KernelTask>),
     /// Any of these, whose answer is kept elsewhere: answers are recorded here and graded there.
     Withheld(Asked),
 }
@@ -142,6 +145,11 @@ pub enum Asked {
     Expression,
     /// A word or a short text.
     Text,
+    /// A kernel.
+    Kernel {
+        /// What stands there at first.
+        starter: Option<String>,
+    },
 }
 
 /// A recognised wrong answer and what to say to it.
@@ -199,6 +207,7 @@ impl QuestionKind {
             Self::List { .. } => "list",
             Self::Expression { .. } => "expression",
             Self::Text { .. } => "text",
+            Self::Kernel(_) => "kernel",
             Self::Withheld(asked) => match asked {
                 Asked::Numeric { .. } => "numeric",
                 Asked::Choice { .. } => "choice",
@@ -208,6 +217,7 @@ impl QuestionKind {
                 Asked::List => "list",
                 Asked::Expression => "expression",
                 Asked::Text => "text",
+                Asked::Kernel { .. } => "kernel",
             },
         }
     }

@@ -154,6 +154,17 @@ impl<'p, 's> Fields<'p, 's> {
         formulas.into_iter().collect()
     }
 
+    /// Takes a table of expressions under names, in file order.
+    pub(super) fn formula_map(&mut self, key: &'static str) -> Vec<(Located<String>, Formula)> {
+        let mut map = Vec::new();
+        for Entry { key: name, node } in self.free(key, "a table, such as { C = \"A + B\" }") {
+            if let Some(formula) = self.as_formula(&name.value, &node) {
+                map.push((name, formula));
+            }
+        }
+        map
+    }
+
     /// Takes the version of the format, and says so if it is not the one read here.
     pub(super) fn format(&mut self, what: &str) {
         let format = self.integer("format", 0..=u32::MAX.into());

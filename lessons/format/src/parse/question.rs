@@ -24,7 +24,7 @@ pub(crate) const TYPES: [&str; 9] = [
 ];
 
 /// Keys that only some types have.
-const TYPED: [&str; 11] = [
+const TYPED: [&str; 14] = [
     "answer",
     "tolerance",
     "unit",
@@ -36,6 +36,9 @@ const TYPED: [&str; 11] = [
     "set",
     "accept",
     "starter",
+    "reference",
+    "test",
+    "limit",
 ];
 
 pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
@@ -50,7 +53,7 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
     let explain = fields.text("explain");
     let is_withheld = fields.has("withheld") && fields.flag("withheld");
     let kind = ty.and_then(|ty| match TYPES.iter().find(|name| **name == ty.value) {
-        Some(&name) if is_withheld && name != "kernel" => {
+        Some(&name) if is_withheld => {
             super::withheld::read(name, fields).map(QuestionKind::Withheld)
         }
         Some(_) | None => kind(&ty, fields),
@@ -81,15 +84,8 @@ fn kind(ty: &Located<String>, fields: &mut Fields<'_, '_>) -> Option<QuestionKin
         Some("list") => list(fields),
         Some("expression") => expression(fields),
         Some("text") => text(fields),
-        other => {
-            if other.is_some() {
-                fields.error(
-                    Code::Unsupported,
-                    ty.place,
-                    "questions of type kernel are not graded yet",
-                    "ask for a number that the kernel's author must know, with type = \"numeric\"",
-                );
-            }
+        Some("kernel") => super::kernel::read(fields),
+        _ => {
             // Which keys it may have is not known, so none of them is blamed.
             for key in TYPED {
                 fields.ignore(key);

@@ -32,6 +32,9 @@ pub(super) fn read(ty: &str, fields: &mut Fields<'_, '_>) -> Option<Asked> {
         }
         "list" => Asked::List,
         "expression" => Asked::Expression,
+        "kernel" => Asked::Kernel {
+            starter: fields.text("starter").map(|text| text.value),
+        },
         _ => Asked::Text,
     })
 }

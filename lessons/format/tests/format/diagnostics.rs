@@ -231,7 +231,10 @@ fn questions() {
             vec![("missing-key", 7, 1), ("unknown-key", 9, 1)],
         ),
         ("type = \"numbr\"\nanswer = 3", vec![("bad-value", 9, 8)]),
-        ("type = \"kernel\"\nanswer = 3", vec![("unsupported", 9, 8)]),
+        (
+            "type = \"kernel\"\nanswer = 3",
+            vec![("missing-key", 7, 1), ("wrong-type", 10, 10)],
+        ),
         ("type = \"numeric\"", vec![("missing-key", 7, 1)]),
         (
             "type = \"numeric\"\nanswer = \"2*(3\"",

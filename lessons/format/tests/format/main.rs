@@ -11,6 +11,7 @@ mod checks;
 mod course;
 mod diagnostics;
 mod grading;
+mod kernels;
 mod limits;
 mod own;
 mod progress;

@@ -1,6 +1,6 @@
 //! Predictions and questions in plain lines, with what was answered and said to it.
 
-use mlsys_lesson::{Predict, PredictKind, Question, QuestionKind, Target};
+use mlsys_lesson::{Asked, Predict, PredictKind, Question, QuestionKind, Target};
 
 use super::{markdown, sentence};
 use crate::ui::answer;
@@ -96,6 +96,12 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
         }
     }
     lines.extend(options(&answer::options(&page.lesson, question)));
+    if let Asked::Kernel {
+        starter: Some(text),
+    } = question.kind.asked()
+    {
+        lines.extend(text.lines().map(str::to_owned));
+    }
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
         lines.extend(hint(question, number));
     }

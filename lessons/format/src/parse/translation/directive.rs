@@ -143,6 +143,15 @@ impl Texts<'_, '_, '_> {
                 self.fields.inherited("accept");
                 self.say(wrong);
             }
+            QuestionKind::Kernel(task) => {
+                // Kernels stay as they are; only what is said about them is translated.
+                self.fields.inherited("starter");
+                self.say(&mut task.wrong);
+                let own = self.texts("limits", task.limits.len());
+                for (limit, say) in task.limits.iter_mut().zip(own.unwrap_or_default()) {
+                    limit.say = say;
+                }
+            }
             QuestionKind::Order { answer, wrong } => {
                 let own = self.texts("choices", answer.len());
                 question.wording = worded(answer.iter(), own);
@@ -190,7 +199,7 @@ impl Texts<'_, '_, '_> {
                     wording.extend(worded(choices.iter(), own));
                     question.wording = wording;
                 }
-                Asked::List | Asked::Expression | Asked::Text => {}
+                Asked::List | Asked::Expression | Asked::Text | Asked::Kernel { .. } => {}
             },
         }
     }

@@ -1,0 +1,357 @@
+//! Answers that are kernels: each test is a run of the lab `kernel`, its outputs are compared, its costs held to limits.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::Registry;
+use mlsys_lab::expr::{Env, LookupError, Value as Known, evaluate};
+use mlsys_lab::lab::{Lab, LabError};
+use mlsys_lab::params::{Given, Settings};
+use mlsys_lab::report::RunData;
+use mlsys_lab::value::{Value, number};
+
+use super::Judgement;
+use super::lab::{self, AnswerEnv};
+use crate::env::LessonEnv;
+use crate::model::{Formula, KernelTask, KernelTest, Tolerance, settings};
+
+/// The kind of lab that runs kernels.
+pub(crate) const KIND: &str = "kernel";
+
+/// Warp instructions of one test where it says nothing: an answer is graded while the learner waits.
+const BUDGET: i64 = 1_000_000;
+
+/// Counts of what goes wrong, by which two failures are told apart.
+const FAULTS: [&str; 8] = [
+    "out_of_bounds",
+    "uninitialized_reads",
+    "races",
+    "barrier_divergence",
+    "overflows",
+    "divisions_by_zero",
+    "misaligned_accesses",
+    "other_faults",
+];
+
+/// Where a kernel failed and how it showed: two kernels that fail in the same way make the same mistake.
+#[derive(Debug, PartialEq)]
+struct Symptom {
+    test: usize,
+    limit: Option<usize>,
+    seen: BTreeMap<String, Value>,
+}
+
+/// A kernel that is not right: what to say, and by which it is recognised.
+struct Failure {
+    say: String,
+    symptom: Symptom,
+}
+
+/// What came of one kernel on all tests.
+enum Tried {
+    Right,
+    Failed(Failure),
+    /// It is no kernel, or not one of these arguments.
+    Malformed(String),
+}
+
+pub(super) fn judge(
+    text: &str,
+    task: &KernelTask,
+    lesson: &dyn Env,
+    registry: &Registry,
+) -> Judgement {
+    let bench = match Bench::new(task, lesson, registry) {
+        Ok(bench) => bench,
+        Err(message) => return Judgement::Malformed(message),
+    };
+    match bench.try_out(text) {
+        Tried::Right => Judgement::Right,
+        Tried::Malformed(message) => Judgement::Malformed(message),
+        Tried::Failed(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
+    }
+}
+
+struct Bench<'a> {
+    lab: &'a dyn Lab,
+    task: &'a KernelTask,
+    lesson: &'a dyn Env,
+}
+
+impl<'a> Bench<'a> {
+    fn new(
+        task: &'a KernelTask,
+        lesson: &'a dyn Env,
+        registry: &'a Registry,
+    ) -> Result<Self, String> {
+        let lab = registry.find(KIND).map_err(|error| error.to_string())?;
+        Ok(Self { lab, task, lesson })
+    }
+
+    /// Runs a kernel on every test until one fails.
+    fn try_out(&self, text: &str) -> Tried {
+        for (index, test) in self.task.tests.iter().enumerate() {
+            match self.test(text, index, test) {
+                Tried::Right => {}
+                other @ (Tried::Failed(_) | Tried::Malformed(_)) => return other,
+            }
+        }
+        Tried::Right
+    }
+
+    fn test(&self, text: &str, index: usize, test: &KernelTest) -> Tried {
+        let failed = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| {
+            Tried::Failed(Failure {
+                say,
+                symptom: Symptom {
+                    test: index,
+                    limit,
+                    seen,
+                },
+            })
+        };
+        let data = match self.run(text, test) {
+            Ok(data) => data,
+            Err(error) if error.is_usage() => return Tried::Malformed(error.to_string()),
+            Err(error) => {
+                let say = format!("{}: {error}", test.name);
+                return failed(say, None, BTreeMap::new());
+            }
+        };
+        if data.metric("correct") != Some(Value::Bool(true)) {
+            let problem = data.metric("first_problem");
+            let problem = problem
+                .as_ref()
+                .and_then(Value::as_str)
+                .unwrap_or("something went wrong");
+            let say = format!("{}: {problem}", test.name);
+            return failed(say, None, outputs(&data, &FAULTS));
+        }
+        let wanted = match self.wanted(test) {
+            Ok(wanted) => wanted,
+            Err(message) => return Tried::Malformed(message),
+        };
+        for (buffer, wanted) in &wanted {
+            let given = contents(&data, buffer);
+            if let Some(say) = difference(buffer, &given, wanted, self.task.tolerance) {
+                let say = format!("{}: {say}", test.name);
+                return failed(say, None, outputs(&data, &FAULTS));
+            }
+        }
+        let env = AnswerEnv {
+            answer: LessonEnv::new().with_run("answer", self.lab.schema(), &data),
+            lesson: self.lesson,
+        };
+        for (at, limit) in self.task.limits.iter().enumerate() {
+            let is_kept = match evaluate(&limit.assert.expr, &env) {
+                Ok(Known::Bool(kept)) => kept,
+                Ok(Known::Number(x)) => x != 0.0,
+                Ok(Known::Text(_) | Known::Series(_)) => false,
+                Err(error) => return Tried::Malformed(error.to_string()),
+            };
+            if !is_kept {
+                let names = limit.assert.expr.names().into_iter();
+                let seen = names.filter_map(|(name, _)| {
+                    let metric = name.as_str().strip_prefix("answer.")?;
+                    Some((metric.to_owned(), data.metric(metric)?))
+                });
+                return failed(limit.say.clone(), Some(at), seen.collect());
+            }
+        }
+        Tried::Right
+    }
+
+    fn run(&self, text: &str, test: &KernelTest) -> Result<RunData, LabError> {
+        let mut over = Settings::new();
+        over.push("example", Given::Value("custom".into()));
+        over.push("source", Given::Value(text.into()));
+        lab::run_once(self.lab, &launch(test).overlaid(&over))
+    }
+
+    /// What each buffer must hold: by the test's own word, or as the reference leaves it.
+    fn wanted(&self, test: &KernelTest) -> Result<Vec<(String, Vec<Value>)>, String> {
+        if !test.expect.is_empty() {
+            let expect = test.expect.iter();
+            return expect
+                .map(|expect| {
+                    let buffer = &expect.buffer.value;
+                    Ok((buffer.clone(), expected(test, buffer, &expect.value)?))
+                })
+                .collect();
+        }
+        let reference = self.task.reference.as_ref().unwrap_or(&self.task.answer);
+        let data = self
+            .run(&reference.value, test)
+            .map_err(|error| format!("the reference cannot be run: {error}"))?;
+        let metrics = data.metrics();
+        let buffers = metrics
+            .keys()
+            .filter_map(|name| name.strip_prefix("buffer."));
+        Ok(buffers
+            .map(|buffer| (buffer.to_owned(), contents(&data, buffer)))
+            .collect())
+    }
+
+    /// What to say to a failure: what is stated for a wrong kernel that reads the same, or that fails in the same way.
+    fn recognised(&self, text: &str, failure: Failure) -> String {
+        let wrong = &self.task.wrong;
+        if let Some(stated) = wrong
+            .iter()
+            .find(|wrong| lab::squeezed(&wrong.value) == lab::squeezed(text))
+        {
+            return stated.say.clone();
+        }
+        let fails_alike = |kernel: &str| match self.try_out(kernel) {
+            Tried::Failed(other) => other.symptom == failure.symptom,
+            Tried::Right | Tried::Malformed(_) => false,
+        };
+        match wrong.iter().find(|wrong| fails_alike(&wrong.value)) {
+            Some(stated) => stated.say.clone(),
+            None => failure.say,
+        }
+    }
+}
+
+/// A test's parameters. A buffer without a fill is one that the kernel is to fill, whatever its type says.
+pub(crate) fn launch(test: &KernelTest) -> Settings {
+    let mut given = settings(&test.set);
+    let has = |name: &str| test.set.iter().any(|setting| setting.name == name);
+    if !has("max_instructions") {
+        given.push("max_instructions", Given::Value(Value::Int(BUDGET)));
+    }
+    for setting in &test.set {
+        let ("arguments", Value::Table(arguments)) = (setting.name.as_str(), &setting.value) else {
+            continue;
+        };
+        let filled = arguments.iter().map(|(name, value)| {
+            let mut value = value.clone();
+            if let Value::Table(buffer) = &mut value {
+                buffer
+                    .entry("fill".to_owned())
+                    .or_insert_with(|| "poison".into());
+            }
+            (name.clone(), value)
+        });
+        let mut over = Settings::new();
+        over.push("arguments", Given::Value(Value::Table(filled.collect())));
+        given = given.overlaid(&over);
+    }
+    given
+}
+
+/// The elements that a formula gives for a buffer.
+pub(crate) fn expected(
+    test: &KernelTest,
+    buffer: &str,
+    value: &Formula,
+) -> Result<Vec<Value>, String> {
+    let arguments = test.set.iter().find(|setting| setting.name == "arguments");
+    let Some(Value::Table(arguments)) = arguments.map(|setting| &setting.value) else {
+        return Err("the test has no arguments".to_owned());
+    };
+    let count = match arguments.get(buffer) {
+        Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
+        Some(_) | None => None,
+    };
+    let Some(count) = count else {
+        return Err(format!("no argument is a buffer called '{buffer}'"));
+    };
+    (0..(count as usize).min(SHOWN))
+        .map(
+            |i| match evaluate(&value.expr, &AtElement { arguments, i }) {
+                Ok(Known::Number(x)) => Ok(Value::Float(x)),
+                Ok(other) => Err(format!("{} is no number", other.kind())),
+                Err(error) => Err(error.to_string()),
+            },
+        )
+        .collect()
+}
+
+/// Elements of a buffer that the lab reports.
+const SHOWN: usize = 4096;
+
+/// Names in an expected value: `i`, numbers among the arguments, and what buffers held at `i` at the start.
+struct AtElement<'a> {
+    arguments: &'a BTreeMap<String, Value>,
+    i: usize,
+}
+
+impl Env for AtElement<'_> {
+    fn lookup(&self, name: &str) -> Result<Known, LookupError> {
+        if name == "i" {
+            return Ok(Known::Number(self.i as f64));
+        }
+        let missing = |reason: &str| LookupError::Missing {
+            reason: reason.to_owned(),
+        };
+        match self.arguments.get(name) {
+            Some(Value::Table(buffer)) => match buffer.get("fill").and_then(Value::as_str) {
+                Some("index") => Ok(Known::Number(self.i as f64)),
+                Some("ones") => Ok(Known::Number(1.0)),
+                Some("zeros") => Ok(Known::Number(0.0)),
+                Some("random") => Err(missing(
+                    "what a random fill gives has no formula; write a reference",
+                )),
+                Some(_) | None => Err(missing("nothing is written there at the start")),
+            },
+            Some(value) => match value.as_f64() {
+                Some(x) => Ok(Known::Number(x)),
+                None => Err(missing("it is no number")),
+            },
+            None => Err(LookupError::Unknown {
+                nearest: mlsys_lab::nearest::nearest(
+                    name,
+                    self.arguments.keys().map(String::as_str).chain(["i"]),
+                )
+                .map(str::to_owned),
+            }),
+        }
+    }
+}
+
+fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
+    match data.metric(&format!("buffer.{buffer}")) {
+        Some(Value::Array(values)) => values,
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The buffers and some counts of a run.
+fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
+    let metrics = data.metrics().into_iter();
+    let told = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
+    told.map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect()
+}
+
+/// The first element that is not as wanted, and how many more there are.
+fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) -> Option<String> {
+    if given.len() < wanted.len() {
+        return Some(format!(
+            "the kernel has no {buffer} of {} elements",
+            wanted.len()
+        ));
+    }
+    let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
+        (Some(given), Some(wanted)) => near.accepts(given, wanted),
+        // What nobody writes in the reference is nobody's business; else texts and truth values are the same or not.
+        _ => *wanted == Value::from("poison") || given == wanted,
+    };
+    let differing: Vec<usize> = (0..wanted.len())
+        .filter(|&at| !agrees(&given[at], &wanted[at]))
+        .collect();
+    let first = *differing.first()?;
+    let told = |value: &Value| match value.as_f64() {
+        Some(x) => number(x),
+        None if *value == Value::from("poison") => "not written".to_owned(),
+        None => value.to_string(),
+    };
+    let more = match differing.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more differ"),
+    };
+    Some(format!(
+        "{buffer}[{first}] is {}, and should be {}{more}",
+        told(&given[first]),
+        told(&wanted[first])
+    ))
+}

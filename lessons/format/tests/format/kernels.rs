@@ -1,0 +1,262 @@
+//! Questions that are answered by a kernel, with the lab that runs them.
+
+use crate::support::with_body;
+use mlsys_lab::Registry;
+use mlsys_lesson::{
+    Answer, Grade, Lesson, LessonEnv, Parsed, Question, Verdict, read, self_test, skeleton,
+    withheld,
+};
+
+fn labs() -> Registry {
+    Registry::new(mlsys_machines::labs().unwrap())
+}
+
+const REVERSE: &str = r#"```{question} reverse
+type = "kernel"
+prompt = "Write each element of A to the other end of B."
+starter = """
+__global__ void reverse(float *B, const float *A, int n) {
+  int i = threadIdx.x;
+  if (i < n) B[i] = A[i];
+}
+"""
+answer = """
+__global__ void reverse(float *B, const float *A, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) B[n - 1 - i] = A[i];
+}
+"""
+hints = ["Which element does the last thread write?"]
+points = 3
+
+[[test]]
+name = "two blocks of four"
+set = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 8, fill = "index" }, B = { buffer = 8 }, n = 8 } }
+expect = { B = "n - 1 - i" }
+
+[[test]]
+name = "seven elements"
+set = { block_dim = [4], grid_dim = [2], arguments = { A = { buffer = 7, fill = "random" }, B = { buffer = 7 }, n = 7 } }
+
+[[limit]]
+assert = "answer.sectors_per_load <= 1"
+say = "Neighbouring threads read neighbouring elements: one sector holds eight floats."
+
+[[wrong]]
+value = """
+__global__ void reverse(float *B, const float *A, int n) {
+  int i = threadIdx.x;
+  if (i < n) B[n - 1 - i] = A[i];
+}
+"""
+say = "Every block computes the same elements: what is missing in the index?"
+
+[[wrong]]
+value = """
+__global__ void reverse(float *B, const float *A, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) B[n - i] = A[i];
+}
+"""
+say = "Thread 0 writes B[n], which is past the end."
+```
+"#;
+
+fn parsed(body: &str) -> Parsed {
+    read("t.md", with_body(body).as_bytes(), &labs())
+}
+
+fn lesson(body: &str) -> Lesson {
+    let parsed = parsed(body);
+    let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
+    parsed
+        .lesson
+        .unwrap_or_else(|| panic!("{}", told.join("\n")))
+}
+
+fn graded(lesson: &Lesson, kernel: &str) -> Grade {
+    let question: &Question = lesson.questions().next().unwrap();
+    let given = Answer::One(kernel.to_owned());
+    question.grade(&given, &LessonEnv::unrun(lesson), &labs())
+}
+
+fn kernel(line: &str) -> String {
+    format!("__global__ void mine(float *B, const float *A, int n) {{ {line} }}")
+}
+
+#[test]
+fn a_kernel_is_graded_by_what_it_does() {
+    let lesson = lesson(REVERSE);
+    for (line, verdict, said) in [
+        // Another way to the same result.
+        (
+            "for (int i = threadIdx.x + blockDim.x * blockIdx.x; i < n; i += blockDim.x * gridDim.x) B[n - i - 1] = A[i];",
+            Verdict::Right,
+            None,
+        ),
+        // The starter, as it is: not what any wrong kernel does.
+        (
+            "int i = threadIdx.x; if (i < n) B[i] = A[i];",
+            Verdict::Wrong,
+            Some("two blocks of four: "),
+        ),
+        // Mistakes that are known, in words of one's own.
+        (
+            "int t = threadIdx.x; if (t < n) { B[(n - t) - 1] = A[t]; }",
+            Verdict::Wrong,
+            Some("Every block computes the same elements"),
+        ),
+        (
+            "int k = blockIdx.x * blockDim.x + threadIdx.x; if (k >= n) return; B[n - k] = A[k];",
+            Verdict::Wrong,
+            Some("Thread 0 writes B[n]"),
+        ),
+        // Right in the first test only.
+        (
+            "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < 8) B[7 - i] = A[i];",
+            Verdict::Wrong,
+            Some("seven elements: line 1"),
+        ),
+        (
+            "B[0] = C[0];",
+            Verdict::Malformed,
+            Some("1:64: 'C' is not declared"),
+        ),
+        ("while (true) { }", Verdict::Wrong, Some("max_instructions")),
+    ] {
+        let grade = graded(&lesson, &kernel(line));
+        assert_eq!(grade.verdict, verdict, "{line}: {:?}", grade.feedback);
+        let feedback = grade.feedback.unwrap_or_default();
+        assert!(
+            feedback.contains(said.unwrap_or_default()),
+            "{line}: {feedback}"
+        );
+        assert_eq!(grade.points, if verdict == Verdict::Right { 3 } else { 0 });
+    }
+    let other = "__global__ void mine(float *X, const float *A, int n) { X[0] = A[0]; }";
+    let grade = graded(&lesson, other);
+    assert_eq!(grade.verdict, Verdict::Malformed);
+    assert!(grade.feedback.unwrap().contains("takes no 'B'"));
+}
+
+#[test]
+fn a_value_that_is_wrong_is_told_beside_the_one_that_is_right() {
+    let lesson = lesson(REVERSE);
+    let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = i == 2 ? 9.0f : A[i];";
+    let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
+    assert_eq!(feedback, "two blocks of four: B[5] is 9, and should be 2");
+    let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n && i != 3) B[n - 1 - i] = A[i] + 1;";
+    let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
+    assert_eq!(
+        feedback,
+        "two blocks of four: B[0] is 8, and should be 7, and 7 more differ"
+    );
+}
+
+#[test]
+fn a_limit_tells_what_a_right_result_cost_too_much() {
+    let strided = REVERSE.replace("sectors_per_load <= 1", "global_loads < 8");
+    let lesson = lesson(&strided);
+    let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = A[i];";
+    let grade = graded(&lesson, &kernel(line));
+    assert_eq!(grade.verdict, Verdict::Wrong);
+    assert!(grade.feedback.unwrap().starts_with("Neighbouring threads"));
+}
+
+#[test]
+fn the_answer_must_pass_and_every_wrong_kernel_must_fail() {
+    let whole = lesson(REVERSE);
+    let env = LessonEnv::unrun(&whole);
+    assert_eq!(self_test(&whole, &env, &labs()), []);
+    let told = |body: &str| {
+        let lesson = lesson(body);
+        let found = self_test(&lesson, &LessonEnv::unrun(&lesson), &labs());
+        let told: Vec<String> = found.iter().map(|d| d.message.clone()).collect();
+        told.join("\n")
+    };
+    let broken = REVERSE.replace(
+        "if (i < n) B[n - 1 - i] = A[i];\n}\n\"\"\"\nhints",
+        "if (i < n) B[i] = A[i];\n}\n\"\"\"\nhints",
+    );
+    assert!(told(&broken).contains("the stated answer of `reverse` is not accepted: two blocks of four: B[0] is 0, and should be 7"));
+    let passing = REVERSE.replace("B[n - i] = A[i]", "B[n - 1 - i] = A[i]");
+    assert!(told(&passing).contains("this wrong answer of `reverse` is accepted as right"));
+    let garbled = REVERSE.replace("B[n - i] = A[i]", "B[n - i = A[i]");
+    assert!(told(&garbled).contains("cannot be given"));
+}
+
+#[test]
+fn what_a_test_cannot_be_is_told_at_its_place() {
+    for (from, to, message) in [
+        (
+            "set = { block_dim = [4], grid_dim",
+            "set = { block_dmi = [4], grid_dim",
+            "no parameter `block_dmi`",
+        ),
+        (
+            "set = { block_dim = [4], grid_dim",
+            "set = { source = \"x\", grid_dim",
+            "a test does not set `source`",
+        ),
+        (
+            "expect = { B = \"n - 1 - i\" }",
+            "expect = { C = \"n\" }",
+            "no argument is a buffer called 'C'",
+        ),
+        (
+            "expect = { B = \"n - 1 - i\" }",
+            "expect = { B = \"m\" }",
+            "nothing is called `m`",
+        ),
+        (
+            "expect = { B = \"n - 1 - i\" }",
+            "expect = { B = \"n >= i\" }",
+            "is no number",
+        ),
+        (
+            "answer.sectors_per_load",
+            "answer.sector_per_load",
+            "sector_per_load",
+        ),
+        ("[[limit]]", "[[limits]]", "limits"),
+        ("answer = \"\"\"", "solution = \"\"\"", "no `answer`"),
+    ] {
+        assert!(REVERSE.contains(from), "{from}");
+        let parsed = parsed(&REVERSE.replacen(from, to, 1));
+        let told: Vec<String> = parsed
+            .diagnostics
+            .iter()
+            .map(|d| d.message.clone())
+            .collect();
+        assert!(
+            told.iter().any(|told| told.contains(message)),
+            "{to}: {told:?}"
+        );
+        assert!(parsed.lesson.is_none(), "{to}");
+    }
+    let without =
+        parsed("```{question} a\ntype = \"kernel\"\nprompt = \"p\"\nanswer = \"x\"\n```\n");
+    assert!(
+        without
+            .diagnostics
+            .iter()
+            .any(|d| d.message.contains("no `test`"))
+    );
+}
+
+#[test]
+fn without_its_answer_it_keeps_the_starter_and_in_a_translation_the_kernels() {
+    let whole = lesson(REVERSE);
+    let pack = withheld(&whole);
+    assert!(
+        pack.contains("starter = ") && !pack.contains("n - 1 - i"),
+        "{pack}"
+    );
+    let asked = read("t.md", pack.as_bytes(), &labs()).lesson.unwrap();
+    let question = asked.questions().next().unwrap();
+    let given = Answer::One(kernel(""));
+    let grade = question.grade(&given, &LessonEnv::unrun(&asked), &labs());
+    assert_eq!(grade.verdict, Verdict::Recorded);
+    let empty = skeleton(&whole, "fr");
+    assert!(empty.contains("limits = ["), "{empty}");
+}
