@@ -15,15 +15,19 @@ pub mod source;
 mod syntax;
 mod typed;
 pub mod types;
+mod wgsl;
 
 use std::sync::Arc;
 
 use code::Code;
+use source::Complaint;
 use source::Refused;
+use typed::Program;
 use types::Type;
 
 pub use lab::KernelLab;
 pub use replay::Replay;
+pub use wgsl::{Binding, Subgroups, Target, Wgsl};
 
 pub use machine::{
     Access, AccessKind, Argument, BlockView, CellState, Counts, Event, Fault, Finding, Findings,
@@ -35,6 +39,7 @@ pub use machine::{
 #[derive(Clone, Debug)]
 pub struct Kernel {
     code: Arc<Code>,
+    program: Arc<Program>,
 }
 
 impl Kernel {
@@ -43,13 +48,25 @@ impl Kernel {
     /// # Errors
     /// Everything in the text that is not of the language, with its places.
     pub fn parse(file: &str, text: &str) -> Result<Self, Refused> {
-        let read = || lower::lower(&check::check(&syntax::parse(text)?)?);
+        let read = || {
+            let program = check::check(&syntax::parse(text)?)?;
+            Ok((lower::lower(&program)?, program))
+        };
         match read() {
-            Ok(code) => Ok(Self {
+            Ok((code, program)) => Ok(Self {
                 code: Arc::new(code),
+                program: Arc::new(program),
             }),
             Err(complaints) => Err(Refused::new(file, text, complaints)),
         }
+    }
+
+    /// The same kernel in WGSL, for blocks of one size and devices of one kind.
+    ///
+    /// # Errors
+    /// Everything in it that WGSL has no counterpart for, with its places and reasons.
+    pub fn wgsl(&self, target: Target) -> Result<Wgsl, Vec<Complaint>> {
+        wgsl::translate(&self.program, target)
     }
 
     /// The kernel's name.

@@ -9,7 +9,10 @@ use mlsys_lab::{Lab, LabError, Params, Run, Value};
 
 use super::examples::{Example, Sizes};
 use super::machine::CellState;
-use super::{Argument, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule};
+use super::{
+    Argument, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule, Subgroups,
+    Target,
+};
 use crate::picture;
 
 /// Indices of wrong outputs that are listed.
@@ -77,6 +80,9 @@ impl Lab for KernelLab {
         picture::offer(run, "source", || pictures::source(&job.source, &machine));
         picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
         picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));
+        picture::offer(run, "translation", || {
+            pictures::translation(&job.source, job.translation())
+        });
         picture::offer(run, "problems", || pictures::problems(&machine));
         picture::offer(run, "memory", || pictures::memory(&machine, &outputs));
         Ok(())
@@ -202,6 +208,26 @@ impl Job {
     /// The launch, before its first instruction.
     fn start(&self) -> Result<Machine, LaunchError> {
         self.kernel.launch(self.launch.clone(), &self.arguments)
+    }
+
+    /// The kernel in WGSL, for a device with groups of 32 threads; else what stands in the way, a line each.
+    fn translation(&self) -> Result<String, String> {
+        let target = Target {
+            block_dim: self.launch.block_dim,
+            dynamic_shared: self.launch.dynamic_shared,
+            subgroups: Subgroups::Of32,
+        };
+        let told = |complaint: &super::source::Complaint| {
+            let place = complaint.place;
+            format!(
+                "line {}, column {}: {}",
+                place.line, place.column, complaint.message
+            )
+        };
+        match self.kernel.wgsl(target) {
+            Ok(wgsl) => Ok(wgsl.text),
+            Err(complaints) => Err(complaints.iter().map(told).collect::<Vec<_>>().join("\n")),
+        }
     }
 
     /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.

@@ -5,6 +5,7 @@ mod complaints;
 mod faults;
 mod semantics;
 mod steps;
+mod wgsl;
 
 use super::*;
 

@@ -410,7 +410,8 @@ fn well_formed(frame: &Frame, place: &str) {
         Frame::Panes(panes) => panes
             .iter()
             .for_each(|pane| well_formed(&pane.frame, place)),
-        Frame::Images(_) | Frame::Text(_) => panic!("{place}: no analytic lab draws this"),
+        Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
+        Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The lab's pictures.
 
-use mlsys_lab::frame::{HeatMap, Span, Timeline};
+use mlsys_lab::frame::{HeatMap, Pane, Span, Timeline};
 use mlsys_lab::{Frame, Value};
 
 use crate::kernel::machine::CellState;
@@ -184,6 +184,20 @@ pub(super) fn timeline(machine: Option<Machine>) -> Frame {
     let name = |(block, warp): (u32, u32)| format!("block {block} warp {warp}");
     timeline.lanes = lanes.into_iter().map(name).collect();
     Frame::Timeline(timeline)
+}
+
+/// The kernel in both languages.
+pub(super) fn translation(text: &str, wgsl: Result<String, String>) -> Frame {
+    let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
+    let pane = |title: &str, text: &str| Pane {
+        title: title.to_owned(),
+        frame: Frame::Text(lines(text)),
+    };
+    let other = match wgsl {
+        Ok(text) => pane("WGSL", &text),
+        Err(reasons) => pane("WGSL: no translation", &reasons),
+    };
+    Frame::Panes(vec![pane("CUDA C", text), other])
 }
 
 /// A line without what a terminal would take for a command.
