@@ -3,6 +3,7 @@
 mod classics;
 mod complaints;
 mod faults;
+mod robust;
 mod semantics;
 mod steps;
 mod wgsl;
