@@ -204,3 +204,119 @@ fn no_schedule_changes_what_comes_out_or_what_it_costs() {
         );
     }
 }
+
+fn told(kind: &str, set: &[String]) -> RunData {
+    let settings = Settings::from_pairs(set.iter().map(String::as_str)).expect("name=value");
+    run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"))
+}
+
+#[test]
+fn the_kernel_run_and_the_formulas_count_the_same() {
+    // Sectors and banks of an access pattern.
+    for (word, lanes) in [
+        ("lane", "i"),
+        ("2*lane", "2*i"),
+        ("33*lane + 7", "33*i + 7"),
+        ("32*lane", "32*i"),
+        ("(lane*7) % 32", "(i*7) % 32"),
+        ("5", "5"),
+        ("lane/4 + 64*(lane % 4)", "i/4 + 64*(i % 4)"),
+    ] {
+        let source = format!(
+            "__global__ void k(float *out, const float *a) {{
+  __shared__ float s[1100];
+  int i = threadIdx.x;
+  for (int j = i; j < 1100; j += 32) s[j] = j;
+  __syncthreads();
+  out[i] = a[{lanes}] + s[{lanes}];
+}}"
+        );
+        let set = [
+            "block_dim=[32]",
+            "grid_dim=[1]",
+            "arguments.out.buffer=32",
+            "arguments.a.buffer=1100",
+        ];
+        let ran = custom(&source, &set).unwrap_or_else(|error| panic!("{error}"));
+        let sectors = told("coalescing", &[format!("byte_address=4*({word})")]);
+        let banks = told("bank-conflicts", &[format!("word_index={word}")]);
+        assert_eq!(
+            ran.metric("global_load_sectors"),
+            sectors.metric("sectors"),
+            "{word}"
+        );
+        assert_eq!(
+            ran.metric("load_efficiency"),
+            sectors.metric("efficiency"),
+            "{word}"
+        );
+        let degree = banks
+            .metric("degree")
+            .and_then(|x| x.as_f64())
+            .unwrap_or(0.0);
+        assert_eq!(
+            ran.metric("bank_replays").and_then(|x| x.as_f64()),
+            Some(degree - 1.0),
+            "{word}"
+        );
+    }
+    // Branches: one at the end of each reduction is not in the formula's loop.
+    for (example, condition, steps) in [
+        (
+            "reduce-interleaved",
+            "tid % (2*s) == 0",
+            "[1, 2, 4, 8, 16, 32, 64, 128]",
+        ),
+        (
+            "reduce-sequential",
+            "tid < s",
+            "[128, 64, 32, 16, 8, 4, 2, 1]",
+        ),
+    ] {
+        let ran = told(
+            "kernel",
+            &[
+                format!("example={example}"),
+                "elements=256".to_owned(),
+                "block_dim=[256]".to_owned(),
+            ],
+        );
+        let formula = told(
+            "divergence",
+            &[format!("condition={condition}"), format!("steps={steps}")],
+        );
+        let warps = formula.metric("divergent_warps").and_then(|x| x.as_f64());
+        assert_eq!(
+            ran.metric("divergent_branches").and_then(|x| x.as_f64()),
+            warps.map(|warps| warps + 1.0),
+            "{example}"
+        );
+    }
+    // The halo, with either guard.
+    for (elements, threads, radius) in [(8, 4, 2), (9, 4, 2), (64, 16, 3), (33, 32, 1), (5, 8, 0)] {
+        for (example, guard) in [
+            ("window-sum-slide", "elements"),
+            ("window-sum-shared", "padded"),
+        ] {
+            let sizes = |block: &str| {
+                vec![
+                    format!("elements={elements}"),
+                    format!("radius={radius}"),
+                    block.to_owned(),
+                ]
+            };
+            let mut kernel = sizes(&format!("block_dim=[{threads}]"));
+            kernel.push(format!("example={example}"));
+            let mut formula = sizes(&format!("threads_per_block={threads}"));
+            formula.push(format!("load_guard={guard}"));
+            let (ran, formula) = (told("kernel", &kernel), told("window-sum", &formula));
+            for (one, other) in [
+                ("mismatch_indices", "bad_outputs"),
+                ("global_loads", "shared_loads"),
+                ("shared_bytes_per_block", "shared_bytes_per_block"),
+            ] {
+                assert_eq!(ran.metric(one), formula.metric(other), "{kernel:?} {one}");
+            }
+        }
+    }
+}
