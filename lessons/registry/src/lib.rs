@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use mlsys_lab::Registry;
 use mlsys_lab::schema::SchemaError;
+use mlsys_machines::kernel::Beside;
 
 static REGISTRY: LazyLock<Result<Registry, SchemaError>> = LazyLock::new(read);
 
@@ -18,9 +19,10 @@ pub fn registry() -> &'static Registry {
 
 fn read() -> Result<Registry, SchemaError> {
     let mut labs = mlsys_nets::labs()?;
-    labs.extend(mlsys_machines::labs_beside(Box::new(
-        mlsys_nets::expression::Autodiff,
-    ))?);
+    labs.extend(mlsys_machines::labs_beside(
+        Box::new(mlsys_nets::expression::Autodiff),
+        Beside::default(),
+    )?);
     Ok(Registry::new(labs))
 }
 

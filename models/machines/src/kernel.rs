@@ -3,6 +3,7 @@
 //! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
 //! [`Machine`] runs these on buffers, a step being one instruction of one warp.
 
+mod beside;
 mod check;
 mod code;
 mod examples;
@@ -25,6 +26,7 @@ use source::Refused;
 use typed::Program;
 use types::Type;
 
+pub use beside::{Beside, Classifier, Opened, Plug, Rest};
 pub use lab::KernelLab;
 pub use replay::Replay;
 pub use wgsl::{Binding, Subgroups, Target, Wgsl};

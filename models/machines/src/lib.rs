@@ -59,18 +59,25 @@ pub use window_sum::WindowSum;
 /// # Errors
 /// A schema that does not read, which is a mistake in this crate and caught by its tests.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    all(Graph::new()?)
+    all(Graph::new()?, kernel::KernelLab::new()?)
 }
 
-/// The same, with another engine that differentiates beside the lab `graph`.
+/// The same, with another engine that differentiates beside the lab `graph`, and with what the lab `kernel` is given
+/// besides its interpreter.
 ///
 /// # Errors
 /// As for [`labs`].
-pub fn labs_beside(engine: Box<dyn Engine>) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    all(Graph::new()?.beside(engine))
+pub fn labs_beside(
+    engine: Box<dyn Engine>,
+    beside: kernel::Beside,
+) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+    all(
+        Graph::new()?.beside(engine),
+        kernel::KernelLab::new()?.beside(beside),
+    )
 }
 
-fn all(graph: Graph) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(graph),
         Box::new(GpuPeak::new()?),
@@ -83,7 +90,7 @@ fn all(graph: Graph) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(BankConflicts::new()?),
         Box::new(Divergence::new()?),
         Box::new(Waves::new()?),
-        Box::new(kernel::KernelLab::new()?),
+        Box::new(kernel),
         Box::new(Intensity::new()?),
         Box::new(Roofline::new()?),
         Box::new(ActivationMemory::new()?),

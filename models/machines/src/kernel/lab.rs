@@ -10,8 +10,8 @@ use mlsys_lab::{Lab, LabError, Params, Run, Value};
 use super::examples::{Example, Sizes};
 use super::machine::CellState;
 use super::{
-    Argument, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule, Subgroups,
-    Target,
+    Argument, Beside, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
+    Subgroups, Target,
 };
 use crate::picture;
 
@@ -27,6 +27,7 @@ const GLANCE: u64 = 1 << 18;
 /// The lab.
 pub struct KernelLab {
     schema: Schema,
+    beside: Beside,
 }
 
 impl KernelLab {
@@ -36,7 +37,17 @@ impl KernelLab {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("kernel.toml"))?;
-        Ok(Self { schema })
+        Ok(Self {
+            schema,
+            beside: Beside::default(),
+        })
+    }
+
+    /// The same with what lies beside the interpreter.
+    #[must_use]
+    pub fn beside(mut self, beside: Beside) -> Self {
+        self.beside = beside;
+        self
     }
 }
 
