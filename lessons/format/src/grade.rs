@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use mlsys_lab::Registry;
 use mlsys_lab::expr::Env;
 
-use crate::model::{Match, Question, QuestionKind, Wrong};
+use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
 
 pub use answer::Answer;
+pub use kernel::{Case, CaseResult};
 pub use number::{ReadNumberError, read_number};
 pub use predict::{Comparison, PredictionError};
 
@@ -55,7 +56,39 @@ impl Question {
     /// Grades an answer. `env` has the values of the lesson's labs, which answers may refer to; `registry` the labs
     /// that questions of type expression are graded by.
     pub fn grade(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Grade {
-        let (verdict, feedback) = match self.judge(given, env, registry) {
+        let judgement = self.judge(given, env, registry);
+        self.grade_of(judgement)
+    }
+
+    /// Grades a kernel as [`Self::grade`] does, and tells what came of each test; none for a question of another
+    /// type, no tests where the right answer is kept elsewhere or the text is no kernel.
+    pub fn try_kernel(
+        &self,
+        text: &str,
+        env: &dyn Env,
+        registry: &Registry,
+    ) -> Option<(Grade, Vec<Case>)> {
+        let (judgement, cases) = match &self.kind {
+            QuestionKind::Kernel(task) => kernel::judge(text, task, env, registry),
+            QuestionKind::Withheld(asked @ Asked::Kernel { .. }) => {
+                let given = Answer::One(text.to_owned());
+                (withheld::judge(&given, asked), Vec::new())
+            }
+            QuestionKind::Withheld(_)
+            | QuestionKind::Numeric { .. }
+            | QuestionKind::List { .. }
+            | QuestionKind::Choice { .. }
+            | QuestionKind::Multiple { .. }
+            | QuestionKind::Match { .. }
+            | QuestionKind::Order { .. }
+            | QuestionKind::Text { .. }
+            | QuestionKind::Expression { .. } => return None,
+        };
+        Some((self.grade_of(judgement), cases))
+    }
+
+    fn grade_of(&self, judgement: Judgement) -> Grade {
+        let (verdict, feedback) = match judgement {
             Judgement::Right => (Verdict::Right, None),
             Judgement::Wrong(say) => (Verdict::Wrong, say),
             Judgement::Recorded => (Verdict::Recorded, None),
@@ -138,7 +171,7 @@ impl Question {
                 None => malformed("an expression"),
             },
             QuestionKind::Kernel(task) => match given.one() {
-                Some(text) => kernel::judge(text, task, env, registry),
+                Some(text) => kernel::judge(text, task, env, registry).0,
                 None => malformed("a kernel"),
             },
             QuestionKind::Withheld(asked) => withheld::judge(given, asked),

@@ -31,7 +31,8 @@ pub use course::{
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use env::{DEVICE_FACTS, DeviceFacts, LessonEnv};
 pub use grade::{
-    Answer, Comparison, Grade, PredictionError, ReadNumberError, Verdict, read_number,
+    Answer, Case, CaseResult, Comparison, Grade, PredictionError, ReadNumberError, Verdict,
+    read_number,
 };
 pub use model::{
     Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter,

@@ -1,24 +1,29 @@
 //! Answers that are kernels: each test is a run of the lab `kernel`, its outputs are compared, its costs held to limits.
 
+mod case;
+mod compare;
+mod expected;
+
 use std::collections::BTreeMap;
 
 use mlsys_lab::Registry;
-use mlsys_lab::expr::{Env, LookupError, Value as Known, evaluate};
+use mlsys_lab::expr::{Env, Value as Known, evaluate};
 use mlsys_lab::lab::{Lab, LabError};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::Value;
 
 use super::Judgement;
 use super::lab::{self, AnswerEnv};
 use crate::env::LessonEnv;
-use crate::model::{Formula, KernelTask, KernelTest, Tolerance, settings};
+use crate::model::{KernelTask, KernelTest};
+use case::measured;
+pub use case::{Case, CaseResult};
+use compare::{contents, difference, outputs};
+pub(crate) use expected::{expected, launch};
 
 /// The kind of lab that runs kernels.
 pub(crate) const KIND: &str = "kernel";
-
-/// Warp instructions of one test where it says nothing: an answer is graded while the learner waits.
-const BUDGET: i64 = 1_000_000;
 
 /// Counts of what goes wrong, by which two failures are told apart.
 const FAULTS: [&str; 8] = [
@@ -46,28 +51,60 @@ struct Failure {
     symptom: Symptom,
 }
 
-/// What came of one kernel on all tests.
+/// What came of one kernel on a test, or on all tests.
 enum Tried {
-    Right,
+    /// It is right; what it cost, a line for each limit.
+    Right(Vec<String>),
     Failed(Failure),
+    /// It did not come to an end.
+    Broken(Failure),
     /// It is no kernel, or not one of these arguments.
     Malformed(String),
 }
 
+/// Judges a kernel, and tells what came of each test.
 pub(super) fn judge(
     text: &str,
     task: &KernelTask,
     lesson: &dyn Env,
     registry: &Registry,
-) -> Judgement {
+) -> (Judgement, Vec<Case>) {
     let bench = match Bench::new(task, lesson, registry) {
         Ok(bench) => bench,
-        Err(message) => return Judgement::Malformed(message),
+        Err(message) => return (Judgement::Malformed(message), Vec::new()),
     };
-    match bench.try_out(text) {
-        Tried::Right => Judgement::Right,
-        Tried::Malformed(message) => Judgement::Malformed(message),
-        Tried::Failed(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
+    let mut cases = Vec::new();
+    let mut first = None;
+    let mut tests = task.tests.iter().enumerate();
+    for (index, test) in tests.by_ref() {
+        let (result, failure, goes_on) = match bench.test(text, index, test) {
+            Tried::Malformed(message) => return (Judgement::Malformed(message), Vec::new()),
+            Tried::Right(costs) => (CaseResult::Passed(costs), None, true),
+            Tried::Failed(failure) => (failure.case(), Some(failure), true),
+            // What does not end on one test would use up the time of all others.
+            Tried::Broken(failure) => (failure.case(), Some(failure), false),
+        };
+        let name = test.name.clone();
+        cases.push(Case { name, result });
+        first = first.or(failure);
+        if !goes_on {
+            break;
+        }
+    }
+    cases.extend(tests.map(|(_, test)| Case {
+        name: test.name.clone(),
+        result: CaseResult::NotRun,
+    }));
+    let judgement = match first {
+        None => Judgement::Right,
+        Some(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
+    };
+    (judgement, cases)
+}
+
+impl Failure {
+    fn case(&self) -> CaseResult {
+        CaseResult::Failed(self.say.clone())
     }
 }
 
@@ -87,35 +124,31 @@ impl<'a> Bench<'a> {
         Ok(Self { lab, task, lesson })
     }
 
-    /// Runs a kernel on every test until one fails.
-    fn try_out(&self, text: &str) -> Tried {
+    /// Where a kernel fails first, if it does.
+    fn symptom(&self, text: &str) -> Option<Symptom> {
         for (index, test) in self.task.tests.iter().enumerate() {
             match self.test(text, index, test) {
-                Tried::Right => {}
-                other @ (Tried::Failed(_) | Tried::Malformed(_)) => return other,
+                Tried::Right(_) => {}
+                Tried::Failed(failure) | Tried::Broken(failure) => return Some(failure.symptom),
+                Tried::Malformed(_) => return None,
             }
         }
-        Tried::Right
+        None
     }
 
     fn test(&self, text: &str, index: usize, test: &KernelTest) -> Tried {
-        let failed = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| {
-            Tried::Failed(Failure {
-                say,
-                symptom: Symptom {
-                    test: index,
-                    limit,
-                    seen,
-                },
-            })
+        let failure = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| Failure {
+            say,
+            symptom: Symptom {
+                test: index,
+                limit,
+                seen,
+            },
         };
         let data = match self.run(text, test) {
             Ok(data) => data,
             Err(error) if error.is_usage() => return Tried::Malformed(error.to_string()),
-            Err(error) => {
-                let say = format!("{}: {error}", test.name);
-                return failed(say, None, BTreeMap::new());
-            }
+            Err(error) => return Tried::Broken(failure(error.to_string(), None, BTreeMap::new())),
         };
         if data.metric("correct") != Some(Value::Bool(true)) {
             let problem = data.metric("first_problem");
@@ -123,8 +156,7 @@ impl<'a> Bench<'a> {
                 .as_ref()
                 .and_then(Value::as_str)
                 .unwrap_or("something went wrong");
-            let say = format!("{}: {problem}", test.name);
-            return failed(say, None, outputs(&data, &FAULTS));
+            return Tried::Failed(failure(problem.to_owned(), None, outputs(&data, &FAULTS)));
         }
         let wanted = match self.wanted(test) {
             Ok(wanted) => wanted,
@@ -133,14 +165,14 @@ impl<'a> Bench<'a> {
         for (buffer, wanted) in &wanted {
             let given = contents(&data, buffer);
             if let Some(say) = difference(buffer, &given, wanted, self.task.tolerance) {
-                let say = format!("{}: {say}", test.name);
-                return failed(say, None, outputs(&data, &FAULTS));
+                return Tried::Failed(failure(say, None, outputs(&data, &FAULTS)));
             }
         }
         let env = AnswerEnv {
             answer: LessonEnv::new().with_run("answer", self.lab.schema(), &data),
             lesson: self.lesson,
         };
+        let mut costs = Vec::new();
         for (at, limit) in self.task.limits.iter().enumerate() {
             let is_kept = match evaluate(&limit.assert.expr, &env) {
                 Ok(Known::Bool(kept)) => kept,
@@ -148,16 +180,19 @@ impl<'a> Bench<'a> {
                 Ok(Known::Text(_) | Known::Series(_)) => false,
                 Err(error) => return Tried::Malformed(error.to_string()),
             };
+            let cost = measured(limit, &data);
             if !is_kept {
                 let names = limit.assert.expr.names().into_iter();
                 let seen = names.filter_map(|(name, _)| {
                     let metric = name.as_str().strip_prefix("answer.")?;
                     Some((metric.to_owned(), data.metric(metric)?))
                 });
-                return failed(limit.say.clone(), Some(at), seen.collect());
+                let say = format!("{cost}. {}", limit.say);
+                return Tried::Failed(failure(say, Some(at), seen.collect()));
             }
+            costs.push(cost);
         }
-        Tried::Right
+        Tried::Right(costs)
     }
 
     fn run(&self, text: &str, test: &KernelTest) -> Result<RunData, LabError> {
@@ -200,158 +235,14 @@ impl<'a> Bench<'a> {
         {
             return stated.say.clone();
         }
-        let fails_alike = |kernel: &str| match self.try_out(kernel) {
-            Tried::Failed(other) => other.symptom == failure.symptom,
-            Tried::Right | Tried::Malformed(_) => false,
-        };
+        let fails_alike = |kernel: &str| self.symptom(kernel).as_ref() == Some(&failure.symptom);
         match wrong.iter().find(|wrong| fails_alike(&wrong.value)) {
             Some(stated) => stated.say.clone(),
-            None => failure.say,
-        }
-    }
-}
-
-/// A test's parameters. A buffer without a fill is one that the kernel is to fill, whatever its type says.
-pub(crate) fn launch(test: &KernelTest) -> Settings {
-    let mut given = settings(&test.set);
-    let has = |name: &str| test.set.iter().any(|setting| setting.name == name);
-    if !has("max_instructions") {
-        given.push("max_instructions", Given::Value(Value::Int(BUDGET)));
-    }
-    for setting in &test.set {
-        let ("arguments", Value::Table(arguments)) = (setting.name.as_str(), &setting.value) else {
-            continue;
-        };
-        let filled = arguments.iter().map(|(name, value)| {
-            let mut value = value.clone();
-            if let Value::Table(buffer) = &mut value {
-                buffer
-                    .entry("fill".to_owned())
-                    .or_insert_with(|| "poison".into());
+            None => {
+                let test = self.task.tests.get(failure.symptom.test);
+                let name = test.map_or("", |test| test.name.as_str());
+                format!("{name}: {}", failure.say)
             }
-            (name.clone(), value)
-        });
-        let mut over = Settings::new();
-        over.push("arguments", Given::Value(Value::Table(filled.collect())));
-        given = given.overlaid(&over);
-    }
-    given
-}
-
-/// The elements that a formula gives for a buffer.
-pub(crate) fn expected(
-    test: &KernelTest,
-    buffer: &str,
-    value: &Formula,
-) -> Result<Vec<Value>, String> {
-    let arguments = test.set.iter().find(|setting| setting.name == "arguments");
-    let Some(Value::Table(arguments)) = arguments.map(|setting| &setting.value) else {
-        return Err("the test has no arguments".to_owned());
-    };
-    let count = match arguments.get(buffer) {
-        Some(Value::Table(fields)) => fields.get("buffer").and_then(Value::as_f64),
-        Some(_) | None => None,
-    };
-    let Some(count) = count else {
-        return Err(format!("no argument is a buffer called '{buffer}'"));
-    };
-    (0..(count as usize).min(SHOWN))
-        .map(
-            |i| match evaluate(&value.expr, &AtElement { arguments, i }) {
-                Ok(Known::Number(x)) => Ok(Value::Float(x)),
-                Ok(other) => Err(format!("{} is no number", other.kind())),
-                Err(error) => Err(error.to_string()),
-            },
-        )
-        .collect()
-}
-
-/// Elements of a buffer that the lab reports.
-const SHOWN: usize = 4096;
-
-/// Names in an expected value: `i`, numbers among the arguments, and what buffers held at `i` at the start.
-struct AtElement<'a> {
-    arguments: &'a BTreeMap<String, Value>,
-    i: usize,
-}
-
-impl Env for AtElement<'_> {
-    fn lookup(&self, name: &str) -> Result<Known, LookupError> {
-        if name == "i" {
-            return Ok(Known::Number(self.i as f64));
-        }
-        let missing = |reason: &str| LookupError::Missing {
-            reason: reason.to_owned(),
-        };
-        match self.arguments.get(name) {
-            Some(Value::Table(buffer)) => match buffer.get("fill").and_then(Value::as_str) {
-                Some("index") => Ok(Known::Number(self.i as f64)),
-                Some("ones") => Ok(Known::Number(1.0)),
-                Some("zeros") => Ok(Known::Number(0.0)),
-                Some("random") => Err(missing(
-                    "what a random fill gives has no formula; write a reference",
-                )),
-                Some(_) | None => Err(missing("nothing is written there at the start")),
-            },
-            Some(value) => match value.as_f64() {
-                Some(x) => Ok(Known::Number(x)),
-                None => Err(missing("it is no number")),
-            },
-            None => Err(LookupError::Unknown {
-                nearest: mlsys_lab::nearest::nearest(
-                    name,
-                    self.arguments.keys().map(String::as_str).chain(["i"]),
-                )
-                .map(str::to_owned),
-            }),
         }
     }
-}
-
-fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
-    match data.metric(&format!("buffer.{buffer}")) {
-        Some(Value::Array(values)) => values,
-        Some(_) | None => Vec::new(),
-    }
-}
-
-/// The buffers and some counts of a run.
-fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
-    let metrics = data.metrics().into_iter();
-    let told = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
-    told.map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect()
-}
-
-/// The first element that is not as wanted, and how many more there are.
-fn difference(buffer: &str, given: &[Value], wanted: &[Value], near: Tolerance) -> Option<String> {
-    if given.len() < wanted.len() {
-        return Some(format!(
-            "the kernel has no {buffer} of {} elements",
-            wanted.len()
-        ));
-    }
-    let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
-        (Some(given), Some(wanted)) => near.accepts(given, wanted),
-        // What nobody writes in the reference is nobody's business; else texts and truth values are the same or not.
-        _ => *wanted == Value::from("poison") || given == wanted,
-    };
-    let differing: Vec<usize> = (0..wanted.len())
-        .filter(|&at| !agrees(&given[at], &wanted[at]))
-        .collect();
-    let first = *differing.first()?;
-    let told = |value: &Value| match value.as_f64() {
-        Some(x) => number(x),
-        None if *value == Value::from("poison") => "not written".to_owned(),
-        None => value.to_string(),
-    };
-    let more = match differing.len() - 1 {
-        0 => String::new(),
-        more => format!(", and {more} more differ"),
-    };
-    Some(format!(
-        "{buffer}[{first}] is {}, and should be {}{more}",
-        told(&given[first]),
-        told(&wanted[first])
-    ))
 }

@@ -3,8 +3,8 @@
 use crate::support::with_body;
 use mlsys_lab::Registry;
 use mlsys_lesson::{
-    Answer, Grade, Lesson, LessonEnv, Parsed, Question, Verdict, read, self_test, skeleton,
-    withheld,
+    Answer, CaseResult, Grade, Lesson, LessonEnv, Parsed, Question, Verdict, read, self_test,
+    skeleton, withheld,
 };
 
 fn labs() -> Registry {
@@ -160,7 +160,10 @@ fn a_limit_tells_what_a_right_result_cost_too_much() {
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n) B[n - 1 - i] = A[i];";
     let grade = graded(&lesson, &kernel(line));
     assert_eq!(grade.verdict, Verdict::Wrong);
-    assert!(grade.feedback.unwrap().starts_with("Neighbouring threads"));
+    assert_eq!(
+        grade.feedback.unwrap(),
+        "two blocks of four: global_loads 8; allowed: global_loads < 8. Neighbouring threads read neighbouring elements: one sector holds eight floats."
+    );
 }
 
 #[test]
@@ -259,4 +262,44 @@ fn without_its_answer_it_keeps_the_starter_and_in_a_translation_the_kernels() {
     assert_eq!(grade.verdict, Verdict::Recorded);
     let empty = skeleton(&whole, "fr");
     assert!(empty.contains("limits = ["), "{empty}");
+}
+
+#[test]
+fn each_test_tells_its_own_result_and_what_it_cost() {
+    let lesson = lesson(REVERSE);
+    let question = lesson.questions().next().unwrap();
+    let env = LessonEnv::unrun(&lesson);
+    let tried = |line: &str| {
+        let (grade, cases) = question.try_kernel(&kernel(line), &env, &labs()).unwrap();
+        (grade.verdict, cases)
+    };
+    let index = "int i = blockDim.x * blockIdx.x + threadIdx.x;";
+    let (verdict, cases) = tried(&format!("{index} if (i < n) B[n - 1 - i] = A[i];"));
+    assert_eq!(verdict, Verdict::Right);
+    let kept = "sectors_per_load 1; allowed: sectors_per_load <= 1".to_owned();
+    let passed = CaseResult::Passed(vec![kept]);
+    assert_eq!(cases.len(), 2);
+    assert!(cases.iter().all(|case| case.result == passed), "{cases:?}");
+
+    // The second test is told although the first has failed.
+    let (verdict, cases) = tried(&format!("{index} if (i < n) B[i] = A[i];"));
+    assert_eq!(verdict, Verdict::Wrong);
+    let [CaseResult::Failed(first), CaseResult::Failed(second)] =
+        [&cases[0].result, &cases[1].result]
+    else {
+        panic!("{cases:?}")
+    };
+    assert_eq!(first, "B[0] is 0, and should be 7, and 7 more differ");
+    assert!(second.starts_with("B[0] is "), "{second}");
+
+    // What never ends is not tried again.
+    let (verdict, cases) = tried("while (true) { }");
+    assert_eq!(verdict, Verdict::Wrong);
+    assert!(
+        matches!(&cases[0].result, CaseResult::Failed(why) if why.contains("max_instructions"))
+    );
+    assert_eq!(cases[1].result, CaseResult::NotRun);
+
+    let (verdict, cases) = tried("B[0] = C[0];");
+    assert_eq!((verdict, cases), (Verdict::Malformed, Vec::new()));
 }
