@@ -113,7 +113,15 @@ fn a_kernel_from_a_file_runs_or_says_what_is_wrong_with_it() {
         folder.run(&arguments)
     };
     let twice = "__global__ void twice(float *a) { a[threadIdx.x] *= 2; }";
-    let json = kernel(twice, &["arguments.a.buffer=4", "arguments.a.fill=index"]).json();
+    let json = kernel(
+        twice,
+        &[
+            "elements=4",
+            "arguments.a.buffer=4",
+            "arguments.a.fill=index",
+        ],
+    )
+    .json();
     assert_eq!(
         json["metrics"]["buffer.a"],
         serde_json::json!([0.0, 2.0, 4.0, 6.0])
