@@ -21,7 +21,9 @@ fn read() -> Result<Registry, SchemaError> {
     let mut labs = mlsys_nets::labs()?;
     labs.extend(mlsys_machines::labs_beside(
         Box::new(mlsys_nets::expression::Autodiff),
-        Beside::default(),
+        Beside {
+            classifier: Some(Box::new(mlsys_nets::train::Reader::default())),
+        },
     )?);
     Ok(Registry::new(labs))
 }

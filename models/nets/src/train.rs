@@ -6,12 +6,15 @@ mod measure;
 mod optimizer;
 mod pass;
 mod pictures;
+mod reader;
 mod session;
 mod setup;
 mod trainer;
 
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
+
+pub use reader::Reader;
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
 pub struct Train {

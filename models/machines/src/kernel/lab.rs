@@ -2,11 +2,15 @@
 
 mod arguments;
 mod pictures;
+mod plug;
+
+use std::collections::BTreeMap;
 
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Lab, LabError, Params, Run, Value};
 
+use self::plug::{Plugged, Roles};
 use super::examples::{Example, Sizes};
 use super::machine::CellState;
 use super::{
@@ -57,8 +61,12 @@ struct Job {
     kernel: Kernel,
     launch: Launch,
     arguments: Vec<Argument>,
-    /// The buffer to be filled and what should be in it; nothing for a custom kernel.
-    wanted: Option<(&'static str, Vec<f64>)>,
+    /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
+    wanted: Option<(String, Vec<f64>)>,
+    /// Nothing for a custom kernel.
+    example: Option<&'static Example>,
+    /// The forward pass that it is a part of.
+    plugged: Option<Plugged>,
 }
 
 impl Lab for KernelLab {
@@ -74,7 +82,8 @@ impl Lab for KernelLab {
                 reason: "it runs no kernels; choose a GPU, or execution = simulate".to_owned(),
             });
         }
-        let job = Job::of(&run.params)?;
+        let plugged = Plugged::of(&run.params, &self.beside, run.device)?;
+        let job = Job::of(&run.params, plugged)?;
         let mut machine = job.start().map_err(|error| {
             LabError::contradiction(error.params.iter().copied(), error.message)
         })?;
@@ -88,6 +97,16 @@ impl Lab for KernelLab {
         }
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
+        if let (Some(plugged), Some((output, _))) = (&job.plugged, &job.wanted) {
+            let classes = plugged
+                .classes(&machine, output)
+                .map_err(|reason| LabError::Failed {
+                    device: run.device,
+                    reason,
+                })?;
+            plugged.report(run, &classes, job.mismatches(&machine).len());
+            picture::offer(run, "network", || plugged.picture(&classes[0]));
+        }
         picture::offer(run, "source", || pictures::source(&job.source, &machine));
         picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
         picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));
@@ -116,10 +135,13 @@ fn endless(run: &Run<'_>, machine: &Machine, budget: u64) -> LabError {
 }
 
 impl Job {
-    fn of(params: &Params) -> Result<Self, LabError> {
+    fn of(params: &Params, plugged: Option<Plugged>) -> Result<Self, LabError> {
         let name = params.text("example")?;
         let sizes = Sizes {
-            elements: params.size("elements")?,
+            elements: match &plugged {
+                Some(plugged) => plugged.elements,
+                None => params.size("elements")?,
+            },
             rows: params.size("rows")?,
             columns: params.size("columns")?,
             radius: params.size("radius")?,
@@ -197,15 +219,20 @@ impl Job {
             param: "source".into(),
             message: refused.to_string(),
         })?;
-        let (arguments, wanted) = match example {
-            Some(example) => {
+        let given = |held| arguments::given(&kernel, params, sizes.elements, held);
+        let (arguments, wanted) = match (&plugged, example) {
+            (Some(plugged), _) => {
+                let Roles { buffers, output } = plugged.roles(&kernel)?;
+                (given(&buffers)?, Some((output, plugged.wanted())))
+            }
+            (None, Some(example)) => {
                 let wanted = example.reference(sizes, &launch);
                 (
                     example.arguments(sizes, &launch),
-                    Some((example.output(), wanted)),
+                    Some((example.output().to_owned(), wanted)),
                 )
             }
-            None => (arguments::given(&kernel, params, sizes.elements)?, None),
+            (None, None) => (given(&BTreeMap::new())?, None),
         };
         Ok(Self {
             source,
@@ -213,6 +240,8 @@ impl Job {
             launch,
             arguments,
             wanted,
+            example,
+            plugged,
         })
     }
 
@@ -332,7 +361,7 @@ fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
     run.scalar("sectors_per_store", totals.store.sectors_per_access());
     run.scalar("bank_replays", totals.replays as i64);
     run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
-    if job.wanted.is_none() {
+    if job.example.is_none() {
         let names: Vec<String> = machine
             .buffers()
             .map(|(name, ..)| name.to_owned())

@@ -11,5 +11,6 @@ mod errors;
 mod gradients;
 mod kernel;
 mod not_finite;
+mod plug;
 mod run;
 mod walk;

@@ -36,11 +36,13 @@ pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError>
 
 /// The arguments of a custom kernel, in the order in which it takes them.
 ///
-/// A buffer that is not described has `elements` elements counted up from 0, or nothing if the kernel may write there.
+/// A buffer that is not described has `elements` elements counted up from 0, or nothing if the kernel may write there;
+/// what is in `held` is not for anybody to describe.
 pub(super) fn given(
     kernel: &Kernel,
     params: &Params,
     elements: usize,
+    held: &BTreeMap<String, Values>,
 ) -> Result<Vec<Argument>, LabError> {
     let empty = BTreeMap::new();
     let mut entries: BTreeMap<&str, &Value> = match params.get("arguments") {
@@ -58,6 +60,15 @@ pub(super) fn given(
         let (size, fill, written) = (field("buffer"), field("fill"), field("type"));
         let plain = entries.remove(name);
         let refuse = |message: String| LabError::contradiction(["arguments"], message);
+        if let Some(values) = held.get(name) {
+            if size.or(fill).or(written).or(plain).is_some() {
+                return Err(refuse(format!(
+                    "'{name}' is filled by the network; leave arguments.{name} out, or set plug_in to none"
+                )));
+            }
+            arguments.push(Argument::Buffer(values.clone()));
+            continue;
+        }
         let argument = match (ty, plain) {
             (Type::Pointer { to, access }, None) => {
                 let count = match size.map(Value::as_f64) {
