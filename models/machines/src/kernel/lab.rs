@@ -97,16 +97,20 @@ impl Lab for KernelLab {
         }
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
-        if let (Some(plugged), Some((output, _))) = (&job.plugged, &job.wanted) {
-            let classes = plugged
-                .classes(&machine, output)
-                .map_err(|reason| LabError::Failed {
+        let classes = match (&job.plugged, &job.wanted) {
+            (Some(plugged), Some((output, _))) => {
+                let classes = plugged.classes(&machine, output);
+                let [with, without] = classes.map_err(|reason| LabError::Failed {
                     device: run.device,
                     reason,
                 })?;
-            plugged.report(run, &classes, job.mismatches(&machine).len());
-            picture::offer(run, "network", || plugged.picture(&classes[0]));
-        }
+                let wrong = job.mismatches(&machine).len();
+                plugged.report(run, &[&with, &without], wrong);
+                Some((plugged, with))
+            }
+            (None, _) | (_, None) => None,
+        };
+        picture::offer(run, "network", || plug::picture(classes));
         picture::offer(run, "source", || pictures::source(&job.source, &machine));
         picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
         picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));

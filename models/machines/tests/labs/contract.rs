@@ -299,7 +299,14 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "{kind} {name} with {unmet}"
         );
     }
-    let conditions = |schema: &Schema| schema.metrics.iter().filter(|m| m.when.is_some()).count();
+    // What needs a network or a device is not there without whoever registers the labs: `plug.rs` looks at it.
+    let joined = |schema: &Schema, name: &str| {
+        schema.kind == "kernel" && (name.starts_with("network_") || name.starts_with("device_"))
+    };
+    let conditions = |schema: &Schema| {
+        let metrics = schema.metrics.iter().filter(|m| m.when.is_some());
+        metrics.filter(|m| !joined(schema, &m.name)).count()
+    };
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(

@@ -148,12 +148,7 @@ impl Plugged {
     }
 
     /// Reports what the network reads.
-    pub(super) fn report(
-        &self,
-        run: &mut Run<'_>,
-        [with, without]: &[Vec<usize>; 2],
-        wrong: usize,
-    ) {
+    pub(super) fn report(&self, run: &mut Run<'_>, [with, without]: &[&[usize]; 2], wrong: usize) {
         let share = |classes: &[usize]| {
             let right = classes.iter().zip(&self.opened.truth);
             right.filter(|(class, truth)| class == truth).count() as f64
@@ -163,34 +158,34 @@ impl Plugged {
         run.scalar("network_reference_accuracy", share(without));
         run.scalar("network_mismatches", wrong as i64);
     }
+}
 
-    /// The digits with what they are taken for; behind a wrong one what it is.
-    pub(super) fn picture(&self, classes: &[usize]) -> Frame {
-        let opened = &self.opened;
-        let seen = opened.pixels.iter().zip(classes).zip(&opened.truth);
-        let image = |((pixels, class), truth): ((&Vec<f32>, &usize), &usize)| Image {
-            pixels: pixels
-                .iter()
-                .map(|pixel| (255.0 * pixel).round() as u8)
-                .collect(),
-            label: if class == truth {
-                class.to_string()
-            } else {
-                format!("{class} ({truth})")
-            },
-            verdict: if class == truth {
-                Verdict::Right
-            } else {
-                Verdict::Wrong
-            },
+/// The digits with what they are taken for, behind a wrong one what it is; without a network, how to get one.
+pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
+    let Some((Plugged { opened, .. }, classes)) = read else {
+        let how = "This kernel runs by itself. With plug_in = bias-add or relu it takes the place of that operation in a network that reads digits.";
+        return Frame::Text(how.to_owned());
+    };
+    let seen = opened.pixels.iter().zip(&classes).zip(&opened.truth);
+    let image = |((pixels, class), truth): ((&Vec<f32>, &usize), &usize)| {
+        let (label, verdict) = if class == truth {
+            (class.to_string(), Verdict::Right)
+        } else {
+            (format!("{class} ({truth})"), Verdict::Wrong)
         };
-        let width = opened.width.max(1);
-        Frame::Images(Images {
-            width,
-            height: opened.pixels.first().map_or(0, |image| image.len() / width),
-            images: seen.map(image).collect(),
-        })
-    }
+        let bytes = pixels.iter().map(|pixel| (255.0 * pixel).round() as u8);
+        Image {
+            pixels: bytes.collect(),
+            label,
+            verdict,
+        }
+    };
+    let width = opened.width.max(1);
+    Frame::Images(Images {
+        width,
+        height: opened.pixels.first().map_or(0, |image| image.len() / width),
+        images: seen.map(image).collect(),
+    })
 }
 
 fn plural(buffers: usize) -> String {
