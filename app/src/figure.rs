@@ -7,6 +7,7 @@ pub mod axis;
 mod csv;
 pub mod graph;
 mod ink;
+pub mod kernel;
 pub mod layout;
 pub mod metrics;
 pub mod outline;
@@ -45,6 +46,8 @@ pub struct Figure<'a> {
     pub source: Source,
     /// What of it is shown.
     pub options: Options,
+    /// Where somebody stands in a kernel's launch.
+    pub walk: Option<&'a kernel::Walk>,
 }
 
 /// What of a picture is shown, and how.
@@ -96,6 +99,7 @@ impl<'a> Figure<'a> {
             earlier: Vec::new(),
             source,
             options: Options::default(),
+            walk: None,
         }
     }
 
@@ -108,7 +112,22 @@ impl<'a> Figure<'a> {
             Draw::Frame => {
                 let found = self.data.frames.get(self.panel.name.as_str());
                 let (_, frame) = found.ok_or_else(nothing)?;
-                Ok(Content::Frame(Cow::Borrowed(frame)))
+                Ok(Content::Frame(match frame {
+                    // A file has no next step: it has the rows of where one stands.
+                    Frame::Kernel(kernel) => {
+                        Cow::Owned(Frame::Table(kernel::table(kernel, self.walk)))
+                    }
+                    Frame::HeatMap(_)
+                    | Frame::Bars(_)
+                    | Frame::Histogram(_)
+                    | Frame::Scatter(_)
+                    | Frame::Table(_)
+                    | Frame::Images(_)
+                    | Frame::Graph(_)
+                    | Frame::Timeline(_)
+                    | Frame::Panes(_)
+                    | Frame::Text(_) => Cow::Borrowed(frame),
+                }))
             }
             _ if names.is_empty() => Err(nothing()),
             Draw::Line => Ok(Content::Lines(names)),

@@ -17,7 +17,7 @@ mod timeline;
 
 use mlsys_lab::frame::Frame;
 
-use super::{Content, Figure, Nothing};
+use super::{Content, Figure, Nothing, kernel};
 use page::Page;
 
 /// The figure as a document: title, picture, legend and a line that says where it comes from.
@@ -42,6 +42,7 @@ fn frame(page: &mut Page, frame: &Frame) {
         Frame::Images(images) => images::draw(page, images),
         Frame::Graph(graph) => graph::draw(page, graph),
         Frame::Timeline(timeline) => timeline::draw(page, timeline),
+        Frame::Kernel(kernel) => cells::table(page, &kernel::table(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
         Frame::Text(text) => cells::text(page, text),
     }

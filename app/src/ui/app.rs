@@ -20,6 +20,7 @@ mod search;
 mod steer;
 mod terms;
 mod undo;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use super::theme::{Look, Theme};
 use super::wait::Waiting;
 
 pub use mouse::Mouse;
+pub use walk::Restless;
 
 /// Everything the screen shows.
 pub struct App {
@@ -273,6 +275,10 @@ impl App {
             } => self.ended(run, outcome, after),
             Message::Settled { run } => {
                 self.settled(run);
+                Vec::new()
+            }
+            Message::Beat => {
+                self.beat();
                 Vec::new()
             }
             Message::Waited { seconds } => {

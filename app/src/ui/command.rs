@@ -3,6 +3,8 @@
 pub mod reference;
 mod table;
 
+use mlsys_machines::kernel::{Goal, Way};
+
 use super::key::Key;
 
 pub use table::TABLE;
@@ -58,6 +60,12 @@ pub enum Command {
     Fold,
     /// Fold all groups of a graph, or unfold them.
     FoldAll,
+    /// Go along the lab's kernel to the next place of a kind, or the one before.
+    Walk(Goal, Way),
+    /// Look at another part of the lab's kernel.
+    Choose(Choice),
+    /// Set a breakpoint on the marked line of the kernel, or take it away.
+    Breakpoint,
     /// Sort the table by its marked column, the other way, or not.
     Sort,
     /// Show some rows of the table only.
@@ -160,6 +168,23 @@ pub enum Inspect {
     Smooth,
 }
 
+/// What of a kernel is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The next lane of the warp.
+    NextLane,
+    /// The lane before.
+    PreviousLane,
+    /// The next warp of the block.
+    NextWarp,
+    /// The next block.
+    NextBlock,
+    /// The block before.
+    PreviousBlock,
+    /// The next variable in each lane.
+    NextVariable,
+}
+
 /// Where the keys go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -260,6 +285,10 @@ pub enum Need {
     Space,
     /// The chosen picture is a chart, or a graph with a walk; from the knobs any picture of the lab is such a graph.
     Points,
+    /// The chosen picture has a part to go to: what needs Space, or a kernel.
+    Parts,
+    /// The lab has a kernel that can be stepped through.
+    Kernel,
     /// The chosen picture is a graph with groups.
     Groups,
     /// The chosen picture is a table.

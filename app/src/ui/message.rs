@@ -62,6 +62,8 @@ pub enum Message {
         /// Which run.
         run: u64,
     },
+    /// The clock of what goes on by itself, for as long as [`super::app::App::restless`] says that something does.
+    Beat,
     /// What is waited for takes so long already.
     Waited {
         /// Whole seconds.

@@ -354,6 +354,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         overlay: Default::default(),
         views: schema.panels.iter().map(View::of).collect(),
         cursor: None,
+        walk: None,
         retired: 0,
         begun_with: Vec::new(),
         reference: None,

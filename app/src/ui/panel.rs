@@ -8,6 +8,7 @@ mod graph;
 mod heat;
 mod histogram;
 mod images;
+mod kernel;
 mod legend;
 mod line;
 mod matrix;
@@ -36,6 +37,7 @@ use ratatui::layout::Rect;
 use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::theme::Look;
+use crate::figure::kernel::Walk;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
 pub use line::{extent, is_smoothed, step_after, step_before};
@@ -63,6 +65,8 @@ pub struct Scene<'a> {
     pub focus: Focus,
     /// Whether the run is one that goes on here.
     pub origin: Origin,
+    /// Where somebody stands in the lab's kernel.
+    pub walk: Option<&'a Walk>,
 }
 
 /// Whether a run goes on here.
@@ -128,7 +132,14 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
         Draw::Line => line::draw(body, buf, scene, look),
         Draw::Frame | Draw::Bars | Draw::Table => match scene.frame(&look.glyphs) {
             Some(frame) => {
-                draw_frame(body, buf, &frame, &scene.view.frame, scene.focus, look);
+                match (frame.as_ref(), scene.walk) {
+                    (Frame::Kernel(kernel), Some(walk)) => {
+                        kernel::draw(body, buf, kernel, Some(walk), look);
+                    }
+                    (frame, _) => {
+                        draw_frame(body, buf, frame, &scene.view.frame, scene.focus, look);
+                    }
+                }
                 true
             }
             None => false,
@@ -198,6 +209,7 @@ fn draw_frame(
         Frame::Timeline(timeline) => {
             timeline::draw(area, buf, timeline, view.stretch, along, look);
         }
+        Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
     }

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use mlsys_lab::Schema;
 use mlsys_lab::device::DeviceId;
+use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::params::{ParamError, Params, Settings};
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Draw;
@@ -18,6 +20,7 @@ use super::earlier::{self, Earlier, Overlay};
 use super::history::History;
 use super::panel::{Focus, Origin, Scene, View};
 use super::records::Replay;
+use crate::figure::kernel::Walk;
 pub use knob::Knob;
 pub use rate::Rate;
 
@@ -55,6 +58,8 @@ pub struct Slot {
     pub views: Vec<View>,
     /// The step that all charts point at.
     pub cursor: Option<u64>,
+    /// Where the learner stands in the lab's kernel, for all its pictures.
+    pub walk: Option<Walk>,
     /// How many runs have become earlier ones.
     pub retired: u64,
     /// The knobs as the newest run began with them.
@@ -219,7 +224,29 @@ impl Slot {
                 .replay
                 .as_ref()
                 .map_or(Origin::Here, |_| Origin::Recorded),
+            walk: self.walk.as_ref(),
         })
+    }
+
+    /// The lab's kernel, as its first picture that can be stepped through has it.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        let frames = self.panels.iter().filter_map(|index| {
+            let panel = self.schema.panels.get(*index)?;
+            self.shown().frames.get(panel.name.as_str())
+        });
+        frames.into_iter().find_map(|(_, frame)| kernel_of(frame))
+    }
+
+    /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.
+    fn follow_kernel(&mut self) {
+        let mut walk = self.walk.take();
+        if let Some(kernel) = self.kernel() {
+            match &mut walk {
+                Some(walk) => walk.renew(kernel),
+                None => walk = Some(Walk::of(kernel)),
+            }
+        }
+        self.walk = walk;
     }
 
     /// Takes reports in.
@@ -230,6 +257,24 @@ impl Slot {
         for report in reports {
             self.data.apply(report);
         }
+        self.follow_kernel();
         self.rate.update(self.elapsed, self.data.step);
+    }
+}
+
+/// The kernel of a picture that can be stepped through.
+pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
+    match frame {
+        Frame::Kernel(kernel) => Some(kernel),
+        Frame::HeatMap(_)
+        | Frame::Bars(_)
+        | Frame::Histogram(_)
+        | Frame::Scatter(_)
+        | Frame::Table(_)
+        | Frame::Images(_)
+        | Frame::Graph(_)
+        | Frame::Timeline(_)
+        | Frame::Panes(_)
+        | Frame::Text(_) => None,
     }
 }

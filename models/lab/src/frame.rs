@@ -2,6 +2,7 @@
 
 mod graph;
 mod histogram;
+pub mod kernel;
 mod panes;
 mod scatter;
 mod timeline;
@@ -37,6 +38,8 @@ pub enum Frame {
     Graph(Graph),
     /// Bars over one axis, in lanes.
     Timeline(Timeline),
+    /// A kernel that can be stepped through.
+    Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.
     Panes(Vec<Pane>),
     /// Plain text.

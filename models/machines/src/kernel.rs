@@ -11,6 +11,7 @@ mod lab;
 mod lower;
 mod machine;
 mod math;
+pub mod recipe;
 mod replay;
 pub mod source;
 mod syntax;
@@ -28,13 +29,13 @@ use types::Type;
 
 pub use beside::{Beside, Classifier, Opened, Plug, Rest};
 pub use lab::KernelLab;
-pub use replay::Replay;
+pub use replay::{Goal, Replay, Seek, Sought, Way};
 pub use wgsl::{Binding, Subgroups, Target, Wgsl};
 
 pub use machine::{
-    Access, AccessKind, Argument, BlockView, CellState, Counts, Event, Fault, Finding, Findings,
-    LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule, Step, ThreadState,
-    Traffic, Values, VariableView, WarpState,
+    Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
+    Findings, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule, Step,
+    ThreadState, Traffic, Values, VariableView, WarpState,
 };
 
 /// A kernel that has been read and is ready to be launched.

@@ -64,6 +64,7 @@ fn scale(frame: &Frame) -> f64 {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => 0.5,
     }

@@ -71,6 +71,16 @@ impl App {
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_space(),
                 "the chosen picture is no chart, graph or timeline: v goes to the next one",
             ),
+            Need::Parts => met(
+                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line))
+                    || self.has_space()
+                    || self.has_kernel_chosen(),
+                "the chosen picture is no chart, graph, timeline or kernel: v goes to the next one",
+            ),
+            Need::Kernel => met(
+                slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some()),
+                "no kernel has run here",
+            ),
             Need::Points => met(
                 slot.is_some_and(|slot| self.has_points(slot)),
                 "no picture has steps to go through",

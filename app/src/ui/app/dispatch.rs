@@ -31,6 +31,7 @@ impl App {
 
     pub(super) fn key(&mut self, key: Key) -> Vec<Effect> {
         self.notice = None;
+        self.give_up_search();
         let typing =
             self.overlay.is_none() && self.page.as_ref().is_some_and(|page| page.entry.is_some());
         // A field takes letters before they are commands, but nothing keeps Ctrl-C from leaving.
@@ -61,6 +62,7 @@ impl App {
             Command::Run if self.place() == Place::Records => {
                 return self.fetch_marked(Purpose::Replay);
             }
+            Command::Run if self.plays_kernel() => self.play_kernel(),
             Command::Run => return self.run_or_pause(),
             Command::Step => return self.step(1),
             Command::Steps => self.ask_for_steps(),
@@ -101,6 +103,9 @@ impl App {
                 self.lay_over(Overlay::Line(line.clone()));
                 return vec![Effect::Copy(line)];
             }
+            Command::Walk(goal, way) => self.walk_kernel(goal, way),
+            Command::Choose(choice) => self.choose_in_kernel(choice),
+            Command::Breakpoint => self.change_breakpoint(),
             Command::Fold => self.fold_group(),
             Command::FoldAll => self.fold_groups(),
             Command::Sort => self.sort_table(),

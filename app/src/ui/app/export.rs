@@ -72,6 +72,7 @@ fn drawn(scene: &Scene<'_>, source: Source) -> Result<(String, String), Nothing>
             steps,
             smoothing: chart.smoothing,
         },
+        walk: scene.walk,
         ..Figure::of(scene.schema, scene.panel, scene.data, source)
     };
     Ok((svg(&figure)?, csv(&figure)?))

@@ -100,6 +100,7 @@ impl App {
             | Frame::Images(_)
             | Frame::Graph(_)
             | Frame::Timeline(_)
+            | Frame::Kernel(_)
             | Frame::Panes(_)
             | Frame::Text(_) => false,
         })
@@ -126,9 +127,9 @@ impl App {
     pub(super) fn has_points(&self, slot: &Slot) -> bool {
         let chart = slot.draws() == Some(Draw::Line);
         if self.ground() == Place::Picture {
-            chart || walk_at(slot, slot.chosen())
+            chart || walk_at(slot, slot.chosen()) || self.has_kernel_chosen()
         } else {
-            walked(slot).is_some()
+            walked(slot).is_some() || slot.walk.is_some()
         }
     }
 

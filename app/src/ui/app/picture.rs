@@ -33,6 +33,10 @@ impl App {
         let on_picture = page.side == Side::Picture;
         let slot = page.slot_mut().filter(|_| on_picture);
         slot.is_some_and(|slot| {
+            let walk = slot.walk.as_mut();
+            if walk.is_some_and(|walk| walk.rest() || walk.follow()) {
+                return true;
+            }
             let view = slot.chosen_view();
             let left = view.is_some_and(|view| {
                 let selected = view.frame.graph.selected.take();
@@ -58,7 +62,7 @@ impl App {
 
     /// Looks at the chosen picture in another way.
     pub(super) fn inspect(&mut self, inspect: Inspect) {
-        if self.walk_from_afar(inspect) {
+        if self.inspect_kernel(inspect) || self.walk_from_afar(inspect) {
             return;
         }
         let slot = self.page.as_mut().and_then(Page::slot_mut);
@@ -74,7 +78,7 @@ impl App {
 
     /// Moves through the picture; from a chart, up and down lead to another picture.
     pub(super) fn move_picture(&mut self, motion: Motion) {
-        if self.move_mark(motion) {
+        if self.move_in_kernel(motion) || self.move_mark(motion) {
             return;
         }
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {

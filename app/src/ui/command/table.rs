@@ -1,6 +1,8 @@
 //! The rows of the table: a command is a row here and an arm in `app/dispatch.rs`.
 
-use super::{Binding, Command, Inspect, Motion, Need, Place, Rank};
+use mlsys_machines::kernel::{Goal, Way};
+
+use super::{Binding, Choice, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
 use Place::{
@@ -24,7 +26,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(' ')],
         READING,
         "run/pause",
-        "start the lab, pause it, go on",
+        "start the lab, pause it, go on; in the picture of a kernel let its steps go on by themselves, or pause them",
     )
     .needs(&[Need::Lab, Need::Free])
     .rank(Rank::First),
@@ -92,7 +94,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Left],
         &[Picture],
         "cursor",
-        "move the mark of the picture left; in charts the cursor of all at once; in a graph a step of its walk back",
+        "move the mark of the picture left; in charts the cursor of all at once; in a graph or a kernel a step back",
     )
     .needs(&[Need::Picture]),
     row(
@@ -100,7 +102,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Right],
         &[Picture],
         "cursor",
-        "move the mark or the cursor right; in a graph a step of its walk on",
+        "move the mark or the cursor right; in a graph or a kernel a step on",
     )
     .needs(&[Need::Picture])
     .rank(Rank::Rare),
@@ -135,7 +137,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('.')],
         &[Text, Lab],
         "step on",
-        "go a step of the graph's walk on, from the text and the knobs",
+        "go a step of the graph or the kernel on, from the text and the knobs",
     )
     .needs(&[Need::Points])
     .rank(Rank::First),
@@ -144,9 +146,141 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(',')],
         &[Text, Lab],
         "step back",
-        "go a step of the graph's walk back, from the text and the knobs",
+        "go a step of the graph or the kernel back, from the text and the knobs",
     )
     .needs(&[Need::Points]),
+    row(
+        Command::Walk(Goal::Line, Way::On),
+        &[Key::Char(')')],
+        READING,
+        "next line",
+        "go on in the kernel until the warp comes to another line",
+    )
+    .needs(&[Need::Kernel]),
+    row(
+        Command::Walk(Goal::Line, Way::Back),
+        &[Key::Char('(')],
+        READING,
+        "line before",
+        "go back in the kernel to where the warp came to a line",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Walk(Goal::Barrier, Way::On),
+        &[Key::Char('}')],
+        READING,
+        "next barrier",
+        "go on in the kernel until a block has passed a barrier",
+    )
+    .needs(&[Need::Kernel]),
+    row(
+        Command::Walk(Goal::Barrier, Way::Back),
+        &[Key::Char('{')],
+        READING,
+        "barrier before",
+        "go back in the kernel to where a block had passed a barrier",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Walk(Goal::Problem, Way::On),
+        &[Key::Char('*')],
+        READING,
+        "next problem",
+        "go on in the kernel until something goes wrong",
+    )
+    .needs(&[Need::Kernel]),
+    row(
+        Command::Walk(Goal::Problem, Way::Back),
+        &[Key::Char('#')],
+        READING,
+        "problem before",
+        "go back in the kernel to where something went wrong",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Breakpoint,
+        &[Key::Char('H')],
+        &[Picture],
+        "breakpoint",
+        "set a breakpoint on the marked line of the kernel, or take it away",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Walk(Goal::Breakpoint, Way::On),
+        &[Key::Char('N')],
+        READING,
+        "run on",
+        "go on in the kernel until a warp comes to a breakpoint",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Walk(Goal::Breakpoint, Way::Back),
+        &[Key::Char('B')],
+        READING,
+        "run back",
+        "go back in the kernel to where a warp came to a breakpoint",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::NextLane),
+        &[Key::Char('a')],
+        READING,
+        "lane",
+        "look at the next lane of the kernel's warp",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::PreviousLane),
+        &[Key::Char('A')],
+        READING,
+        "lane before",
+        "look at the lane before",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::NextWarp),
+        &[Key::Char('W')],
+        READING,
+        "warp",
+        "look at the next warp of the kernel's block and follow it; 0 follows whichever goes",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::NextBlock),
+        &[Key::Char('b')],
+        READING,
+        "block",
+        "look at the kernel's next block and follow its warp",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::PreviousBlock),
+        &[Key::Char('D')],
+        READING,
+        "block before",
+        "look at the kernel's block before and follow its warp",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
+    row(
+        Command::Choose(Choice::NextVariable),
+        &[Key::Char('V')],
+        READING,
+        "variable",
+        "show the kernel's next variable in each lane",
+    )
+    .needs(&[Need::Kernel])
+    .rank(Rank::Rare),
     row(
         Command::FilterRows,
         &[Key::Char('/')],
@@ -176,9 +310,9 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('0')],
         &[Picture],
         "all/follow",
-        "show all steps, or follow the newest; in a graph follow the walk again",
+        "show all steps, or follow the newest; in a graph follow the walk again; in a kernel whichever warp goes",
     )
-    .needs(&[Need::Space]),
+    .needs(&[Need::Parts]),
     row(
         Command::Inspect(Inspect::LogAxis),
         &[Key::Char('l')],
@@ -208,7 +342,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(',')],
         &[Picture],
         "point before",
-        "move the cursor to the recorded step before, or go a step of a graph's walk back",
+        "move the cursor to the recorded step before, or go a step of a graph or a kernel back",
     )
     .needs(&[Need::Points])
     .rank(Rank::Rare),
@@ -217,7 +351,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('.')],
         &[Picture],
         "next point",
-        "move the cursor to the next recorded step, or go a step of a graph's walk on",
+        "move the cursor to the next recorded step, or go a step of a graph or a kernel on",
     )
     .needs(&[Need::Points])
     .rank(Rank::Rare),
@@ -226,18 +360,18 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('<')],
         &[Picture],
         "earlier steps",
-        "show earlier steps; in a graph select a box further left",
+        "show earlier steps; in a graph select a box further left; in a kernel back to the end of a block",
     )
-    .needs(&[Need::Space])
+    .needs(&[Need::Parts])
     .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::Later),
         &[Key::Char('>')],
         &[Picture],
         "later steps",
-        "show later steps, at the last one the chart follows the run; in a graph select a box further right",
+        "show later steps, at the last one the chart follows the run; in a graph select a box further right; in a kernel on to the end of a block",
     )
-    .needs(&[Need::Space])
+    .needs(&[Need::Parts])
     .rank(Rank::Rare),
     row(
         Command::Help,

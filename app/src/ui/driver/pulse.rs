@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::ui::app::Restless;
 use crate::ui::wait::{Wait, Waiting};
 
 /// Shortest time between two frames while a run reports; keys are answered at once.
@@ -14,6 +15,8 @@ pub(super) struct Pulse {
     /// When a run's reports are to be taken out, once it has said that there are some.
     due: Option<Instant>,
     wait: Option<Ticking>,
+    /// What goes on by itself, and when its next beat is.
+    beat: Option<(Restless, Instant)>,
 }
 
 /// A wait whose seconds are told.
@@ -36,6 +39,7 @@ impl Pulse {
             drawn: Instant::now(),
             due: None,
             wait: None,
+            beat: None,
         }
     }
 
@@ -61,10 +65,34 @@ impl Pulse {
         }
     }
 
+    /// Beats as long as something goes on by itself.
+    pub(super) fn beat_for(&mut self, restless: Option<Restless>, now: Instant) {
+        if self.beat.map(|(what, _)| what) != restless {
+            self.beat = restless.map(|what| (what, now + period(what)));
+        }
+    }
+
+    /// Whether a beat is due; the next follows a period later.
+    pub(super) fn beats(&mut self, now: Instant) -> bool {
+        match &mut self.beat {
+            Some((what, at)) if *at <= now => {
+                *at = now + period(*what);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether the frame before is so old that another may be drawn.
+    pub(super) fn may_draw(&self, now: Instant) -> bool {
+        now >= self.drawn + FRAME
+    }
+
     /// When to wake up if nothing arrives before; never while nothing is due.
     pub(super) fn next(&self) -> Option<Instant> {
         let second = self.wait.as_ref().map(Ticking::next);
-        self.due.into_iter().chain(second).min()
+        let beat = self.beat.map(|(_, at)| at);
+        self.due.into_iter().chain(second).chain(beat).min()
     }
 
     /// Whether the run's reports are to be taken out now; says so once.
@@ -81,6 +109,14 @@ impl Pulse {
         let wait = self.wait.as_mut().filter(|wait| wait.next() <= now)?;
         wait.told = now.saturating_duration_since(wait.since).as_secs();
         Some(wait.told)
+    }
+}
+
+/// Time between two beats: a search goes on as soon as nothing was typed, steps follow each other so that one can read.
+fn period(restless: Restless) -> Duration {
+    match restless {
+        Restless::Searching => Duration::ZERO,
+        Restless::Playing => Duration::from_millis(300),
     }
 }
 
@@ -108,6 +144,23 @@ mod tests {
         pulse.heed(None, now);
         assert_eq!(pulse.next(), None);
         assert_eq!(pulse.second(now + Duration::from_secs(9)), None);
+    }
+
+    #[test]
+    fn a_beat_comes_as_long_as_something_goes_on_by_itself() {
+        let mut pulse = Pulse::new();
+        let start = Instant::now();
+        let after = |millis| start + Duration::from_millis(millis);
+        pulse.beat_for(Some(Restless::Playing), start);
+        assert_eq!(pulse.next(), Some(after(300)));
+        assert!(!pulse.beats(after(299)) && pulse.beats(after(310)));
+        pulse.beat_for(Some(Restless::Playing), after(320));
+        assert_eq!(pulse.next(), Some(after(610)));
+        pulse.beat_for(Some(Restless::Searching), after(320));
+        assert!(pulse.beats(after(320)) && pulse.beats(after(320)));
+        pulse.beat_for(None, after(330));
+        assert_eq!(pulse.next(), None);
+        assert!(!pulse.beats(after(9999)));
     }
 
     #[test]

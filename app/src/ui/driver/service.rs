@@ -13,7 +13,7 @@ use super::runs::Runner;
 use crate::exports::{self, Export};
 use crate::paths::NoDataFolder;
 use crate::progress_log::ProgressLog;
-use crate::ui::app::App;
+use crate::ui::app::{App, Restless};
 use crate::ui::message::{Effect, Message};
 use crate::ui::terminal::{Screen, Stop};
 use crate::ui::view;
@@ -55,6 +55,7 @@ impl Driver {
         pulse: &mut Pulse,
     ) -> io::Result<()> {
         pulse.heed(app.waiting.as_ref(), Instant::now());
+        pulse.beat_for(app.restless(), Instant::now());
         let input = match pulse.next() {
             None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
@@ -69,6 +70,11 @@ impl Driver {
                         self.feed(app, terminal, message)?;
                         dirty = true;
                     }
+                }
+                if pulse.beats(now) {
+                    self.feed(app, terminal, Message::Beat)?;
+                    // A search is shown as often as the eye follows, and when it has ended.
+                    dirty |= app.restless() != Some(Restless::Searching) || pulse.may_draw(now);
                 }
                 if let Some(seconds) = pulse.second(now) {
                     self.feed(app, terminal, Message::Waited { seconds })?;

@@ -34,7 +34,7 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
             let title = &panes.get(index)?.title;
             Some(format!("{} of {}: {title}", index + 1, panes.len()))
         }
-        Frame::Graph(_) | Frame::Text(_) => None,
+        Frame::Graph(_) | Frame::Kernel(_) | Frame::Text(_) => None,
     }
 }
 

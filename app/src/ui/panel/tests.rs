@@ -73,6 +73,7 @@ fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
         cursor: None,
         focus: Focus::Aside,
         origin: Origin::Here,
+        walk: None,
     }
 }
 

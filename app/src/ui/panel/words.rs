@@ -11,7 +11,9 @@ use mlsys_lab::value::number;
 
 use super::line::{Reading, reading};
 use super::table::order::rows;
-use super::{FrameView, Scene, extent, histogram, matrix, metrics, naming, quantity, scatter};
+use super::{
+    FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
+};
 use crate::figure::outline;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
@@ -21,7 +23,19 @@ pub fn words(scene: &Scene<'_>) -> String {
     let name = &scene.panel.name;
     let said = match scene.panel.draw {
         Draw::Frame | Draw::Bars | Draw::Table => scene.frame(&glyphs).map(|frame| {
-            let said = frame_words(&frame, &scene.view.frame, &glyphs);
+            let said = match frame.as_ref() {
+                Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
+                frame @ (Frame::HeatMap(_)
+                | Frame::Bars(_)
+                | Frame::Histogram(_)
+                | Frame::Scatter(_)
+                | Frame::Table(_)
+                | Frame::Images(_)
+                | Frame::Graph(_)
+                | Frame::Timeline(_)
+                | Frame::Panes(_)
+                | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
+            };
             let sent = scene.data.frames.get(name.as_str());
             match sent.filter(|_| scene.panel.draw == Draw::Frame) {
                 Some((step, _)) => format!("at step {step}: {said}"),
@@ -159,6 +173,7 @@ fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
         Frame::Images(images) => images_words(images),
         Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph)).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
+        Frame::Kernel(kernel) => kernel::words(kernel, None),
         Frame::Panes(panes) => {
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);
             outline::panes(panes, said).join("\n")

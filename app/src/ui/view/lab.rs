@@ -247,13 +247,16 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     }
 }
 
-/// Whether the chosen picture is a graph or a timeline.
+/// Whether the chosen picture is a graph, a timeline or a kernel.
 fn has_parts(slot: &Slot) -> bool {
     let panel = slot
         .chosen()
         .and_then(|chosen| slot.schema.panels.get(chosen));
     let frame = panel.and_then(|panel| slot.shown().frames.get(panel.name.as_str()));
-    matches!(frame, Some((_, Frame::Graph(_) | Frame::Timeline(_))))
+    matches!(
+        frame,
+        Some((_, Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_)))
+    )
 }
 
 /// The pictures.

@@ -1,6 +1,9 @@
 //! The built-in kernels: their texts, what they are launched on, and what should come out.
 
-use super::{Argument, Launch, Values};
+use mlsys_lab::frame::kernel::{Argument as Given, Fill};
+
+use super::types::Scalar;
+use super::{Launch, Values, recipe};
 
 /// Sizes that the examples share.
 #[derive(Clone, Copy, Debug)]
@@ -120,20 +123,23 @@ impl Example {
     }
 
     /// Its arguments; the output is a buffer nobody has written.
-    pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<Argument> {
+    pub(crate) fn given(&self, sizes: Sizes, launch: &Launch) -> Vec<Given> {
         let Sizes {
             elements,
             rows,
             columns,
             radius,
         } = sizes;
-        let floats = |values: Vec<f32>| Argument::Buffer(Values::Float(values));
-        let poison = |count: usize| Argument::Buffer(Values::Poison(count));
-        let whole = |value: usize| Argument::Whole(value as i64);
-        let inputs = self.inputs(sizes);
-        let output = poison(self.outputs(sizes, launch));
-        let mut arguments: Vec<Argument> = inputs.into_iter().map(floats).collect();
-        arguments.push(output);
+        let whole = |value: usize| Given::Whole(value as i64);
+        let mut arguments: Vec<Given> = self
+            .inputs(sizes)
+            .into_iter()
+            .map(|(elements, fill)| Given::Buffer { elements, fill })
+            .collect();
+        arguments.push(Given::Buffer {
+            elements: self.outputs(sizes, launch),
+            fill: Fill::Poison,
+        });
         match self.problem {
             Problem::VectorAdd | Problem::Reduce => arguments.push(whole(elements)),
             Problem::WindowSum | Problem::SharedWindowSum => {
@@ -146,7 +152,15 @@ impl Example {
         arguments
     }
 
-    fn inputs(&self, sizes: Sizes) -> Vec<Vec<f32>> {
+    /// The same with the contents of the buffers.
+    #[cfg(test)]
+    pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<super::Argument> {
+        let kernel = super::Kernel::parse("example.cu", self.source).expect("an example reads");
+        recipe::arguments(&kernel, &self.given(sizes, launch))
+    }
+
+    /// Its inputs: how many elements, and which.
+    fn inputs(&self, sizes: Sizes) -> Vec<(usize, Fill)> {
         let Sizes {
             elements,
             rows,
@@ -154,27 +168,25 @@ impl Example {
             radius,
         } = sizes;
         // Whole numbers that floats hold exactly, and that tell where they came from.
-        let index = |count: usize| (0..count).map(|i| i as f32).collect::<Vec<f32>>();
-        let small = |count: usize, by: usize| {
-            (0..count)
-                .map(|i| (i % by) as f32 - 3.0)
-                .collect::<Vec<f32>>()
+        let ramp = |times: u64, modulo: u64, scale: f64, offset: f64| Fill::Ramp {
+            times,
+            modulo,
+            scale,
+            offset,
         };
         match self.problem {
-            Problem::VectorAdd => vec![
-                index(elements),
-                (0..elements).map(|i| 100.0 + i as f32).collect(),
+            Problem::VectorAdd => vec![(elements, Fill::INDEX), (elements, ramp(1, 0, 1.0, 100.0))],
+            Problem::WindowSum | Problem::SharedWindowSum => {
+                vec![(elements + 2 * radius, Fill::INDEX)]
+            }
+            Problem::Reduce => vec![(elements, ramp(1, 1024, 1.0, 0.0))],
+            Problem::Brighten => vec![(rows * columns, ramp(1, 256, 1.0, 0.0))],
+            Problem::Transpose => vec![(rows * columns, Fill::INDEX)],
+            Problem::Matmul => vec![
+                (rows * columns, ramp(1, 7, 1.0, -3.0)),
+                (rows * columns, ramp(1, 5, 1.0, -3.0)),
             ],
-            Problem::WindowSum | Problem::SharedWindowSum => vec![index(elements + 2 * radius)],
-            Problem::Reduce => vec![(0..elements).map(|i| (i % 1024) as f32).collect()],
-            Problem::Brighten => vec![(0..rows * columns).map(|i| (i % 256) as f32).collect()],
-            Problem::Transpose => vec![index(rows * columns)],
-            Problem::Matmul => vec![small(rows * columns, 7), small(rows * columns, 5)],
-            Problem::Softmax => vec![
-                (0..rows * columns)
-                    .map(|i| (i * 7 % 16) as f32 / 4.0)
-                    .collect(),
-            ],
+            Problem::Softmax => vec![(rows * columns, ramp(7, 16, 0.25, 0.0))],
         }
     }
 
@@ -214,7 +226,7 @@ impl Example {
         let inputs: Vec<Vec<f64>> = self
             .inputs(sizes)
             .iter()
-            .map(|list| list.iter().map(|x| f64::from(*x)).collect())
+            .map(|(count, fill)| floats(fill, *count))
             .collect();
         let a = inputs.first().map(Vec::as_slice).unwrap_or_default();
         let b = inputs.get(1).map(Vec::as_slice).unwrap_or_default();
@@ -249,5 +261,19 @@ impl Example {
                 a.chunks(columns).flat_map(row).collect()
             }
         }
+    }
+}
+
+/// Floats of a fill, in 64 bits.
+fn floats(fill: &Fill, count: usize) -> Vec<f64> {
+    match recipe::values(fill, Scalar::Float, count) {
+        Values::Float(list) => list.into_iter().map(f64::from).collect(),
+        Values::Double(_)
+        | Values::Int(_)
+        | Values::Unsigned(_)
+        | Values::Long(_)
+        | Values::UnsignedLong(_)
+        | Values::Bool(_)
+        | Values::Poison(_) => Vec::new(),
     }
 }

@@ -6,6 +6,7 @@ mod plug;
 
 use std::collections::BTreeMap;
 
+use mlsys_lab::frame::kernel::{Recipe, View};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Lab, LabError, Params, Run, Value};
@@ -15,7 +16,7 @@ use super::examples::{Example, Sizes};
 use super::machine::CellState;
 use super::{
     Argument, Beside, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
-    Subgroups, Target,
+    Subgroups, Target, recipe,
 };
 use crate::picture;
 
@@ -61,6 +62,8 @@ struct Job {
     kernel: Kernel,
     launch: Launch,
     arguments: Vec<Argument>,
+    /// All of these, for pictures that can be stepped through.
+    recipe: Recipe,
     /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
     wanted: Option<(String, Vec<f64>)>,
     /// Nothing for a custom kernel.
@@ -91,6 +94,8 @@ impl Lab for KernelLab {
         while machine.progress() == Progress::Going && !run.control.interrupted() {
             let left = budget - machine.clock();
             if left == 0 {
+                // What it did so far can be stepped through: that is how one finds the loop that never ends.
+                offer_steps(run, &job, &machine);
                 return Err(endless(run, &machine, budget));
             }
             machine.run(left.min(GLANCE));
@@ -111,7 +116,7 @@ impl Lab for KernelLab {
             (None, _) | (_, None) => None,
         };
         picture::offer(run, "network", || plug::picture(classes));
-        picture::offer(run, "source", || pictures::source(&job.source, &machine));
+        offer_steps(run, &job, &machine);
         picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
         picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));
         picture::offer(run, "translation", || {
@@ -120,6 +125,18 @@ impl Lab for KernelLab {
         picture::offer(run, "problems", || pictures::problems(&machine));
         picture::offer(run, "memory", || pictures::memory(&machine, &outputs));
         Ok(())
+    }
+}
+
+/// The pictures that can be stepped through.
+fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
+    let views = [
+        ("source", View::Source),
+        ("grid", View::Grid),
+        ("lanes", View::Lanes),
+    ];
+    for (panel, view) in views {
+        picture::offer(run, panel, || pictures::steps(view, &job.recipe, machine));
     }
 }
 
@@ -223,22 +240,24 @@ impl Job {
             param: "source".into(),
             message: refused.to_string(),
         })?;
-        let given = |held| arguments::given(&kernel, params, sizes.elements, held);
-        let (arguments, wanted) = match (&plugged, example) {
+        let described = |held| arguments::given(&kernel, params, sizes.elements, held);
+        let (given, wanted) = match (&plugged, example) {
             (Some(plugged), _) => {
                 let Roles { buffers, output } = plugged.roles(&kernel)?;
-                (given(&buffers)?, Some((output, plugged.wanted())))
+                (described(&buffers)?, Some((output, plugged.wanted())))
             }
             (None, Some(example)) => {
                 let wanted = example.reference(sizes, &launch);
                 (
-                    example.arguments(sizes, &launch),
+                    example.given(sizes, &launch),
                     Some((example.output().to_owned(), wanted)),
                 )
             }
-            (None, None) => (given(&BTreeMap::new())?, None),
+            (None, None) => (described(&BTreeMap::new())?, None),
         };
+        let arguments = recipe::arguments(&kernel, &given);
         Ok(Self {
+            recipe: recipe::recipe(&source, &launch, given),
             source,
             kernel,
             launch,

@@ -38,7 +38,7 @@ pub use launch::{Argument, Launch, LaunchError, Values};
 pub use memory::CellState;
 pub use schedule::Schedule;
 pub use variables::{Reach, VariableView};
-pub use view::{BlockView, ThreadState};
+pub use view::{BlockState, BlockView, ThreadState};
 pub use warp::{Access, AccessKind, WarpState};
 
 /// A buffer in global memory.

@@ -414,6 +414,21 @@ fn well_formed(frame: &Frame, place: &str) {
                 "{place}"
             );
         }
+        Frame::Kernel(kernel) => {
+            let lines = kernel.recipe.source.lines().count() as u32;
+            let whole = &kernel.whole;
+            assert!(whole.steps > 0, "{place}");
+            assert!(
+                whole
+                    .lines
+                    .iter()
+                    .all(|cost| (1..=lines).contains(&cost.line) && cost.lanes <= 32 * cost.issues),
+                "{place}"
+            );
+            let mut machine = mlsys_machines::kernel::recipe::start(&kernel.recipe).expect(place);
+            machine.run(u64::MAX);
+            assert_eq!(machine.clock(), whole.steps, "{place}");
+        }
         Frame::Panes(panes) => panes
             .iter()
             .for_each(|pane| well_formed(&pane.frame, place)),

@@ -72,6 +72,8 @@ impl FrameView {
                 }
                 return;
             }
+            // Its place is the walk's, which all pictures of a lab share.
+            Frame::Kernel(_) => return,
             Frame::Panes(panes) => (panes.len(), 1),
             Frame::Text(text) => {
                 let last = text.lines().count().saturating_sub(1);
@@ -126,6 +128,7 @@ impl FrameView {
             | Frame::Scatter(_)
             | Frame::Table(_)
             | Frame::Images(_)
+            | Frame::Kernel(_)
             | Frame::Panes(_)
             | Frame::Text(_) => {}
         }
@@ -203,6 +206,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => Mark::default(),
     }

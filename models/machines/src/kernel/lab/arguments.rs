@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use mlsys_lab::frame::kernel::{Argument, Fill};
 use mlsys_lab::{LabError, Params, Value};
 
-use crate::kernel::types::{Scalar, Type};
-use crate::kernel::{Argument, Kernel, Values};
+use crate::kernel::types::Type;
+use crate::kernel::{Kernel, Values, recipe};
 
 /// Elements that all buffers of a custom kernel may have together.
 const MOST_ELEMENTS: f64 = (1_u64 << 24) as f64;
@@ -66,7 +67,7 @@ pub(super) fn given(
                     "'{name}' is filled by the network; leave arguments.{name} out, or set plug_in to none"
                 )));
             }
-            arguments.push(Argument::Buffer(values.clone()));
+            arguments.push(recipe::held(values));
             continue;
         }
         let argument = match (ty, plain) {
@@ -99,12 +100,15 @@ pub(super) fn given(
                     crate::kernel::types::Access::Mutable => "poison",
                 };
                 let fill = fill.and_then(Value::as_str).unwrap_or(usual);
-                let values = filled(fill, to, count as usize, seed ^ arguments.len() as u64);
-                Argument::Buffer(values.ok_or_else(|| {
+                let fill = filled(fill, seed ^ arguments.len() as u64).ok_or_else(|| {
                     refuse(format!(
                         "arguments.{name}.fill is one of index, ones, zeros, random and poison"
                     ))
-                })?)
+                })?;
+                Argument::Buffer {
+                    elements: count as usize,
+                    fill,
+                }
             }
             (Type::Pointer { to, .. }, Some(_)) => {
                 return Err(refuse(format!(
@@ -145,41 +149,14 @@ pub(super) fn given(
     Ok(arguments)
 }
 
-fn filled(fill: &str, of: Scalar, count: usize, seed: u64) -> Option<Values> {
-    let number: Box<dyn FnMut(usize) -> f64> = match fill {
-        "poison" => return Some(Values::Poison(count)),
-        "index" => Box::new(|i| i as f64),
-        "ones" => Box::new(|_| 1.0),
-        "zeros" => Box::new(|_| 0.0),
-        "random" => Box::new(random(of, seed)),
+/// What a word for a fill means.
+fn filled(fill: &str, seed: u64) -> Option<Fill> {
+    Some(match fill {
+        "poison" => Fill::Poison,
+        "index" => Fill::INDEX,
+        "ones" => Fill::constant(1.0),
+        "zeros" => Fill::constant(0.0),
+        "random" => Fill::Random { seed },
         _ => return None,
-    };
-    let all = (0..count).map(number);
-    Some(match of {
-        Scalar::Float => Values::Float(all.map(|x| x as f32).collect()),
-        Scalar::Double => Values::Double(all.collect()),
-        Scalar::Int => Values::Int(all.map(|x| x as i32).collect()),
-        Scalar::Unsigned => Values::Unsigned(all.map(|x| x as u32).collect()),
-        Scalar::Long => Values::Long(all.map(|x| x as i64).collect()),
-        Scalar::UnsignedLong => Values::UnsignedLong(all.map(|x| x as u64).collect()),
-        Scalar::Bool => Values::Bool(all.map(|x| x as u64 % 2 == 1).collect()),
     })
-}
-
-/// Numbers from 0 up to 1, or whole ones from 0 to 99.
-fn random(of: Scalar, seed: u64) -> impl FnMut(usize) -> f64 {
-    move |index| {
-        // Splitmix64 of the place, so that an element does not depend on the size of its buffer.
-        let mut z = seed
-            .wrapping_mul(0xd134_2543_de82_ef95)
-            .wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        if of.is_real() {
-            (z >> 40) as f64 / f64::from(1 << 24)
-        } else {
-            (z >> 33) as f64 % 100.0
-        }
-    }
 }

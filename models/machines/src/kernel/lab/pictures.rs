@@ -1,5 +1,6 @@
 //! The lab's pictures.
 
+use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
 use mlsys_lab::frame::{HeatMap, Pane, Span, Timeline};
 use mlsys_lab::{Frame, Value};
 
@@ -20,45 +21,27 @@ const ACROSS: usize = 64;
 /// Rows of it.
 const DOWN: usize = 64;
 
-/// The kernel with what each line cost.
-pub(super) fn source(text: &str, machine: &Machine) -> Frame {
-    let lines = machine.lines();
-    let row = |(index, line): (usize, &str)| {
-        let counts = lines.get(&(index as u32 + 1)).copied().unwrap_or_default();
-        let whole = |count: u64| {
-            if counts.issues == 0 {
-                Value::from("")
-            } else {
-                Value::Int(count as i64)
-            }
-        };
-        let share = match counts.issues {
-            0 => Value::from(""),
-            issues => Value::Float(counts.lanes as f64 / (32 * issues) as f64),
-        };
-        [
-            Value::Int(index as i64 + 1),
-            Value::from(plain(line)),
-            whole(counts.issues),
-            share,
-            whole(counts.divergent),
-            whole(counts.load.sectors + counts.store.sectors + counts.atomic.sectors),
-            whole(counts.replays),
-        ]
-    };
-    let rows = text.lines().enumerate().map(row).collect();
-    picture::table(
-        [
-            "line",
-            "kernel",
-            "warp instructions",
-            "lanes",
-            "divergent",
-            "sectors",
-            "bank replays",
-        ],
-        rows,
-    )
+/// Problems that are marked in the text.
+const MARKED: usize = 64;
+
+/// A picture that can be stepped through.
+pub(super) fn steps(view: View, recipe: &Recipe, machine: &Machine) -> Frame {
+    let told = machine.findings().told().iter().take(MARKED);
+    let problems = told.map(|finding| Problem {
+        step: finding.step,
+        line: finding.place.line,
+        sentence: finding.sentence.clone(),
+    });
+    let lines = machine.lines().into_iter();
+    Frame::Kernel(Box::new(KernelFrame {
+        view,
+        recipe: recipe.clone(),
+        whole: Whole {
+            steps: machine.clock(),
+            lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
+            problems: problems.collect(),
+        },
+    }))
 }
 
 /// Lines that access memory, with what moves.

@@ -1,5 +1,7 @@
 //! What each instruction cost so far; lines and totals are sums of these.
 
+use mlsys_lab::frame::kernel::LineCost;
+
 /// Counts of one instruction, of a line, or of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -66,6 +68,20 @@ impl Traffic {
 }
 
 impl Counts {
+    /// As the counts of a line of the text.
+    pub fn of_line(&self, line: u32) -> LineCost {
+        let global = [&self.load, &self.store, &self.atomic];
+        LineCost {
+            line,
+            issues: self.issues,
+            lanes: self.lanes,
+            divergent: self.divergent,
+            accesses: global.iter().map(|traffic| traffic.accesses).sum(),
+            sectors: global.iter().map(|traffic| traffic.sectors).sum(),
+            replays: self.replays,
+        }
+    }
+
     /// Adds those of another.
     pub fn add(&mut self, other: &Self) {
         self.issues += other.issues;

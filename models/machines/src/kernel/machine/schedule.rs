@@ -74,6 +74,14 @@ impl Scheduler {
         Some((turn, block as u32))
     }
 
+    /// Whether a block has begun.
+    pub(super) fn has_begun(&self, block: u32) -> bool {
+        let blocks = i128::from(self.blocks);
+        let from = i128::from(block) - i128::from(self.shift);
+        let turn = (from * inverse(i128::from(self.stride), blocks)).rem_euclid(blocks);
+        turn < i128::from(self.begun)
+    }
+
     /// Instructions a warp may do before another is asked.
     pub(super) fn stretch(&self) -> u64 {
         match self.schedule {
@@ -133,4 +141,16 @@ impl Scheduler {
 
 fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
+}
+
+/// What undoes a multiplication by `a` modulo `of`, where the two share no factor.
+fn inverse(a: i128, of: i128) -> i128 {
+    let (mut old, mut rest) = (a, of);
+    let (mut x, mut next) = (1, 0);
+    while rest != 0 {
+        let quotient = old / rest;
+        (old, rest) = (rest, old - quotient * rest);
+        (x, next) = (next, x - quotient * next);
+    }
+    x.rem_euclid(of)
 }

@@ -23,6 +23,17 @@ pub enum ThreadState {
     Faulted,
 }
 
+/// Where a block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// It has not begun.
+    Waiting,
+    /// It is in flight.
+    Resident,
+    /// It has ended.
+    Ended,
+}
+
 /// A block in flight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockView {
@@ -161,6 +172,27 @@ impl Machine {
             .iter()
             .flatten()
             .find(|resident| resident.block == block && resident.done < resident.warps.len())
+    }
+
+    /// Where a block of the grid stands.
+    pub fn block_state(&self, block: u32) -> BlockState {
+        if self.resident(block).is_some() {
+            BlockState::Resident
+        } else if self.scheduler.has_begun(block) {
+            BlockState::Ended
+        } else {
+            BlockState::Waiting
+        }
+    }
+
+    /// A block's place in the grid.
+    pub fn block_id(&self, block: u32) -> [u32; 3] {
+        super::core::block_of(block, self.launch.grid_dim)
+    }
+
+    /// Of a warp of a block in flight, what it does.
+    pub fn warp_state(&self, block: u32, warp: usize) -> Option<WarpState> {
+        Some(self.resident(block)?.warps.get(warp)?.state)
     }
 
     /// What each thread of a block in flight is doing.

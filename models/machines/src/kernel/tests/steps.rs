@@ -36,35 +36,130 @@ fn stepping_and_running_are_one_and_going_back_returns_to_the_same_state() {
         );
     }
     by_steps.go(100);
-    assert!(by_steps.back() && by_steps.machine().same_state(&states[99]));
+    assert_eq!(
+        seek(&mut by_steps, Goal::Instruction, Way::Back),
+        Sought::Found
+    );
+    assert!(by_steps.machine().same_state(&states[99]));
     by_steps.go(0);
-    assert!(!by_steps.back());
+    assert_eq!(by_steps.last(), None);
+}
+
+/// Looks to the end of the search, a few steps at a time.
+fn seek(replay: &mut Replay, goal: Goal, way: Way) -> Sought {
+    let mut seek = Seek::new(replay, goal, way, None);
+    loop {
+        match seek.go_on(replay, 7) {
+            Sought::Going => {}
+            sought @ (Sought::Found | Sought::Nowhere) => return sought,
+        }
+    }
 }
 
 #[test]
-fn barriers_and_blocks_are_found_in_both_directions() {
+fn what_is_found_going_on_is_found_going_back() {
+    let goals = [
+        (Goal::Barrier, 14),
+        (Goal::Block, 2),
+        (Goal::Breakpoint, 22),
+        (Goal::Problem, 0),
+    ];
+    for (goal, count) in goals {
+        let mut replay = Replay::new(reduce());
+        replay.breakpoints_mut().insert(12);
+        let mut clocks = Vec::new();
+        while seek(&mut replay, goal, Way::On) == Sought::Found {
+            clocks.push(replay.machine().clock());
+        }
+        // One barrier after the load and one for each of 6 turns, in each of two blocks; line 12 once a turn and
+        // warp, but for the last turn, in which the second warp has nothing to add.
+        assert_eq!(clocks.len(), count, "{goal:?}");
+        // Where one stands does not count.
+        let end = replay.machine().clock();
+        for clock in clocks.iter().rev().filter(|clock| **clock < end) {
+            assert_eq!(seek(&mut replay, goal, Way::Back), Sought::Found);
+            assert_eq!(replay.machine().clock(), *clock, "{goal:?}");
+        }
+        assert_eq!(seek(&mut replay, goal, Way::Back), Sought::Nowhere);
+        assert_eq!(replay.machine().clock(), 0);
+    }
+}
+
+#[test]
+fn the_lines_of_a_warp_are_gone_through_both_ways() {
     let mut replay = Replay::new(reduce());
-    let mut clocks = Vec::new();
-    while replay.next_barrier() {
-        clocks.push(replay.machine().clock());
+    let who = Some((1, 1));
+    let mut seen = Vec::new();
+    loop {
+        let mut seek = Seek::new(&replay, Goal::Line, Way::On, who);
+        if seek.go_on(&mut replay, u64::MAX) != Sought::Found {
+            break;
+        }
+        let line = replay.machine().place(1, 1).map(|place| place.line);
+        seen.push((replay.machine().clock(), line));
     }
-    // One barrier after the load and one for each of 6 turns, in each of two blocks.
-    assert_eq!(clocks.len(), 14);
-    for clock in clocks.iter().rev() {
-        assert!(replay.barrier_back());
+    let lines: Vec<u32> = seen.iter().filter_map(|(_, line)| *line).take(4).collect();
+    assert_eq!(lines, [6, 7, 8, 10]);
+    let end = replay.machine().clock();
+    for (clock, line) in seen.iter().rev().filter(|(clock, _)| *clock < end) {
+        let mut seek = Seek::new(&replay, Goal::Line, Way::Back, who);
+        assert_eq!(seek.go_on(&mut replay, u64::MAX), Sought::Found);
         assert_eq!(replay.machine().clock(), *clock);
+        assert_eq!(replay.machine().place(1, 1).map(|place| place.line), *line);
+        assert_eq!(replay.last().map(|step| (step.block, step.warp)), who);
     }
-    assert!(!replay.barrier_back());
-    assert_eq!(replay.machine().clock(), 0);
-    assert!(replay.next_block() && replay.next_block() && !replay.next_block());
-    assert!(replay.block_back());
-    replay.go(0);
-    replay.breakpoints().insert(12);
-    assert!(replay.run(1000));
-    assert_eq!(replay.last().map(|step| step.place.line), Some(12));
-    let line = replay.last().map(|step| step.place.line);
-    assert!(replay.next_line() && replay.last().map(|step| step.place.line) != line);
-    assert!(replay.line_back());
+}
+
+#[test]
+fn a_recipe_makes_the_launch_it_was_made_of() {
+    let machine = reduce();
+    let example = Example::of("reduce-interleaved").expect("an example");
+    let sizes = Sizes {
+        elements: 128,
+        rows: 1,
+        columns: 1,
+        radius: 0,
+    };
+    let launch = machine.launch().clone();
+    let given = example.given(sizes, &launch);
+    let mut recipe = recipe::recipe(example.source, &launch, given);
+    let again = recipe::start(&recipe).expect("it starts");
+    assert!(again.same_state(&machine));
+    recipe.concurrent_blocks = usize::MAX;
+    recipe.grid_dim = [1 << 20, 1, 1];
+    let refused = recipe::start(&recipe).expect_err("too many threads in flight");
+    assert!(refused.contains("too large to step through"), "{refused}");
+    recipe.arguments.clear();
+    recipe.concurrent_blocks = 1;
+    assert!(recipe::start(&recipe).is_err());
+}
+
+#[test]
+fn blocks_wait_run_and_end_whatever_the_order() {
+    for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
+        let example = Example::of("vector-add").expect("an example");
+        let sizes = Sizes {
+            elements: 40,
+            rows: 1,
+            columns: 1,
+            radius: 0,
+        };
+        let mut launch = Launch::line(10, 4);
+        launch.schedule = schedule;
+        let arguments = example.arguments(sizes, &launch);
+        let mut machine = started(example.source, launch, &arguments);
+        loop {
+            let count = |state: BlockState| {
+                let blocks = (0..10).filter(|block| machine.block_state(*block) == state);
+                blocks.count() as u64
+            };
+            assert_eq!(count(BlockState::Ended), machine.ended_blocks());
+            assert_eq!(count(BlockState::Resident), machine.blocks().len() as u64);
+            if machine.step().is_none() {
+                break;
+            }
+        }
+    }
 }
 
 #[test]

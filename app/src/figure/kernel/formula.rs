@@ -1,0 +1,155 @@
+//! Where a thread's indices come from: the assignments of the text that read the thread's place, with its numbers in them.
+
+use super::Walk;
+use super::lanes::variables;
+
+/// An index, written out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// The variable.
+    pub name: String,
+    /// What the text computes it from.
+    pub text: String,
+    /// The same with the numbers of the thread that is looked at.
+    pub numbers: String,
+    /// What it holds; absent if it has no value yet.
+    pub value: Option<String>,
+}
+
+/// The indices of the thread that is looked at, in the order of the text, of those variables that exist where it is. A
+/// text that computes none this way has the usual global index.
+pub fn formulas(walk: &Walk) -> Vec<Formula> {
+    let held = variables(walk);
+    let mut found: Vec<Formula> = Vec::new();
+    for line in walk.source().lines() {
+        let line = line.split("//").next().unwrap_or_default();
+        for statement in line.split(';') {
+            let Some((name, text)) = assignment(statement) else {
+                continue;
+            };
+            let value = held.iter().rev().find(|variable| variable.name == name);
+            let Some(value) = value else {
+                continue;
+            };
+            let value = value.value.as_ref().map(ToString::to_string);
+            // Of several assignments to one variable the text does not tell which was the last.
+            if found.iter().any(|known| known.name == name) {
+                continue;
+            }
+            found.push(Formula {
+                name: name.to_owned(),
+                numbers: with_numbers(walk, text),
+                text: text.to_owned(),
+                value,
+            });
+        }
+    }
+    found
+}
+
+/// The global index that most kernels mean, of the thread that is looked at: the formula and the numbers, along x.
+pub fn global_index(walk: &Walk) -> Formula {
+    const TEXT: &str = "blockIdx.x * blockDim.x + threadIdx.x";
+    let number = |name: &str| builtin(walk, name).unwrap_or_default();
+    let value = u64::from(number("blockIdx.x")) * u64::from(number("blockDim.x"))
+        + u64::from(number("threadIdx.x"));
+    Formula {
+        name: "global index".to_owned(),
+        text: TEXT.to_owned(),
+        numbers: with_numbers(walk, TEXT),
+        value: Some(value.to_string()),
+    }
+}
+
+/// The variable and the expression of an assignment that reads the thread's place.
+fn assignment(statement: &str) -> Option<(&str, &str)> {
+    let (left, right) = statement.split_once('=')?;
+    let compound = left.ends_with(['<', '>', '!', '=', '+', '-', '*', '/', '%', '&', '|', '^']);
+    let right = right.trim();
+    if compound || right.starts_with('=') || !right.contains("threadIdx.") {
+        return None;
+    }
+    // What reads memory is no index, and a condition is none either.
+    if right.contains(['[', '?', '<', '>', '{']) {
+        return None;
+    }
+    let name = left.trim_end().rsplit(|c: char| !is_letter(c)).next()?;
+    let starts = name.chars().next().is_some_and(|c| !c.is_ascii_digit());
+    starts.then_some((name, right))
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The text with the place of the thread, and what variables hold, as numbers.
+fn with_numbers(walk: &Walk, text: &str) -> String {
+    let held = variables(walk);
+    let mut written = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let word: String = rest
+            .chars()
+            .take_while(|c| is_letter(*c) || *c == '.')
+            .collect();
+        if word.is_empty() || c.is_ascii_digit() {
+            let taken = if word.is_empty() {
+                c.len_utf8()
+            } else {
+                word.len()
+            };
+            written.push_str(&rest[..taken]);
+            rest = &rest[taken..];
+            continue;
+        }
+        rest = &rest[word.len()..];
+        let variable = held.iter().rev().find(|variable| variable.name == word);
+        let value = variable.and_then(|variable| variable.value.as_ref());
+        match (builtin(walk, &word), value) {
+            (Some(number), _) => written.push_str(&number.to_string()),
+            (None, Some(value)) => written.push_str(&value.to_string()),
+            (None, None) => written.push_str(&word),
+        }
+    }
+    written
+}
+
+/// One of the numbers that a thread knows its place by.
+pub fn builtin(walk: &Walk, word: &str) -> Option<u32> {
+    let here = walk.here();
+    let recipe = walk.recipe();
+    let machine = walk.machine().ok()?;
+    let (name, axis) = word.split_once('.')?;
+    let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
+    Some(match name {
+        "threadIdx" => machine.thread(here.number() as u32)[axis],
+        "blockIdx" => machine.block_id(here.block)[axis],
+        "blockDim" => recipe.block_dim[axis],
+        "gridDim" => recipe.grid_dim[axis],
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assignment;
+
+    #[test]
+    fn indices_are_told_from_everything_else() {
+        for (statement, expected) in [
+            (
+                "    int i = blockDim.x * blockIdx.x + threadIdx.x",
+                Some(("i", "blockDim.x * blockIdx.x + threadIdx.x")),
+            ),
+            ("x = TILE + threadIdx.y", Some(("x", "TILE + threadIdx.y"))),
+            ("for (int t = threadIdx.x", Some(("t", "threadIdx.x"))),
+            ("i += threadIdx.x", None),
+            ("if (i == threadIdx.x)", None),
+            ("float v = tile[threadIdx.x]", None),
+            ("int n = 3", None),
+            ("x[tid] = threadIdx.x", None),
+        ] {
+            assert_eq!(assignment(statement), expected, "{statement}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Commands on the lab's kernel: going along it, both ways, and choosing what of it is looked at.
+
+use mlsys_lab::frame::kernel::View;
+use mlsys_machines::kernel::{Goal, Way};
+
+use super::App;
+use crate::figure::kernel::{Play, Walk, said};
+use crate::ui::command::{Choice, Inspect, Motion, Place};
+use crate::ui::page::Page;
+use crate::ui::slot::{Slot, kernel_of};
+
+/// What goes on by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restless {
+    /// A place is looked for, as fast as can be.
+    Searching,
+    /// Steps follow each other at a pace that can be watched.
+    Playing,
+}
+
+impl App {
+    /// What goes on by itself and wants [`crate::ui::message::Message::Beat`]; nothing most of the time.
+    pub fn restless(&self) -> Option<Restless> {
+        let walk = self.page.as_ref().and_then(Page::slot)?.walk.as_ref()?;
+        match (walk.sought(), walk.play()) {
+            (Some(_), _) => Some(Restless::Searching),
+            (None, Play::Going) => Some(Restless::Playing),
+            (None, Play::Still) => None,
+        }
+    }
+
+    /// The clock of what goes on by itself.
+    pub(super) fn beat(&mut self) {
+        if let Some(walk) = self.walk() {
+            walk.beat();
+        }
+        if self.restless() != Some(Restless::Searching) {
+            self.tell_from_afar();
+        }
+    }
+
+    /// Any key ends a search: it stands where it has come to.
+    pub(super) fn give_up_search(&mut self) {
+        if let Some(walk) = self.walk() {
+            walk.give_up();
+        }
+    }
+
+    /// Whether the chosen picture is one of a kernel.
+    pub(super) fn has_kernel_chosen(&self) -> bool {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        slot.is_some_and(|slot| slot.walk.is_some() && view(slot).is_some())
+    }
+
+    /// Whether space plays a kernel: on the side of its picture, where a run has nothing else to do.
+    pub(super) fn plays_kernel(&self) -> bool {
+        self.place() == Place::Picture && self.active.is_none() && self.has_kernel_chosen()
+    }
+
+    /// Lets steps go on by themselves, or no longer.
+    pub(super) fn play_kernel(&mut self) {
+        if let Some(walk) = self.walk() {
+            walk.change_play();
+        }
+    }
+
+    /// Goes along the kernel.
+    pub(super) fn walk_kernel(&mut self, goal: Goal, way: Way) {
+        if let Some(walk) = self.walk() {
+            walk.seek(goal, way);
+        }
+        self.show_kernel();
+        self.tell_from_afar();
+    }
+
+    /// Looks at another part of the kernel.
+    pub(super) fn choose_in_kernel(&mut self, choice: Choice) {
+        if let Some(walk) = self.walk() {
+            match choice {
+                Choice::NextLane => walk.choose_lane(1),
+                Choice::PreviousLane => walk.choose_lane(-1),
+                Choice::NextWarp => walk.choose_warp(1),
+                Choice::NextBlock => walk.choose_block(1),
+                Choice::PreviousBlock => walk.choose_block(-1),
+                Choice::NextVariable => walk.next_variable(),
+            }
+        }
+        self.show_kernel();
+    }
+
+    /// Sets a breakpoint on the marked line, or takes it away.
+    pub(super) fn change_breakpoint(&mut self) {
+        self.notice = self.walk().map(Walk::change_breakpoint);
+    }
+
+    /// A way to look that steps through a kernel; false if there is none, or if the way is no such one.
+    pub(super) fn inspect_kernel(&mut self, inspect: Inspect) -> bool {
+        let afar = self.ground() != Place::Picture;
+        let there = if afar {
+            let slot = self.page.as_ref().and_then(Page::slot);
+            slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some())
+        } else {
+            self.has_kernel_chosen()
+        };
+        if !there {
+            return false;
+        }
+        let (goal, way) = match inspect {
+            Inspect::NextPoint => (Goal::Instruction, Way::On),
+            Inspect::PreviousPoint => (Goal::Instruction, Way::Back),
+            Inspect::Right if !afar => (Goal::Instruction, Way::On),
+            Inspect::Left if !afar => (Goal::Instruction, Way::Back),
+            Inspect::Later if !afar => (Goal::Block, Way::On),
+            Inspect::Earlier if !afar => (Goal::Block, Way::Back),
+            Inspect::Fit if !afar => {
+                if let Some(walk) = self.walk() {
+                    walk.follow();
+                }
+                return true;
+            }
+            Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => return !afar,
+            Inspect::Right | Inspect::Left | Inspect::Later | Inspect::Earlier | Inspect::Fit => {
+                return false;
+            }
+        };
+        self.walk_kernel(goal, way);
+        true
+    }
+
+    /// Moves through the chosen picture of a kernel; false if it is none.
+    pub(super) fn move_in_kernel(&mut self, motion: Motion) -> bool {
+        let half = self.half_screen();
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let Some(view) = slot.and_then(view) else {
+            return false;
+        };
+        let Some(walk) = self.walk() else {
+            return false;
+        };
+        match (motion, view) {
+            (Motion::Top, _) => walk.seek(Goal::End, Way::Back),
+            (Motion::Bottom, _) => walk.seek(Goal::End, Way::On),
+            (motion, View::Source) => walk.mark(|at, last| motion.from(at, half, last)),
+            (Motion::Up, View::Grid) => walk.choose_block(-1),
+            (Motion::Down, View::Grid) => walk.choose_block(1),
+            (Motion::Up, View::Lanes) => walk.choose_lane(-1),
+            (Motion::Down, View::Lanes) => walk.choose_lane(1),
+            (Motion::PageUp, View::Grid | View::Lanes) => walk.choose_warp(-1),
+            (Motion::PageDown, View::Grid | View::Lanes) => walk.choose_warp(1),
+        }
+        true
+    }
+
+    /// Where the walk stands, in sentences.
+    pub fn walk_said(&self) -> Vec<String> {
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let walk = slot.and_then(|slot| slot.walk.as_ref());
+        walk.map(said).unwrap_or_default()
+    }
+
+    fn walk(&mut self) -> Option<&mut Walk> {
+        self.page.as_mut()?.slot_mut()?.walk.as_mut()
+    }
+
+    /// A picture of the kernel is shown large, else its steps were done in the dark.
+    fn show_kernel(&mut self) {
+        if self.ground() == Place::Picture {
+            return;
+        }
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return;
+        };
+        if view(slot).is_some() {
+            return;
+        }
+        let shows = |index: &usize| view_of(slot, *index).is_some();
+        if let Some(place) = slot.panels.iter().position(shows) {
+            slot.panel = place;
+        }
+    }
+
+    /// On a small screen the picture is not in sight from the text.
+    fn tell_from_afar(&mut self) {
+        if self.ground() != Place::Picture {
+            let told = self.walk_said();
+            self.notice = (!told.is_empty()).then(|| told.join(" "));
+        }
+    }
+}
+
+/// The view of the kernel that the chosen picture is.
+fn view(slot: &Slot) -> Option<View> {
+    view_of(slot, slot.chosen()?)
+}
+
+fn view_of(slot: &Slot, index: usize) -> Option<View> {
+    let panel = slot.schema.panels.get(index)?;
+    let (_, frame) = slot.shown().frames.get(panel.name.as_str())?;
+    Some(kernel_of(frame)?.view)
+}

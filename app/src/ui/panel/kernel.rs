@@ -1,0 +1,110 @@
+//! A kernel's launch as it is stepped through: its text, its blocks, the lanes of a warp. All show one walk.
+
+mod grid;
+mod lanes;
+mod source;
+
+use mlsys_lab::frame::kernel::{Kernel, View};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::pen::Pen;
+use super::text;
+use crate::figure::kernel::{LaneState, Walk, said, table};
+use crate::ui::theme::{Look, Theme};
+
+/// Draws a view of a launch; without anybody who steps through it, as before the first step.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    kernel: &Kernel,
+    walk: Option<&Walk>,
+    look: &Look,
+) {
+    let fresh;
+    let walk = match walk.filter(|walk| walk.is_of(kernel)) {
+        Some(walk) => walk,
+        None => {
+            fresh = Walk::of(kernel);
+            &fresh
+        }
+    };
+    match kernel.view {
+        View::Source => source::draw(area, buf, kernel, walk, look),
+        View::Grid => grid::draw(area, buf, walk, look),
+        View::Lanes => lanes::draw(area, buf, walk, look),
+    }
+}
+
+/// Where a walk stands and the rows of a picture, in words.
+pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
+    /// Rows beyond which nobody listens.
+    const MOST: usize = 64;
+    let table = table(kernel, walk);
+    let mut lines: Vec<String> = walk.map_or(Vec::new(), said);
+    let count = table.rows.len();
+    for row in table.rows.into_iter().take(MOST) {
+        let cells = table.columns.iter().zip(&row);
+        let cells: Vec<String> = cells
+            .map(|(title, value)| (title, value.to_string()))
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(title, value)| format!("{title} {value}"))
+            .collect();
+        lines.push(cells.join(", "));
+    }
+    if count > MOST {
+        lines.push(format!("and {} more", count - MOST));
+    }
+    lines.join("\n")
+}
+
+/// The style of what a thread does.
+fn style(state: LaneState, theme: &Theme) -> Style {
+    match state {
+        LaneState::Active => theme.good,
+        LaneState::Masked => theme.text,
+        LaneState::Waiting => theme.warn,
+        LaneState::Done | LaneState::NotBegun | LaneState::Beyond => theme.dim,
+        LaneState::Faulted => theme.bad,
+    }
+}
+
+/// What the letters mean, of those that are there.
+fn legend(states: &[LaneState]) -> String {
+    let there = LaneState::ALL
+        .into_iter()
+        .filter(|state| states.contains(state));
+    let words = there.map(|state| format!("{} {}", state.letter(), state.word()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Says sentences below each other, wrapped, as far as there are rows; returns the rows used.
+fn say(area: Rect, buf: &mut Buffer, lines: &[(String, Style)], look: &Look) -> u16 {
+    let rows = lines.iter().flat_map(|(line, style)| {
+        let parts = text::wrap(line, area.width);
+        parts.into_iter().map(move |part| (part, *style))
+    });
+    let mut used = 0;
+    for ((part, style), y) in rows.zip(area.y..area.bottom()) {
+        Pen::new(area, buf, &look.glyphs).text(area.x, y, part.trim_end(), style);
+        used += 1;
+    }
+    used
+}
+
+/// An area split into rows above and so many below.
+fn split(area: Rect, below: u16) -> [Rect; 2] {
+    let below = below.min(area.height);
+    [
+        Rect {
+            height: area.height - below,
+            ..area
+        },
+        Rect {
+            y: area.bottom() - below,
+            height: below,
+            ..area
+        },
+    ]
+}

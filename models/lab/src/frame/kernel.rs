@@ -1,0 +1,203 @@
+//! A kernel that can be stepped through: not its states, but the recipe that they all follow from.
+
+use serde::{Deserialize, Serialize};
+
+use super::gaps_as_nan;
+
+/// A view of a kernel's launch; where in the run one stands is the business of who looks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// What of it is shown.
+    pub view: View,
+    /// The launch. An interpreter that is given it goes the same way every time.
+    pub recipe: Recipe,
+    /// What the whole run came to.
+    #[serde(default)]
+    pub whole: Whole,
+}
+
+/// What of a launch is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum View {
+    /// The text, with what each line cost and where the warps are.
+    Source,
+    /// Blocks, their warps, and the threads of one block.
+    Grid,
+    /// The lanes of one warp, and one thread in full.
+    Lanes,
+}
+
+/// A launch, to be done again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// The text, CUDA C.
+    pub source: String,
+    /// Blocks in x, y and z.
+    pub grid_dim: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block_dim: [u32; 3],
+    /// Bytes of shared memory asked for at launch.
+    #[serde(default)]
+    pub dynamic_shared: u32,
+    /// Who goes next.
+    pub order: Order,
+    /// Blocks in flight at once.
+    pub concurrent_blocks: usize,
+    /// Of the random order.
+    #[serde(default)]
+    pub seed: u64,
+    /// The arguments, as the kernel takes them.
+    pub arguments: Vec<Argument>,
+}
+
+/// The order in which warps and blocks go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// A warp goes on until it waits or ends.
+    InOrder,
+    /// Warps take turns, an instruction each.
+    #[default]
+    RoundRobin,
+    /// Any warp that can goes next, by the seed.
+    Random,
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Argument {
+    /// A pointer to a buffer of its own.
+    Buffer {
+        /// How many.
+        elements: usize,
+        /// What is in them.
+        fill: Fill,
+    },
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+}
+
+/// What a buffer holds at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// What nobody wrote.
+    Poison,
+    /// Element i is `(times * i mod modulo) * scale + offset`; a modulo of 0 takes no remainder.
+    Ramp {
+        /// What the index is multiplied by.
+        times: u64,
+        /// What the remainder is taken of.
+        modulo: u64,
+        /// Between two neighbours.
+        scale: f64,
+        /// Where it begins.
+        offset: f64,
+    },
+    /// Drawn by a seed.
+    Random {
+        /// The seed.
+        seed: u64,
+    },
+    /// These; what is beyond them is zero.
+    Values(#[serde(deserialize_with = "gaps_as_nan")] Vec<f64>),
+}
+
+impl Fill {
+    /// 0, 1, 2 and so on.
+    pub const INDEX: Self = Self::Ramp {
+        times: 1,
+        modulo: 0,
+        scale: 1.0,
+        offset: 0.0,
+    };
+
+    /// One number everywhere.
+    pub fn constant(value: f64) -> Self {
+        Self::Ramp {
+            times: 0,
+            modulo: 0,
+            scale: 0.0,
+            offset: value,
+        }
+    }
+}
+
+/// What a whole run came to, for whoever has not stepped through it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Whole {
+    /// Warp instructions, each a step.
+    pub steps: u64,
+    /// What the lines cost; lines that nothing ran are left out.
+    #[serde(default)]
+    pub lines: Vec<LineCost>,
+    /// What went wrong, the first first.
+    #[serde(default)]
+    pub problems: Vec<Problem>,
+}
+
+/// What one line cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCost {
+    /// The line, from 1.
+    pub line: u32,
+    /// Warp instructions.
+    pub issues: u64,
+    /// Lanes that were active, summed over these.
+    pub lanes: u64,
+    /// Times the lanes of a warp disagreed where to go.
+    pub divergent: u64,
+    /// Warp accesses to global memory.
+    pub accesses: u64,
+    /// 32-byte sectors that these moved.
+    pub sectors: u64,
+    /// Extra passes of accesses to shared memory.
+    pub replays: u64,
+}
+
+/// Something that went wrong in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Warp instructions before it.
+    pub step: u64,
+    /// Its line.
+    pub line: u32,
+    /// What happened.
+    pub sentence: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_is_small_and_survives_being_written() {
+        let recipe = Recipe {
+            source: "__global__ void k(float *x) { x[0] = 1.0f; }".to_owned(),
+            grid_dim: [1000, 1000, 1],
+            block_dim: [256, 1, 1],
+            order: Order::Random,
+            concurrent_blocks: 2,
+            seed: 7,
+            arguments: vec![
+                Argument::Buffer {
+                    elements: 1 << 20,
+                    fill: Fill::INDEX,
+                },
+                Argument::Buffer {
+                    elements: 2,
+                    fill: Fill::Values(vec![0.1, -3.0]),
+                },
+                Argument::Whole(-4),
+            ],
+            ..Recipe::default()
+        };
+        let text = serde_json::to_string(&recipe).unwrap();
+        assert!(text.len() < 1000, "{text}");
+        assert_eq!(serde_json::from_str::<Recipe>(&text).unwrap(), recipe);
+    }
+}
