@@ -23,6 +23,7 @@ fn read() -> Result<Registry, SchemaError> {
         Box::new(mlsys_nets::expression::Autodiff),
         Beside {
             classifier: Some(Box::new(mlsys_nets::train::Reader::default())),
+            launcher: Some(Box::new(mlsys_nets::device::kernel::Devices)),
         },
     )?);
     Ok(Registry::new(labs))

@@ -3,11 +3,13 @@
 //! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
 //! [`Machine`] runs these on buffers, a step being one instruction of one warp.
 
+mod agree;
 mod beside;
 mod check;
 mod code;
 mod examples;
 mod lab;
+mod launcher;
 mod lower;
 mod machine;
 mod math;
@@ -27,15 +29,17 @@ use source::Refused;
 use typed::Program;
 use types::Type;
 
+pub use agree::{Agreement, Difference, TOLERANCE};
 pub use beside::{Beside, Classifier, Opened, Plug, Rest};
 pub use lab::KernelLab;
+pub use launcher::{Answer, Clock, HARMFUL, Launcher, Refusal, Work, harmless};
 pub use replay::{Goal, Replay, Seek, Sought, Way};
 pub use wgsl::{Binding, Subgroups, Target, Wgsl};
 
 pub use machine::{
     Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
-    Findings, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule, Step,
-    ThreadState, Traffic, Values, VariableView, WarpState,
+    Findings, Given, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule,
+    Step, ThreadState, Traffic, Values, VariableView, WarpState,
 };
 
 /// A kernel that has been read and is ready to be launched.

@@ -8,6 +8,7 @@ mod cpu;
 mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
+pub mod kernel;
 pub(crate) mod memory;
 mod multiply;
 mod wgpu;

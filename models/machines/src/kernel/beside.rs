@@ -2,11 +2,15 @@
 
 use mlsys_lab::DeviceId;
 
+use super::Launcher;
+
 /// What the lab `kernel` is given besides the interpreter; nothing of it has to be there.
 #[derive(Default)]
 pub struct Beside {
     /// A trained network whose forward pass can be opened at one of its operations.
     pub classifier: Option<Box<dyn Classifier>>,
+    /// Runs kernels on real devices.
+    pub launcher: Option<Box<dyn Launcher>>,
 }
 
 /// The operation of a hidden layer that a kernel takes the place of.

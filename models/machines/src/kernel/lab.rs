@@ -1,6 +1,7 @@
 //! The lab `kernel`: one launch, its counts, and what went wrong.
 
 mod arguments;
+mod device;
 mod pictures;
 mod plug;
 
@@ -11,6 +12,7 @@ use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Lab, LabError, Params, Run, Value};
 
+use self::device::Execution;
 use self::plug::{Plugged, Roles};
 use super::examples::{Example, Sizes};
 use super::machine::CellState;
@@ -59,6 +61,8 @@ impl KernelLab {
 /// What is launched.
 struct Job {
     source: String,
+    /// The name its text goes by.
+    file: String,
     kernel: Kernel,
     launch: Launch,
     arguments: Vec<Argument>,
@@ -78,13 +82,9 @@ impl Lab for KernelLab {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        // There is no device of its own behind the CPU: both means the interpreter, device alone has nothing to run on.
-        if run.params.text("execution")? == "device" {
-            return Err(LabError::Device {
-                device: run.device,
-                reason: "it runs no kernels; choose a GPU, or execution = simulate".to_owned(),
-            });
-        }
+        let execution = Execution::of(&run.params)?;
+        let launcher = self.beside.launcher.as_deref();
+        execution.check(run, launcher)?;
         let plugged = Plugged::of(&run.params, &self.beside, run.device)?;
         let job = Job::of(&run.params, plugged)?;
         let mut machine = job.start().map_err(|error| {
@@ -100,6 +100,7 @@ impl Lab for KernelLab {
             }
             machine.run(left.min(GLANCE));
         }
+        execution.carry_out(run, launcher, &job, &mut machine)?;
         let outputs = job.outputs(&machine);
         report(run, &job, &machine, &outputs);
         let classes = match (&job.plugged, &job.wanted) {
@@ -259,6 +260,7 @@ impl Job {
         Ok(Self {
             recipe: recipe::recipe(&source, &launch, given),
             source,
+            file,
             kernel,
             launch,
             arguments,

@@ -8,6 +8,7 @@ mod compute;
 mod convert;
 mod core;
 mod count;
+mod exchange;
 mod finding;
 mod functions;
 mod launch;
@@ -33,12 +34,15 @@ use warp::{Start, Warp};
 
 pub use self::core::NanWatch;
 pub use count::{Counts, Traffic};
+pub use exchange::Given;
+pub(crate) use exchange::bits;
 pub use finding::{Fault, Finding, Findings};
 pub use launch::{Argument, Launch, LaunchError, Values};
 pub use memory::CellState;
 pub use schedule::Schedule;
 pub use variables::{Reach, VariableView};
 pub use view::{BlockState, BlockView, ThreadState};
+pub(crate) use view::{real, value};
 pub use warp::{Access, AccessKind, WarpState};
 
 /// A buffer in global memory.

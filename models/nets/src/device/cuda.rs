@@ -67,6 +67,17 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
 /// Opens the card of this number.
 #[cfg(feature = "cuda")]
 pub(super) fn open(index: usize) -> Result<Device, String> {
+    ready(index)?;
+    super::guard::guarded(move || {
+        let device = Device::cuda(index);
+        device.identity();
+        device
+    })
+}
+
+/// Whether there is a card of this number, and what compiling kernels for it takes.
+#[cfg(feature = "cuda")]
+pub(super) fn ready(index: usize) -> Result<(), String> {
     let count = super::guard::guarded(|| cards().len())?;
     if count == 0 {
         return Err(NO_CARD.to_owned());
@@ -74,14 +85,7 @@ pub(super) fn open(index: usize) -> Result<Device, String> {
     if index >= count {
         return Err(format!("there are {count} NVIDIA GPUs, counted from 0"));
     }
-    match toolkit::missing() {
-        Some(reason) => Err(reason),
-        None => super::guard::guarded(move || {
-            let device = Device::cuda(index);
-            device.identity();
-            device
-        }),
-    }
+    toolkit::missing().map_or(Ok(()), Err)
 }
 
 #[cfg(feature = "cuda")]

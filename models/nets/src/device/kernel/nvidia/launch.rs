@@ -1,0 +1,41 @@
+//! The launch itself: the one unsafe call of the workspace.
+
+use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
+
+use super::{Argument, Order, Ready};
+
+impl Order {
+    /// Hands the kernel to the card, without waiting for it.
+    pub(super) fn submit(&self, ready: &mut Ready) -> Result<(), DriverError> {
+        let mut launch = ready.stream.launch_builder(&ready.function);
+        for argument in &mut ready.arguments {
+            match argument {
+                Argument::Buffer(buffer) => launch.arg(&mut buffer.used),
+                Argument::Number(bits) => launch.arg(&*bits),
+            };
+        }
+        let [x, y, z] = self.grid;
+        let [width, height, depth] = self.block;
+        let config = LaunchConfig {
+            grid_dim: (x, y, z),
+            block_dim: (width, height, depth),
+            shared_mem_bytes: self.dynamic_shared,
+        };
+        // SAFETY: `LaunchArgs::launch` asks for three things.
+        // 1. Arguments that fit the function. They come from `Machine::given` of the kernel whose text NVRTC compiled,
+        //    one for each parameter in its order. A pointer's is the address of a buffer on this card, which `ready`
+        //    keeps alive until after `synchronize`. A number's is eight bytes with the value in the low ones; the
+        //    driver copies as many as the parameter has, one, four or eight, and both sides are little-endian.
+        // 2. No writing through what is borrowed as read. Every buffer is borrowed mutably, each is an allocation of
+        //    its own, and nobody reads it before `synchronize` has returned.
+        // 3. No access outside of the buffers. The interpreter has run this very launch, on the same text, arguments
+        //    and contents, to its end, within an instruction budget, and every access of every thread lay inside its
+        //    buffer, aligned, with no race and no barrier that somebody missed (`harmless`): what each thread does
+        //    then depends on no order of threads, so that the card's accesses are those that were checked. Floating
+        //    point may differ in the last places; an index that is computed from such a value is the one way to differ.
+        //    A kernel that failed the check comes here only if its author insisted, after a warning that it may bring
+        //    down the driver and what else this program has on the card.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    }
+}
