@@ -45,6 +45,8 @@ mod tests {
             .collect();
         for kind in [
             "train",
+            "capture",
+            "device-peak",
             "graph",
             "thread-index",
             "launch-geometry",

@@ -10,6 +10,7 @@ mod cuda;
 mod guard;
 pub mod kernel;
 pub(crate) mod memory;
+pub(crate) mod meter;
 mod multiply;
 mod wgpu;
 
@@ -54,6 +55,24 @@ pub fn open(id: DeviceId) -> Result<Device, LabError> {
         Backend::Cuda => cuda::open(id.index),
     };
     opened.map_err(|reason| LabError::Device { device: id, reason })
+}
+
+/// The name that its maker gave an open device.
+pub(crate) fn name(device: &Device, id: DeviceId) -> String {
+    match id.backend {
+        Backend::Cpu => cpu::name(),
+        Backend::Wgpu | Backend::Cuda => identified(device).unwrap_or_else(|| id.to_string()),
+    }
+}
+
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+fn identified(device: &Device) -> Option<String> {
+    device.identity().map(|identity| identity.name)
+}
+
+#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+fn identified(_device: &Device) -> Option<String> {
+    None
 }
 
 /// Whether the device works behind the program's back, so that reading a result means waiting for it.

@@ -10,8 +10,13 @@ pub mod data;
 pub mod device;
 pub mod expression;
 pub mod nets;
+pub mod peak;
 mod random;
+mod roof;
+mod timing;
 pub mod train;
+#[cfg(test)]
+mod trial;
 pub mod weights;
 
 use mlsys_lab::Lab;
@@ -25,6 +30,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(train::Train::new()?),
         Box::new(capture::Capture::new()?),
+        Box::new(peak::DevicePeak::new()?),
     ])
 }
 

@@ -6,17 +6,33 @@ use mlsys_lab::device::{DeviceId, DeviceInfo, DeviceState};
 
 /// The processor, which is always there.
 pub(super) fn probe() -> DeviceInfo {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let model =
-        field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     DeviceInfo {
         id: DeviceId::CPU,
-        name: format!("{model}, {threads} threads"),
+        name: name(),
         memory_bytes: kibibytes("MemTotal"),
         precisions: super::precisions(&Device::flex()),
         driver: Some("burn flex".to_owned()),
         state: DeviceState::Usable,
     }
+}
+
+/// The processor's model and how many threads it runs at once.
+pub(super) fn name() -> String {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let model =
+        field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    format!("{model}, {threads} threads")
+}
+
+/// Bytes of the largest cache that the first core has or shares, where the system tells.
+pub(super) fn last_cache() -> Option<u64> {
+    let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let sizes = caches.filter_map(|cache| {
+        let text = fs::read_to_string(cache.ok()?.path().join("size")).ok()?;
+        let kibibytes: u64 = text.trim().strip_suffix('K')?.parse().ok()?;
+        Some(kibibytes * 1024)
+    });
+    sizes.max()
 }
 
 /// Bytes that programs may still take, as the kernel estimates them.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 
 use super::setup::Timing;
+use crate::timing::median;
 
 /// A part of a training step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,17 +157,6 @@ impl StepTimes {
             StepTime::Whole(_) => None,
             StepTime::Phases(phases) => Some(phases[phase as usize]),
         }))
-    }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
     }
 }
 

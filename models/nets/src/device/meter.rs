@@ -1,0 +1,287 @@
+//! What a device can be timed at: copying, reading, multiplying and adding in registers, starting one operation.
+//!
+//! On the processor the loops are our own, over all cores, with the widest vectors it has: burn's operations there
+//! allocate their results, which costs more than some of what is to be measured. On a GPU they are burn's operations
+//! and burn's own probe of its arithmetic.
+
+mod burns;
+mod cores;
+mod lanes;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod probe;
+
+use burn::tensor::{DType, Device};
+use mlsys_lab::device::{Backend, DeviceId};
+use mlsys_lab::{LabError, Params};
+
+use super::cpu;
+use crate::cases::pick;
+
+/// The element types that rates are measured in, as parameter `precision` names them.
+pub(crate) const PRECISIONS: [(&str, Precision); 3] = [
+    ("fp32", Precision::Fp32),
+    ("fp16", Precision::Fp16),
+    ("bf16", Precision::Bf16),
+];
+
+/// An element type that rates are measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// IEEE single precision.
+    Fp32,
+    /// IEEE half precision.
+    Fp16,
+    /// The upper half of single precision.
+    Bf16,
+}
+
+impl Precision {
+    /// The one that parameter `precision` names.
+    pub(crate) fn read(params: &Params) -> Result<Self, LabError> {
+        pick(params, "precision", &PRECISIONS)
+    }
+
+    /// burn's name of it.
+    pub(crate) fn dtype(self) -> DType {
+        match self {
+            Self::Fp32 => DType::F32,
+            Self::Fp16 => DType::F16,
+            Self::Bf16 => DType::BF16,
+        }
+    }
+
+    /// Bytes of one element.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Self::Fp32 => 4,
+            Self::Fp16 | Self::Bf16 => 2,
+        }
+    }
+
+    /// Its name in the parameter.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Fp16 => "fp16",
+            Self::Bf16 => "bf16",
+        }
+    }
+
+    /// The data path of tabled chips whose printed peak is compared: plain units in fp32, matrix units else.
+    pub(crate) fn tabled_path(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Fp16 => "fp16-tensor",
+            Self::Bf16 => "bf16-tensor",
+        }
+    }
+}
+
+/// Work that can be done any number of times over.
+pub(crate) trait Pass {
+    /// Bytes, floating-point operations or starts in one pass.
+    fn amount(&self) -> f64;
+
+    /// Does so many passes and waits until they are done.
+    ///
+    /// # Returns
+    /// Seconds, of all passes together.
+    fn time(&mut self, passes: u64) -> Result<f64, LabError>;
+}
+
+/// How a device's arithmetic is measured.
+pub(crate) enum Arithmetic {
+    /// By timing it.
+    Timed(Box<dyn Pass>),
+    /// By burn's own probe, which tells its best rate, in flop/s, and no more.
+    #[cfg_attr(
+        not(any(feature = "wgpu", feature = "cuda")),
+        expect(dead_code, reason = "only GPUs are asked for it")
+    )]
+    Told(f64),
+}
+
+/// Which units of a device do the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Units {
+    /// Those that multiply and add numbers in registers; in 16 bits the matrix units, where there are some.
+    Plain,
+    /// Whatever matrix products run on: in single precision, too, the matrix units, where there are some.
+    Products,
+}
+
+/// A device about to be measured.
+pub(crate) struct Meter {
+    device: Device,
+    id: DeviceId,
+    precision: Precision,
+}
+
+impl Meter {
+    /// Opens the device.
+    ///
+    /// # Errors
+    /// The device cannot be had, or has no such numbers.
+    pub(crate) fn open(id: DeviceId, precision: Precision) -> Result<Self, LabError> {
+        let device = super::open(id)?;
+        if !device.supports_dtype(precision.dtype()) {
+            return Err(lacks(id, precision, "its driver offers no such numbers"));
+        }
+        Ok(Self {
+            device,
+            id,
+            precision,
+        })
+    }
+
+    /// The device itself.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its name, as its maker gave it.
+    pub(crate) fn name(&self) -> String {
+        super::name(&self.device, self.id)
+    }
+
+    /// Bytes of the processor's last cache, where the system tells; a GPU does not.
+    pub(crate) fn last_cache(&self) -> Option<u64> {
+        match self.id.backend {
+            Backend::Cpu => cpu::last_cache(),
+            Backend::Wgpu | Backend::Cuda => None,
+        }
+    }
+
+    /// One buffer of so many bytes copied to another; bytes read and bytes written count.
+    pub(crate) fn copy(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+        self.must_fit(2 * bytes)?;
+        Ok(match self.id.backend {
+            Backend::Cpu => cores::copy(bytes),
+            Backend::Wgpu | Backend::Cuda => burns::copy(&self.device, self.id, bytes),
+        })
+    }
+
+    /// A buffer of so many bytes summed up, by all cores.
+    pub(crate) fn read(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+        self.must_fit(bytes)?;
+        Ok(match self.id.backend {
+            Backend::Cpu => cores::read(bytes),
+            Backend::Wgpu | Backend::Cuda => burns::read(&self.device, self.id, bytes),
+        })
+    }
+
+    /// A working set of so many bytes summed up again and again: by one core, whose caches they are, or by the whole GPU.
+    pub(crate) fn read_again(&self, bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+        self.must_fit(bytes)?;
+        Ok(match self.id.backend {
+            Backend::Cpu => cores::read_alone(bytes),
+            Backend::Wgpu | Backend::Cuda => burns::read(&self.device, self.id, bytes),
+        })
+    }
+
+    /// The smallest operation there is, from the call until its result is there.
+    pub(crate) fn launch(&self) -> Box<dyn Pass> {
+        burns::launch(&self.device, self.id)
+    }
+
+    /// Independent multiply-adds on numbers that stay in registers.
+    ///
+    /// # Errors
+    /// The device has no arithmetic in this precision.
+    pub(crate) fn arithmetic(&self, units: Units) -> Result<Arithmetic, LabError> {
+        match (self.id.backend, self.precision, units) {
+            // burn's products in 16 bits on the processor compute in single precision.
+            (Backend::Cpu, Precision::Fp32, _) | (Backend::Cpu, _, Units::Products) => {
+                Ok(Arithmetic::Timed(cores::multiply_add()))
+            }
+            (Backend::Cpu, Precision::Fp16 | Precision::Bf16, Units::Plain) => Err(lacks(
+                self.id,
+                self.precision,
+                "flex stores such numbers and computes with them in fp32",
+            )),
+            #[cfg(any(feature = "wgpu", feature = "cuda"))]
+            (Backend::Wgpu | Backend::Cuda, precision, units) => {
+                probe::peak(&self.device, precision, units)
+                    .map(Arithmetic::Told)
+                    .map_err(|reason| LabError::Failed {
+                        device: self.id,
+                        reason,
+                    })
+            }
+            #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+            (Backend::Wgpu | Backend::Cuda, _, _) => Err(LabError::Device {
+                device: self.id,
+                reason: "this build has no GPU back end".to_owned(),
+            }),
+        }
+    }
+
+    /// # Errors
+    /// So many bytes are more than the system has left.
+    pub(crate) fn must_fit(&self, bytes: u64) -> Result<(), LabError> {
+        match super::free_memory(self.id) {
+            Some(free) if bytes > free => Err(LabError::Failed {
+                device: self.id,
+                reason: format!(
+                    "it takes {} MB of memory, and {} MB are free; choose smaller sizes",
+                    bytes / 1_000_000,
+                    free / 1_000_000
+                ),
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn lacks(id: DeviceId, precision: Precision, reason: &str) -> LabError {
+    LabError::contradiction(
+        ["precision"],
+        format!(
+            "device {id} has no arithmetic in {}: {reason}; take fp32 or another device",
+            precision.name()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_in_a_pass_is_what_it_does() {
+        let meter = Meter::open(DeviceId::CPU, Precision::Fp32).unwrap();
+        let mut copy = meter.copy(1 << 20).unwrap();
+        assert_eq!(copy.amount(), 2.0 * f64::from(1 << 20));
+        let mut read = meter.read(1 << 20).unwrap();
+        let mut again = meter.read_again(1 << 14).unwrap();
+        assert_eq!(
+            (read.amount(), again.amount()),
+            (f64::from(1 << 20), f64::from(1 << 14))
+        );
+        let mut launch = meter.launch();
+        let Ok(Arithmetic::Timed(mut sums)) = meter.arithmetic(Units::Plain) else {
+            panic!("the processor is timed");
+        };
+        for pass in [&mut copy, &mut read, &mut again, &mut launch, &mut sums] {
+            let seconds = pass.time(2).unwrap();
+            assert!(seconds.is_finite() && seconds >= 0.0 && pass.amount() > 0.0);
+        }
+    }
+
+    #[test]
+    fn what_the_processor_lacks_is_an_error_that_says_so() {
+        for precision in [Precision::Fp16, Precision::Bf16] {
+            let meter = Meter::open(DeviceId::CPU, precision).unwrap();
+            let error = meter.arithmetic(Units::Plain).err().unwrap();
+            assert!(error.is_usage());
+            let text = error.to_string();
+            assert!(
+                text.contains(precision.name()) && text.contains("fp32"),
+                "{text}"
+            );
+            assert!(meter.arithmetic(Units::Products).is_ok());
+        }
+        let meter = Meter::open(DeviceId::CPU, Precision::Fp32).unwrap();
+        assert!(meter.copy(1 << 60).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs of labs in tests.
+
+use std::sync::mpsc::{self, Sender};
+
+use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables};
+
+/// A run on the CPU.
+pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
+    let control = Control::free(Limits::default(), Default::default());
+    let mut data = RunData::default();
+    run_into(lab, set, control, &mut data)?;
+    Ok(data)
+}
+
+/// A run on the CPU that must end well.
+pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
+    try_run(lab, set).unwrap_or_else(|error| panic!("{set:?}: {error}"))
+}
+
+/// A run on the CPU that is given orders when it tells that it does something whose name holds `at`.
+pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, orders: &[Command]) -> RunData {
+    let (sender, receiver) = mpsc::channel();
+    let mut sink = Steering {
+        data: RunData::default(),
+        sender,
+        at: at.to_owned(),
+        orders: orders.to_vec(),
+    };
+    let control = Control::steered(receiver, Limits::default(), Default::default());
+    run_into(lab, set, control, &mut sink).unwrap();
+    assert!(sink.orders.is_empty(), "nothing was said of {at}");
+    sink.data
+}
+
+fn run_into(
+    lab: &dyn Lab,
+    set: &[&str],
+    control: Control,
+    sink: &mut dyn Sink,
+) -> Result<(), LabError> {
+    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
+        .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
+    lab.run(&mut Run {
+        params,
+        device: DeviceId::CPU,
+        sink,
+        control,
+    })
+}
+
+struct Steering {
+    data: RunData,
+    sender: Sender<Command>,
+    at: String,
+    orders: Vec<Command>,
+}
+
+impl Sink for Steering {
+    fn report(&mut self, report: Report) {
+        if matches!(&report, Report::Status(status) if status.contains(&self.at)) {
+            for order in self.orders.drain(..) {
+                self.sender.send(order).unwrap();
+            }
+        }
+        self.data.report(report);
+    }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        true
+    }
+}
+
+/// A number that must have been reported.
+pub(crate) fn number(data: &RunData, name: &str) -> f64 {
+    let found = data.metric(name).and_then(|value| value.as_f64());
+    found.unwrap_or_else(|| panic!("no metric {name}"))
+}
+
+/// The values of a series.
+pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
+    let points = data.series[name].points();
+    points.iter().map(|(_, value)| *value).collect()
+}
+
+/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel was
+/// drawn.
+pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
+    let schema = lab.schema();
+    let is_series = |name: &str| schema.metric(name).map(|metric| metric.series);
+    for name in data.series.keys() {
+        assert_eq!(is_series(name), Some(true), "{name}");
+    }
+    for name in data.scalars.keys() {
+        assert_eq!(is_series(name), Some(false), "{name}");
+    }
+    let reported = data.metrics();
+    for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
+        let name = metric.name.as_str();
+        assert!(reported.contains_key(name), "{name} is not reported");
+    }
+    for panel in &schema.panels {
+        assert!(
+            data.frames.contains_key(panel.name.as_str()),
+            "{}",
+            panel.name
+        );
+    }
+}
