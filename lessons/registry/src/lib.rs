@@ -47,6 +47,7 @@ mod tests {
             "train",
             "capture",
             "device-peak",
+            "matmul-bench",
             "graph",
             "thread-index",
             "launch-geometry",

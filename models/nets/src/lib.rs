@@ -11,6 +11,7 @@ pub mod device;
 pub mod expression;
 pub mod nets;
 pub mod peak;
+pub mod products;
 mod random;
 mod roof;
 mod timing;
@@ -31,6 +32,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(train::Train::new()?),
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
+        Box::new(products::MatmulBench::new()?),
     ])
 }
 

@@ -1,0 +1,161 @@
+//! Whole runs: what is reported, checked against formulas and other labs. Nothing here depends on how fast the machine is.
+
+use mlsys_lab::control::Command;
+use mlsys_lab::{Value, frame::Frame};
+
+use super::MatmulBench;
+use crate::trial::{must_be_declared, number, run, steered, try_run, values};
+
+fn lab() -> MatmulBench {
+    MatmulBench::new().unwrap()
+}
+
+#[test]
+fn the_last_point_of_the_sweep_is_512_cubed_and_every_point_is_counted() {
+    let data = run(&lab(), &["sizes=[1, 24, 512]", "repetitions=3"]);
+    must_be_declared(&lab(), &data);
+    assert_eq!(number(&data, "steps_done"), 9.0);
+    assert_eq!(values(&data, "size"), [1.0, 24.0, 512.0]);
+    assert_eq!(number(&data, "flops"), 268_435_456.0);
+    assert_eq!(number(&data, "bytes"), 3_145_728.0);
+    assert!((number(&data, "intensity") - 85.333_333).abs() < 1e-5);
+    assert!(number(&data, "max_relative_error") <= 1e-5);
+    for name in [
+        "seconds",
+        "flops_per_second",
+        "fraction_of_peak",
+        "attainable_flops_per_second",
+    ] {
+        assert!(
+            values(&data, name)
+                .iter()
+                .all(|x| x.is_finite() && *x > 0.0),
+            "{name}"
+        );
+    }
+    let best = values(&data, "flops_per_second")
+        .into_iter()
+        .fold(0.0, f64::max);
+    assert_eq!(number(&data, "best_flops_per_second"), best);
+    let Some((_, Frame::Scatter(roofs))) = data.frames.get("roofline") else {
+        panic!("the roofs are not drawn");
+    };
+    assert_eq!((roofs.points.len(), roofs.lines.len()), (3, 4));
+}
+
+#[test]
+fn intensities_are_those_of_the_instant_lab() {
+    let instant = mlsys_machines::Intensity::new().unwrap();
+    for (sweep, precision, bytes) in [
+        ("batch", "fp32", 4),
+        ("square", "fp16", 2),
+        ("batch", "bf16", 2),
+    ] {
+        let timed = run(
+            &lab(),
+            &[
+                &format!("sweep={sweep}"),
+                &format!("precision={precision}"),
+                "sizes=[1, 7]",
+                "n=12",
+                "k=20",
+                "repetitions=3",
+            ],
+        );
+        for (size, intensity) in [1, 7].into_iter().zip(values(&timed, "intensity")) {
+            let [n, k] = if sweep == "square" {
+                [size, size]
+            } else {
+                [12, 20]
+            };
+            let known = run(
+                &instant,
+                &[
+                    &format!("m={size}"),
+                    &format!("n={n}"),
+                    &format!("k={k}"),
+                    &format!("bytes_per_element={bytes}"),
+                ],
+            );
+            assert!((number(&known, "intensity") / intensity - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn products_are_right_in_every_precision_and_the_same_for_the_same_seed() {
+    let shape = ["sweep=none", "m=33", "n=17", "k=300", "repetitions=3"];
+    for (precision, most) in [("fp32", 1e-5), ("fp16", 1e-2), ("bf16", 1e-2)] {
+        let precision = format!("precision={precision}");
+        let of_seed = |seed: &str| {
+            let mut set = shape.to_vec();
+            set.extend([precision.as_str(), seed]);
+            number(&run(&lab(), &set), "max_relative_error")
+        };
+        let error = of_seed("seed=1");
+        assert!(error > 0.0 && error <= most, "{precision} {error}");
+        assert_eq!(error, of_seed("seed=1"));
+        assert_ne!(error, of_seed("seed=2"));
+    }
+}
+
+#[test]
+fn a_clock_that_stops_early_is_told_what_it_means_here() {
+    let small = ["sweep=none", "m=8", "n=8", "k=8", "repetitions=3"];
+    let mut lying = small.to_vec();
+    lying.push("synchronize=false");
+    let data = run(&lab(), &lying);
+    assert!(data.notices[0].contains("changes nothing on the processor"));
+    assert!(number(&data, "flops_per_second") > 0.0);
+    assert!(run(&lab(), &small).notices.is_empty());
+    let set = Command::Set {
+        name: "synchronize".to_owned(),
+        value: Value::Bool(false),
+    };
+    let turned = steered(&lab(), &small, "multiplying", &[set]);
+    assert_eq!((turned.changes.len(), turned.notices.len()), (1, 1));
+}
+
+#[test]
+fn a_given_peak_is_what_is_compared_with() {
+    let data = run(
+        &lab(),
+        &[
+            "sizes=[1, 5]",
+            "n=9",
+            "k=9",
+            "repetitions=3",
+            "baseline_peak=1e9",
+        ],
+    );
+    let rates = values(&data, "flops_per_second").into_iter();
+    for (rate, fraction) in rates.zip(values(&data, "fraction_of_peak")) {
+        assert!((rate / 1e9 / fraction - 1.0).abs() < 1e-12);
+    }
+    for attainable in values(&data, "attainable_flops_per_second") {
+        assert!(attainable <= 1e9);
+    }
+}
+
+#[test]
+fn sizes_that_are_none_are_refused() {
+    for (sizes, part) in [
+        ("sizes=[]", "at least one"),
+        ("sizes=[4, 0]", "size 2 is 0"),
+        ("sizes=[2.5]", "size 1 is 2.5"),
+        ("sizes=[99999]", "16384"),
+        ("sizes=['many']", "size 1"),
+    ] {
+        let error = try_run(&lab(), &[sizes]).unwrap_err();
+        assert!(error.is_usage());
+        assert!(error.to_string().contains(part), "{sizes}: {error}");
+    }
+}
+
+#[test]
+fn a_stopped_run_keeps_the_products_it_has() {
+    let set = ["sizes=[1, 2, 3]", "n=8", "k=8", "repetitions=3"];
+    let data = steered(&lab(), &set, "(2 x 8)", &[Command::Stop]);
+    assert_eq!(values(&data, "size"), [1.0]);
+    assert_eq!(number(&data, "steps_done"), 3.0);
+}
