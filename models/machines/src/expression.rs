@@ -27,7 +27,7 @@ pub(crate) fn errors(param: &str, source: &str, problems: &[ExprError]) -> LabEr
 }
 
 /// Problems that are told; who has more has one that is behind them all.
-const MOST_PROBLEMS: usize = 12;
+pub(crate) const MOST_PROBLEMS: usize = 12;
 
 /// Characters of a line before the place, and from it on, that are shown of a long one.
 const AROUND: (usize, usize) = (60, 120);

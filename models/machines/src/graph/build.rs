@@ -27,8 +27,7 @@ pub(super) fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Node
         return Err(expression::errors(PARAM, source, &problems));
     }
     let mut builder = Builder {
-        source,
-        is_ascii: source.is_ascii(),
+        starts: source.char_indices().map(|(start, _)| start).collect(),
         nodes: Vec::new(),
         by_name: BTreeMap::new(),
     };
@@ -78,7 +77,9 @@ fn name_problems(program: &Program, inputs: &BTreeMap<String, f64>) -> Vec<ExprE
                 .map(|(name, _)| name.as_str())
                 .chain(inputs.keys().map(String::as_str));
             let value = format!("give it a value with inputs.{name}");
-            let help = match nearest(name.as_str(), known) {
+            // What is not told is not searched for: thousands of names against thousands take minutes.
+            let told = problems.len() < expression::MOST_PROBLEMS;
+            let help = match told.then(|| nearest(name.as_str(), known)).flatten() {
                 Some(meant) => format!("did you mean `{meant}`? Else {value}"),
                 None => value,
             };
@@ -92,14 +93,14 @@ fn name_problems(program: &Program, inputs: &BTreeMap<String, f64>) -> Vec<ExprE
     problems
 }
 
-struct Builder<'a> {
-    source: &'a str,
-    is_ascii: bool,
+struct Builder {
+    /// The byte at which each character of the source begins.
+    starts: Vec<usize>,
     nodes: Vec<Node>,
     by_name: BTreeMap<String, usize>,
 }
 
-impl Builder<'_> {
+impl Builder {
     /// The node that an expression stands for, with the nodes on the way to it.
     fn expression(&mut self, expr: &Expr) -> Result<usize, ExprError> {
         let operation = match &expr.node {
@@ -155,11 +156,7 @@ impl Builder<'_> {
 
     /// Counting characters from the beginning for each node would cost the square of a long source.
     fn column(&self, span: Span) -> usize {
-        if self.is_ascii {
-            span.start + 1
-        } else {
-            span.column(self.source)
-        }
+        self.starts.partition_point(|start| *start < span.start) + 1
     }
 
     fn push(&mut self, operation: Operation, value: f64, column: usize) -> usize {
