@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use mlsys_lab::expr::{
-    Dialect, Env, LookupError, Value, evaluate, evaluate_pattern, parse, parse_program,
+    Dialect, Env, LookupError, Value, evaluate, evaluate_pattern, parse, parse_program, program_errors,
 };
 
 /// Names with values of every kind, and names without.
@@ -62,12 +62,16 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    if let Ok(program) = parse_program(source) {
-        let inputs = program.inputs();
-        assert!(
-            inputs
-                .iter()
-                .all(|(name, _)| program.assignment(name).is_none())
-        );
+    let errors = program_errors(source);
+    match parse_program(source) {
+        Ok(program) => {
+            assert!(errors.is_empty(), "{source:?}: {errors:?}");
+            let assigned: Vec<_> = program.statements.iter().filter_map(|s| s.name.as_ref()).collect();
+            assert!(program.inputs().iter().all(|(name, _)| !assigned.contains(name)));
+        }
+        Err(_) => assert!(!errors.is_empty(), "{source:?}"),
+    }
+    for error in errors {
+        assert!(source.get(error.span.start..error.span.end).is_some(), "{source:?}: {error:?}");
     }
 });

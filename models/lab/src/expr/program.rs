@@ -39,13 +39,6 @@ impl Program {
             .filter(|(name, _)| known.insert(name.as_str()))
             .collect()
     }
-
-    /// The statement that assigns `name`.
-    pub fn assignment(&self, name: &Name) -> Option<&Statement> {
-        self.statements
-            .iter()
-            .find(|statement| statement.name.as_ref() == Some(name))
-    }
 }
 
 /// Reads statements separated by `;`, each `name = expr`, of which the last may be a bare expression.
@@ -120,7 +113,7 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
     if source.len() > MAX_PROGRAM_BYTES {
         return vec![first];
     }
-    let mut errors = vec![first];
+    let (mut errors, mut told) = (Vec::new(), false);
     let mut names = Names::default();
     let mut start = 0;
     // The graph's dialect has no texts, so a semicolon always ends a statement.
@@ -131,23 +124,30 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
         };
         // What is missing at the end, or twice in a row, the whole source has told.
         if !piece.trim().is_empty() {
-            let read = Parser::new(piece, Dialect::Graph).and_then(|mut parser| {
-                let statement = read_statement(&mut parser)?;
-                match parser.advance() {
-                    (Token::End, _) => Ok(statement),
-                    (token, place) => Err(complaint::no_continuation(&token, place)),
-                }
-            });
+            let read =
+                Parser::within(piece, Dialect::Graph, MAX_PROGRAM_BYTES).and_then(|mut parser| {
+                    let statement = read_statement(&mut parser)?;
+                    match parser.advance() {
+                        (Token::End, _) => Ok(statement),
+                        (token, place) => Err(complaint::no_continuation(&token, place)),
+                    }
+                });
             let checked = read
                 .map_err(of_piece)
                 .and_then(|statement| names.check(&statement, start));
-            errors.extend(checked.err());
+            if let Err(error) = checked {
+                // The same mistake reads differently at the end of a piece than before a semicolon.
+                let in_piece = start..=start + piece.len();
+                told |= error.span == first.span || in_piece.contains(&first.span.start);
+                errors.push(error);
+            }
         }
         start += piece.len() + 1;
     }
+    if !told {
+        errors.push(first);
+    }
     errors.sort_by_key(|error| error.span.start);
-    // The first error of the whole is also the first of its statement.
-    errors.dedup_by_key(|error| error.message.clone() + &error.span.start.to_string());
     errors
 }
 
@@ -249,6 +249,14 @@ mod tests {
         assert_eq!(wrong, expected.map(|(at, text)| (at, text.to_owned())));
         assert_eq!(told("a = x; a = y; b = (x").len(), 2);
         assert_eq!(told("").len(), 1);
+        // A mistake before a semicolon is told once, as it reads at the end of its own statement.
+        assert_eq!(told("a = (x; z = a").len(), 1);
+        assert_eq!(told("a = x+; z = a").len(), 1);
+        assert_eq!(told("b = 2*a; a = x").len(), 1);
+        assert_eq!(told("x + 1; b = y +; z = b").len(), 2);
+        // A statement may be longer than an expression that stands alone.
+        let long = format!("b = x{}+ 1; z = b; c = sigmod(x)", " ".repeat(5000));
+        assert_eq!(told(&long).len(), 1, "{:?}", told(&long));
     }
 
     /// Ten thousand statements and their nodes, on a stack half as large as a thread's usual one.

@@ -2,7 +2,7 @@
 
 use super::{
     BinaryOp, Dialect, Env, Expr, Function, LookupError, MAX_BYTES, MAX_DEPTH, MAX_NODES, Name,
-    Node, Span, UnaryOp, Value, evaluate, evaluate_pattern, parse, parse_program,
+    Node, Span, UnaryOp, Value, evaluate, evaluate_pattern, parse, parse_program, program_errors,
 };
 use std::sync::Arc;
 
@@ -84,12 +84,28 @@ fn exercise(source: &str) -> usize {
             }
         }
     }
-    if let Ok(program) = parse_program(source) {
-        assert!(
-            program
-                .inputs()
+    let errors = program_errors(source);
+    match parse_program(source) {
+        Ok(program) => {
+            assert!(errors.is_empty(), "{source:?}: {errors:?}");
+            let assigned: Vec<_> = program
+                .statements
                 .iter()
-                .all(|(name, _)| program.assignment(name).is_none())
+                .filter_map(|s| s.name.as_ref())
+                .collect();
+            assert!(
+                program
+                    .inputs()
+                    .iter()
+                    .all(|(name, _)| !assigned.contains(name))
+            );
+        }
+        Err(_) => assert!(!errors.is_empty(), "{source:?}"),
+    }
+    for error in errors {
+        assert!(
+            source.get(error.span.start..error.span.end).is_some(),
+            "{source:?}: {error:?}"
         );
     }
     accepted
