@@ -13,6 +13,11 @@ fn metrics(lab: &str, set: &[&str]) -> Value {
     Folder::new().run(&arguments).json()["metrics"].clone()
 }
 
+/// A metric that must be there.
+fn of(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
 /// Dimensions of a transformer, as the labs name them.
 struct Dimensions {
     width: u32,
@@ -91,14 +96,19 @@ fn a_recorded_transformer_has_the_parameters_and_operations_of_the_formulas() {
             metrics(lab, &set)
         };
         let params = formula("transformer-params", &[]);
-        assert_eq!(recorded["parameters"], params["parameters"], "{}", d.width);
+        assert_eq!(
+            of(&recorded["parameters"]),
+            of(&params["parameters"]),
+            "{}",
+            d.width
+        );
         let work = [
             format!("sequence={}", d.context),
             format!("batch={}", d.batch),
         ];
         let flops = formula("transformer-flops", &work);
         let (found, by_formula) = (&recorded["matmul_flops"], &flops["forward_flops"]);
-        assert_eq!(found.as_f64(), by_formula.as_f64(), "{}", d.width);
+        assert_eq!(of(found), of(by_formula), "{}", d.width);
     }
 }
 
@@ -116,7 +126,6 @@ fn the_first_layer_has_the_intensity_of_its_matrix_product() {
                 "bytes_per_element=4",
             ],
         );
-        let of = |value: &Value| value.as_f64().unwrap();
         let (found, by_formula) = (of(&recorded["intensity.layer1"]), of(&product["intensity"]));
         assert!(
             (found / by_formula - 1.0).abs() < 1e-9,
