@@ -89,9 +89,7 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
         let (paths, gap) = through(&wires, height, spacing.columns);
         for (wire, path) in wires.iter().zip(&paths).take(passes) {
             let shifted = path.iter().map(|(column, row)| (x + column, *row));
-            let mut whole = std::mem::take(&mut trunks[wire.source]);
-            whole.extend(shifted);
-            trunks[wire.source] = whole;
+            trunks[wire.source].extend(shifted);
         }
         for (&link, path) in links.iter().zip(&paths[passes..]) {
             let (source, _) = arranged.links[link];
@@ -160,9 +158,6 @@ fn through(wires: &[Wire], height: usize, narrowest: usize) -> (Vec<Path>, usize
                 order.insert(0, failed);
             }
         }
-    }
-    if cfg!(test) {
-        eprintln!("FORCED {wires:?}");
     }
     let width = least + PATIENCE;
     let mut channel = Channel::new(width, height, wires);
