@@ -1,6 +1,6 @@
 //! Numbers with units, short enough for a chart.
 
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 
 use crate::glyphs::Glyphs;
 
@@ -19,13 +19,6 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
         suffix if suffix.is_empty() => text,
         suffix => format!("{text} {suffix}"),
     }
-}
-
-/// The nearest number with so many significant digits.
-pub(crate) fn significant(x: f64, digits: usize) -> f64 {
-    format!("{x:.*e}", digits.saturating_sub(1))
-        .parse()
-        .unwrap_or(x)
 }
 
 /// A decimal prefix of a unit.

@@ -150,9 +150,31 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// The nearest number with so many significant digits.
+pub fn significant(x: f64, digits: usize) -> f64 {
+    format!("{x:.*e}", digits.saturating_sub(1))
+        .parse()
+        .unwrap_or(x)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{number, significant};
+
+    #[test]
+    fn a_number_is_rounded_to_its_digits_whatever_its_size() {
+        for (x, digits, rounded) in [
+            (1234.5, 3, 1230.0),
+            (-0.000_996, 2, -0.001),
+            (1e300, 1, 1e300),
+            (5e-324, 3, 5e-324),
+            (0.0, 2, 0.0),
+            (f64::INFINITY, 2, f64::INFINITY),
+        ] {
+            assert_eq!(significant(x, digits), rounded);
+        }
+        assert!(significant(f64::NAN, 3).is_nan());
+    }
 
     #[test]
     fn numbers_read_as_people_write_them() {

@@ -1,6 +1,6 @@
 //! A calculation written out: every formula, the same with its numbers, and what comes of it.
 
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use mlsys_lab::{Frame, LabError, Run, Value};
 
 use crate::picture;
@@ -38,9 +38,7 @@ pub(crate) fn percent(share: f64) -> String {
     if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.05 {
         return format!("{percent:.1}%");
     }
-    // One significant digit.
-    let digit = 10_f64.powf(percent.abs().log10().floor());
-    format!("{}%", number((percent / digit).round() * digit))
+    format!("{}%", number(significant(percent, 1)))
 }
 
 /// Reports a metric that must be finite.

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{Graph, Marked, Place, Slot};
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::{Value, number, significant};
 
 use super::{Item, Shown, Sight};
 use crate::figure::layout::{Size, Spacing};
-use crate::figure::quantity::significant;
 
 /// How large the boxes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

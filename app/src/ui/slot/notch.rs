@@ -1,5 +1,7 @@
 //! The steps that a knob turns by.
 
+use mlsys_lab::value::significant;
+
 /// The next count in a direction: by one while it is small, by doubling between powers of two, else as [`notch`].
 pub fn whole_notch(n: i64, notches: i32) -> i64 {
     const SMALL: i64 = 8;
@@ -34,7 +36,9 @@ pub fn notch(x: f64, notches: i32) -> f64 {
         let ladder = (-1..=1).flat_map(|shift| {
             MANTISSAS
                 .iter()
-                .map(move |m| rounded(m * 10f64.powf(exponent + f64::from(shift))))
+                .map(move |m| m * 10f64.powf(exponent + f64::from(shift)))
+                // Without the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
+                .map(|v| significant(v, 4))
         });
         let near = x * 1e-9;
         x = if notches > 0 {
@@ -72,11 +76,6 @@ pub fn even_notch(x: f64, notches: i32) -> f64 {
         };
     }
     x
-}
-
-/// Removes the last bits of rounding, so that a knob reads 0.2 and not 0.2000000001.
-fn rounded(x: f64) -> f64 {
-    format!("{x:.3e}").parse().unwrap_or(x)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! How wide columns are, and numbers as long as their column allows: a number is shortened, never cut.
 
-use mlsys_lab::value::{Value, number};
+use mlsys_lab::value::{Value, number, significant};
 
 use super::pen;
-use crate::figure::significant;
+use crate::figure::Prefix;
 
 /// Columns between two columns.
 pub(super) const GAP: u16 = 2;
@@ -77,13 +77,13 @@ pub(super) fn text(value: &Value, width: u16, ellipsis: &str) -> String {
 /// A number of so many significant digits, with the prefix of its size where digits before the point would be lost.
 fn rounded(x: f64, digits: usize) -> String {
     let rounded = significant(x, digits);
-    let steps = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
     let size = rounded.abs();
-    let prefix = steps.iter().find(|(factor, _)| size >= *factor);
+    let prefix = Prefix::for_size(size, Some("B"));
     let lost = size >= 1e4 || rounded.trunc() != x.trunc();
-    match prefix {
-        Some((factor, letter)) if lost && size < 1e18 => {
-            format!("{}{letter}", number(significant(rounded / factor, digits)))
+    match prefix.letter() {
+        Some(letter) if lost && size < 1e18 => {
+            let scaled = significant(rounded / prefix.factor, digits);
+            format!("{}{letter}", number(scaled))
         }
         Some(_) | None => number(rounded),
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::Table;
+use mlsys_lab::value::significant;
 use mlsys_lab::{Frame, Value};
 
 use super::{Shown, layer};
@@ -33,8 +34,8 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
             Value::Text(output.sizes()),
             whole(unit.flops),
             whole(unit.bytes),
-            Value::Float(rounded(unit.intensity())),
-            Value::Float(rounded(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE))),
+            short(unit.intensity()),
+            short(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
             Value::Text(
                 if roof.is_memory_bound(unit) {
                     "memory"
@@ -143,11 +144,6 @@ fn whole(number: u64) -> Value {
 }
 
 /// Three digits are read; more only widen the column.
-fn rounded(x: f64) -> f64 {
-    if x == 0.0 || !x.is_finite() {
-        return x;
-    }
-    let digits = 2 - x.abs().log10().floor() as i32;
-    let scale = 10_f64.powi(digits);
-    (x * scale).round() / scale
+fn short(number: f64) -> Value {
+    Value::Float(significant(number, 3))
 }
