@@ -80,24 +80,17 @@ impl Sight {
             Way::Up(by) => within(&arranged, at, -isize::try_from(by).unwrap_or(isize::MAX)),
             Way::Down(by) => within(&arranged, at, isize::try_from(by).unwrap_or(isize::MAX)),
         };
-        let edge = to == at && shown.left_out != (0, 0);
-        let beyond = edge.then(|| match way {
-            Way::Left(by) | Way::Up(by) => self.focus(graph).map(|n| n.saturating_sub(by)),
-            Way::Right(by) | Way::Down(by) => self.focus(graph).map(|n| n.saturating_add(by)),
+        // At the edge of the part that is shown the next part begins.
+        let beyond = (to == at).then(|| beyond(graph, &shown, at, way)).flatten();
+        self.selected = beyond.or_else(|| {
+            let item = shown.items.get(to)?;
+            first(graph, &shown, *item)
         });
-        self.selected = match beyond.flatten() {
-            // At the edge of the part that is shown the next part begins.
-            Some(node) => Some(node.min(graph.nodes.len().saturating_sub(1))),
-            None => shown
-                .items
-                .get(to)
-                .and_then(|item| first(graph, &shown, *item)),
-        };
     }
 
     /// Folds the group of the node that is looked at, or unfolds it if it is folded; returns what is to be said.
     pub fn fold(&mut self, graph: &Graph) -> String {
-        let Some(node) = self.focus(graph).or(self.selected) else {
+        let Some(node) = self.focus(graph) else {
             return "no node is selected: up and down select one".to_owned();
         };
         let shown = Shown::of(graph, self);
@@ -161,6 +154,27 @@ fn first(graph: &Graph, shown: &Shown, item: Item) -> Option<usize> {
     }
 }
 
+/// The nearest node in that direction that is left out of the picture: along a line that leads out, or in order.
+fn beyond(graph: &Graph, shown: &Shown, at: usize, way: Way) -> Option<usize> {
+    let out = |node: &usize| matches!(shown.box_of.get(*node), Some(None));
+    let here = |node: usize| shown.box_of.get(node) == Some(&Some(at));
+    let edges = graph.edges.iter();
+    let start = *shown.items.first()?;
+    let start = first(graph, shown, start)?;
+    match way {
+        Way::Left(_) => {
+            let from = edges.filter(|edge| here(edge.to)).map(|edge| edge.from);
+            from.filter(out).max()
+        }
+        Way::Right(_) => {
+            let to = edges.filter(|edge| here(edge.from)).map(|edge| edge.to);
+            to.filter(out).min()
+        }
+        Way::Up(_) => (0..start).rev().find(out),
+        Way::Down(_) => (start..graph.nodes.len()).find(out),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
@@ -215,4 +229,67 @@ fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
         .get(here.saturating_add_signed(by).min(last))
         .copied()
         .unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use mlsys_lab::frame::Edge;
+
+    use super::*;
+    use crate::ui::panel::tests::graphs;
+
+    #[test]
+    fn a_selection_from_a_larger_graph_is_none_in_a_smaller_one() {
+        let mut sight = Sight {
+            selected: Some(999),
+            ..Sight::default()
+        };
+        let said = sight.fold(&graphs::network(2));
+        assert_eq!(said, "no node is selected: up and down select one");
+    }
+
+    #[test]
+    fn every_node_of_a_graph_shown_in_parts_can_be_reached() {
+        let graph = graphs::long(700);
+        for (to, back) in [
+            (Way::Right(50), Way::Left(50)),
+            (Way::Down(50), Way::Up(50)),
+            (Way::Right(usize::MAX), Way::Left(usize::MAX)),
+        ] {
+            let mut sight = Sight::default();
+            let mut go = |way: Way| {
+                for _ in 0..=graph.nodes.len() {
+                    let before = sight.selected;
+                    sight.select(&graph, way);
+                    if sight.selected == before {
+                        break;
+                    }
+                }
+                sight.selected
+            };
+            assert_eq!(go(to), Some(699), "{to:?}");
+            assert_eq!(go(back), Some(0), "{back:?}");
+        }
+    }
+
+    #[test]
+    fn the_next_part_begins_where_a_line_leads() {
+        let mut graph = graphs::long(700);
+        // Node 130 reads nothing, and 200 what is not in the picture.
+        graph.edges.retain(|edge| edge.to != 130 && edge.to != 200);
+        graph.edges.push(Edge {
+            from: 10,
+            to: 200,
+            ..Edge::default()
+        });
+        for (from, to) in [(130, 130), (200, 10)] {
+            let mut sight = Sight {
+                selected: Some(from),
+                ..Sight::default()
+            };
+            assert_ne!(Shown::of(&graph, &sight).left_out, (0, 0));
+            sight.select(&graph, Way::Left(1));
+            assert_eq!(sight.selected, Some(to), "left of {from}");
+        }
+    }
 }
