@@ -48,15 +48,17 @@ impl Drawing {
         let chosen = match sight.form {
             Some(form) => in_form(form),
             None if shown.items.len() > SMALL => in_form(Form::Snug),
-            None => {
-                let mut forms = Form::ALL.into_iter().map(in_form);
-                let found = forms.find(|(_, _, layout)| fits(layout));
-                // Where one has to scroll, one way is enough.
-                found.unwrap_or_else(|| match in_form(Form::Snug) {
-                    snug if snug.2.height <= height => snug,
-                    _ => in_form(Form::Bare),
-                })
-            }
+            None => match in_form(Form::Airy) {
+                airy if fits(&airy.2) => airy,
+                _ => match in_form(Form::Snug) {
+                    snug if fits(&snug.2) => snug,
+                    snug => match in_form(Form::Bare) {
+                        // Where one has to scroll, one way is enough.
+                        bare if !fits(&bare.2) && snug.2.height <= height => snug,
+                        bare => bare,
+                    },
+                },
+            },
         };
         let (form, boxes, layout) = chosen;
         Self {

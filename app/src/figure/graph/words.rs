@@ -20,9 +20,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// All, from the largest.
-    pub const ALL: [Self; 3] = [Self::Airy, Self::Snug, Self::Bare];
-
     /// The next larger.
     pub fn larger(self) -> Self {
         match self {
