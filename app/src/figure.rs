@@ -24,8 +24,8 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Scale, Schema};
 
 pub use csv::csv;
-pub(crate) use quantity::Prefix;
 pub use quantity::quantity;
+pub(crate) use quantity::{Prefix, unit};
 pub use source::{Source, changed};
 pub use svg::svg;
 

@@ -10,6 +10,7 @@ use mlsys_lab::frame::Graph;
 use super::layout::{Arranged, Layout, Size, lay_out};
 
 pub use facts::{facts, kind, line, pass};
+pub(super) use facts::said;
 pub use shown::{Item, Link, Shown};
 pub use sight::{Closer, Sight, Way};
 pub use words::{Card, Form, Head, Words};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Frame, Graph, Node, Pane, Place, Slot, Span, Timeline, Total};
+use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
 use mlsys_lab::value::number;
 
-use super::quantity;
+use super::graph::{Item, Shown, Sight, said};
+use super::{quantity, unit};
 use crate::glyphs::Glyphs;
 
 /// Nodes beyond which the words tell groups: a reader of the screen does not hear hundreds of lines out.
@@ -13,9 +14,9 @@ const MOST_NODES: usize = 60;
 
 /// The lines of text: nodes in the order of evaluation with what they read from, under the groups they lie in, or the
 /// groups alone where there are many nodes; then the first so many steps of the walk.
-pub fn graph(graph: &Graph, steps: usize) -> Vec<String> {
+pub fn graph(graph: &Graph, steps: usize, glyphs: &Glyphs) -> Vec<String> {
     let mut lines = if graph.nodes.len() > MOST_NODES && !graph.groups.is_empty() {
-        groups(graph)
+        groups(graph, glyphs)
     } else {
         nodes(graph, steps)
     };
@@ -71,57 +72,39 @@ fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
 }
 
 /// A line an outermost group or a node in none: how many nodes, what is known of it, and what it reads from.
-fn groups(graph: &Graph) -> Vec<String> {
-    let mut order: Vec<&str> = Vec::new();
-    let mut reads: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for node in &graph.nodes {
-        let name = outermost(graph, node);
-        let count = counts.entry(name).or_insert(0);
-        *count += 1;
-        if *count == 1 {
-            order.push(name);
-        }
-    }
-    for edge in &graph.edges {
-        if let (Some(from), Some(to)) = (graph.nodes.get(edge.from), graph.nodes.get(edge.to)) {
-            let (from, to) = (outermost(graph, from), outermost(graph, to));
-            let known = reads.entry(to).or_default();
-            if from != to && !known.contains(&from) {
-                known.push(from);
+fn groups(graph: &Graph, glyphs: &Glyphs) -> Vec<String> {
+    let folded = Sight {
+        folded: Some((0..graph.groups.len()).collect()),
+        ..Sight::default()
+    };
+    let shown = Shown::of(graph, &folded);
+    let name = |item: &Item| match *item {
+        Item::Node(node) => graph.nodes.get(node).map_or("", |node| &node.label),
+        Item::Group { group, .. } => graph.groups.get(group).map_or("", |group| &group.name),
+    };
+    let line = |(place, item): (usize, &Item)| {
+        let mut line = name(item).to_owned();
+        if let Item::Group { group, nodes } = *item {
+            line.push_str(&format!(": {nodes} nodes"));
+            let facts = graph.groups.get(group).map(|group| &group.facts);
+            for fact in facts.into_iter().flatten() {
+                line.push_str(&format!(", {}", said(fact, glyphs)));
             }
         }
-    }
-    let line = |of: &str| {
-        let mut line = of.to_owned();
-        let group = graph.groups.iter().find(|group| group.name == of);
-        if let Some(group) = group {
-            line.push_str(&format!(": {} nodes", counts.get(of).unwrap_or(&0)));
-            for fact in &group.facts {
-                line.push_str(&format!(", {} {} {}", fact.name, fact.value, fact.unit));
-                line.truncate(line.trim_end().len());
-            }
-        }
-        match reads.get(of) {
-            Some(from) if !from.is_empty() => format!("{line}, reads {}", from.join(", ")),
-            Some(_) | None => line,
+        let links = shown.links.iter().filter(|link| link.to == place);
+        let mut from: Vec<usize> = links.map(|link| link.from).collect();
+        from.dedup();
+        let from: Vec<&str> = from.iter().map(|&from| name(&shown.items[from])).collect();
+        match from.as_slice() {
+            [] => line,
+            from => format!("{line}, reads {}", from.join(", ")),
         }
     };
-    order.into_iter().map(line).collect()
-}
-
-/// The name of the outermost group that a node lies in; its own where it lies in none.
-fn outermost<'a>(graph: &'a Graph, node: &'a Node) -> &'a str {
-    let group = |place: usize| graph.groups.get(place);
-    let mut found = node.group.and_then(group);
-    // A group that lies in itself is not gone round for ever.
-    for _ in 0..graph.groups.len() {
-        match found.and_then(|found| group(found.parent?)) {
-            Some(parent) => found = Some(parent),
-            None => break,
-        }
+    let mut lines: Vec<String> = shown.items.iter().enumerate().map(line).collect();
+    if shown.left_out.1 > 0 {
+        lines.push(format!("and {} more", shown.left_out.1));
     }
-    found.map_or(&node.label, |group| &group.name)
+    lines
 }
 
 /// The name of a group with those it lies in, `block1.attention`.
@@ -156,19 +139,16 @@ pub fn timeline(timeline: &Timeline, glyphs: &Glyphs) -> Vec<String> {
 pub fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
     let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
     let mut line = format!(
-        "{}: {} to {} {}, {}",
+        "{}: {}, {}",
         name(&timeline.lanes, span.lane),
-        number(span.start),
-        number(span.end),
-        timeline.unit,
+        range(span.start, span.end, &timeline.unit),
         name(&timeline.classes, span.class)
     );
     if !span.label.is_empty() {
         line.push_str(&format!(", {}", span.label));
     }
     if let Some(amount) = span.amount {
-        let unit = timeline.total.as_ref().map(|total| total.unit.as_str());
-        let unit = unit.filter(|unit| !unit.is_empty());
+        let unit = timeline.total.as_ref().and_then(|total| unit(&total.unit));
         line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
     }
     line
@@ -185,19 +165,82 @@ pub fn panes(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
 }
 
 /// The largest value of a total and where it is.
-pub fn peak(total: &Total, unit: &str, glyphs: &Glyphs) -> Option<String> {
+pub fn peak(total: &Total, along: &str, glyphs: &Glyphs) -> Option<String> {
     let (at, value) = total.peak()?;
-    let of = Some(total.unit.as_str()).filter(|unit| !unit.is_empty());
-    let value = quantity(value, of, glyphs);
+    let value = quantity(value, unit(&total.unit), glyphs);
     let name = &total.name;
-    Some(format!("{name}: peak {value} at {}", place(at, unit)))
+    Some(format!("{name}: peak {value} at {}", place(at, along)))
 }
 
 /// A place on an axis: "operation 3", but "3 seconds".
 fn place(at: f64, unit: &str) -> String {
+    with_unit(&number(at), unit)
+}
+
+fn with_unit(at: &str, unit: &str) -> String {
     match unit {
-        "" => number(at),
-        unit if unit.ends_with('s') => format!("{} {unit}", number(at)),
-        unit => format!("{unit} {}", number(at)),
+        "" => at.to_owned(),
+        unit if unit.ends_with('s') => format!("{at} {unit}"),
+        unit => format!("{unit} {at}"),
+    }
+}
+
+/// A stretch of an axis: "operation 3 to 9", but "3 to 9 seconds".
+fn range(start: f64, end: f64, unit: &str) -> String {
+    with_unit(&format!("{} to {}", number(start), number(end)), unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use mlsys_lab::frame::{Edge, Group, Node};
+
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::ui::panel::tests::graphs;
+    use crate::ui::panel::tests::structures::lifetimes;
+
+    #[test]
+    fn groups_of_one_name_are_told_apart_and_facts_have_their_units() {
+        let mut large = graphs::network(20);
+        for group in &mut large.groups {
+            group.name = "block".to_owned();
+            group.facts[0].unit = "bytes".to_owned();
+        }
+        let lines = graph(&large, 0, &Glyphs::new(GlyphSet::Ascii));
+        assert_eq!(lines.len(), 22, "{lines:#?}");
+        assert_eq!(lines[0], "input");
+        assert_eq!(lines[1], "block: 5 nodes, parameters 272 B, reads input");
+        assert_eq!(lines[2], "block: 5 nodes, parameters 272 B, reads block");
+        assert_eq!(lines[21], "loss, reads block");
+    }
+
+    #[test]
+    fn a_node_that_reads_one_thing_twice_says_it_once() {
+        let mut large = graphs::long(61);
+        large.groups = vec![Group::default()];
+        large.nodes.push(Node {
+            label: "square".to_owned(),
+            ..Node::default()
+        });
+        let edge = Edge {
+            from: 3,
+            to: 61,
+            ..Edge::default()
+        };
+        large.edges.extend([edge.clone(), edge]);
+        let lines = graph(&large, 0, &Glyphs::new(GlyphSet::Ascii));
+        assert!(lines.contains(&"square, reads n3".to_owned()), "{lines:#?}");
+    }
+
+    #[test]
+    fn the_ends_of_a_bar_are_places_on_its_axis() {
+        let glyphs = Glyphs::new(GlyphSet::Ascii);
+        let mut of = lifetimes();
+        assert_eq!(
+            timeline(&of, &glyphs)[2],
+            "layer1.relu: operation 2 to 9, kept, relu 12 kB, 12.29 kB"
+        );
+        of.unit = "seconds".to_owned();
+        assert!(timeline(&of, &glyphs)[2].starts_with("layer1.relu: 2 to 9 seconds, kept"));
     }
 }

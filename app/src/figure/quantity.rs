@@ -21,6 +21,11 @@ pub fn quantity(value: f64, unit: Option<&str>, glyphs: &Glyphs) -> String {
     }
 }
 
+/// The unit of a frame, where an empty text stands for none.
+pub(crate) fn unit(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 /// A decimal prefix of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prefix {

@@ -3,7 +3,7 @@
 use mlsys_lab::frame::{Fact, Graph, NodeKind, Pass, Place, Slot};
 
 use super::{Item, Shown, Sight};
-use crate::figure::quantity;
+use crate::figure::{quantity, unit};
 use crate::glyphs::Glyphs;
 
 /// Where the walk stands, and the step written out; nothing without a walk.
@@ -62,8 +62,8 @@ pub fn facts(graph: &Graph, sight: &Sight, shown: &Shown, glyphs: &Glyphs) -> Op
 }
 
 /// A fact with its unit.
-fn said(fact: &Fact, glyphs: &Glyphs) -> String {
-    let unit = Some(fact.unit.as_str()).filter(|unit| !unit.is_empty());
+pub(in crate::figure) fn said(fact: &Fact, glyphs: &Glyphs) -> String {
+    let unit = unit(&fact.unit);
     let value = match (fact.value.as_f64(), unit) {
         (Some(x), Some(_)) => quantity(x, unit, glyphs),
         (Some(_), None) | (None, None) => fact.value.to_string(),

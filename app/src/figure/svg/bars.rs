@@ -4,8 +4,9 @@ use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 
 use super::page::{Anchor, LINE, MARGIN, Page, WIDTH, cut, short, width};
-use super::plot::{named, unit};
+use super::plot::named;
 use crate::figure::axis::Axis;
+use crate::figure::unit;
 use crate::figure::{glyphs, ink, quantity};
 
 /// The bars of one figure; the file of values has them all.

@@ -6,9 +6,10 @@ use mlsys_lab::frame::{Distribution, Histogram};
 use mlsys_lab::schema::Scale;
 
 use super::page::{Anchor, Page, Sample, cut, short};
-use super::plot::{Plot, Side, unit};
+use super::plot::{Plot, Side};
 use crate::figure::axis::Axis;
 use crate::figure::ink;
+use crate::figure::unit;
 
 /// Draws columns, the second population as an outline, and marked values.
 pub(super) fn draw(page: &mut Page, histogram: &Histogram) {

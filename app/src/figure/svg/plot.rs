@@ -102,8 +102,3 @@ pub(super) fn named(name: &str, unit: Option<&str>) -> String {
     };
     super::page::cut(&text, 90)
 }
-
-/// The unit of a frame, where an empty text stands for none.
-pub(super) fn unit(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}

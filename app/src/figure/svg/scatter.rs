@@ -7,9 +7,10 @@ use mlsys_lab::schema::Scale;
 
 use super::marks::mark;
 use super::page::{Anchor, Page, Sample, cut, short};
-use super::plot::{Plot, Side, unit};
+use super::plot::{Plot, Side};
 use crate::figure::axis::Axis;
 use crate::figure::ink;
+use crate::figure::unit;
 
 /// Points with names; with more of them, names would be all there is.
 const NAMED: usize = 60;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use mlsys_lab::frame::{Timeline, Total};
 
 use super::page::{Anchor, LINE, MARGIN, Page, Sample, WIDTH, cut, short, width};
-use super::plot::unit;
 use crate::figure::axis::Axis;
+use crate::figure::unit;
 use crate::figure::{glyphs, ink, outline, quantity};
 
 /// Lanes of one figure; the file of values has them all.

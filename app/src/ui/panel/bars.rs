@@ -8,13 +8,14 @@ use ratatui::layout::Rect;
 use super::axis::Axis;
 use super::pen::{self, Pen};
 use super::quantity;
+use crate::figure::unit;
 use crate::ui::theme::Look;
 
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 ///
 /// The marked bar is always among them.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usize>, look: &Look) {
-    let unit = Some(bars.unit.as_str()).filter(|u| !u.is_empty());
+    let unit = unit(&bars.unit);
     let said: Vec<String> = bars
         .bars
         .iter()

@@ -6,7 +6,7 @@ use mlsys_lab::value::number;
 use super::table::order::rows;
 use super::view::{FrameView, Mark};
 use super::{histogram, matrix, quantity, scatter};
-use crate::figure::outline;
+use crate::figure::{outline, unit};
 use crate::ui::glyphs::Glyphs;
 
 /// What is marked, with its labels and its value; nothing if nothing is.
@@ -89,7 +89,7 @@ fn cell(map: &HeatMap, mark: Mark) -> Option<String> {
 
 fn bar(bars: &Bars, mark: Mark, glyphs: &Glyphs) -> Option<String> {
     let bar = bars.bars.get(mark.within(1, bars.bars.len()).row)?;
-    let unit = Some(bars.unit.as_str()).filter(|unit| !unit.is_empty());
+    let unit = unit(&bars.unit);
     let value = match bar.value.filter(|x| x.is_finite()) {
         Some(x) => quantity(x, unit, glyphs),
         None => "not finite".to_owned(),

@@ -165,7 +165,7 @@ fn draw_axis(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &Axis, 
     }
     let mut pen = Pen::new(area, buf, glyphs);
     pen.run(area.x, area.y, area.width, glyphs.horizontal, theme.border);
-    let unit = Some(timeline.unit.as_str()).filter(|unit| !unit.is_empty());
+    let unit = crate::figure::unit(&timeline.unit);
     let name = pen::cut(&timeline.unit, area.width / 3, glyphs.ellipsis);
     pen.ending(area.right(), area.y + 1, &name, theme.dim);
     let end = area.right().saturating_sub(pen::width(&name) + 1);
@@ -269,8 +269,8 @@ fn draw_total(
         };
         pen.text(start, area.y, &said, look.theme.accent);
     } else {
-        let of = Some(total.unit.as_str()).filter(|unit| !unit.is_empty());
-        let said = format!("{}: to {}", total.name, quantity(most, of, &look.glyphs));
+        let most = quantity(most, crate::figure::unit(&total.unit), &look.glyphs);
+        let said = format!("{}: to {most}", total.name);
         pen.text(area.x, area.y, &said, look.theme.dim);
     }
 }

@@ -14,7 +14,7 @@ use super::table::order::rows;
 use super::{
     FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
 };
-use crate::figure::outline;
+use crate::figure::{outline, unit};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -171,7 +171,7 @@ fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table, view),
         Frame::Images(images) => images_words(images),
-        Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph)).join("\n"),
+        Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
         Frame::Kernel(kernel) => kernel::words(kernel, None),
         Frame::Panes(panes) => {
@@ -256,7 +256,7 @@ fn matrix_words(map: &HeatMap) -> String {
 }
 
 fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {
-    let unit = Some(bars.unit.as_str()).filter(|u| !u.is_empty());
+    let unit = unit(&bars.unit);
     let said = bars.bars.iter().map(|bar| {
         let value = match bar.value.filter(|x| x.is_finite()) {
             Some(x) => quantity(x, unit, glyphs),
