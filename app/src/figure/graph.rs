@@ -1,5 +1,6 @@
 //! A graph as it is drawn on the screen and in files: what of it is shown, in boxes of what size, and where.
 
+mod carried;
 mod facts;
 mod shown;
 mod sight;
@@ -9,8 +10,9 @@ use mlsys_lab::frame::Graph;
 
 use super::layout::{Arranged, Layout, Size, lay_out};
 
-pub use facts::{facts, kind, line, pass};
+pub use carried::{carried, not_finite};
 pub(super) use facts::said;
+pub use facts::{facts, kind, line, pass};
 pub use shown::{Item, Link, Shown};
 pub use sight::{Closer, Sight, Way};
 pub use words::{Card, Form, Head, Words};

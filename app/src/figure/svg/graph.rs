@@ -1,9 +1,11 @@
 //! A graph: boxes in layers from left to right, lines between them, and below the walk step by step.
 
-use mlsys_lab::frame::{Graph, NodeKind, Place, Slot};
+use mlsys_lab::frame::{Graph, NodeKind};
 
 use super::page::{Anchor, LINE, MARGIN, Page, Sample, WIDTH, cut, short, wrapped};
-use crate::figure::graph::{Card, Drawing, Form, Head, Item, Sight, kind, pass};
+use crate::figure::graph::{
+    Card, Drawing, Form, Head, Item, Sight, carried, kind, not_finite, pass,
+};
 use crate::figure::ink;
 
 /// The width of a cell of the layout: that of a letter of fixed width.
@@ -28,7 +30,7 @@ pub(super) fn draw(page: &mut Page, graph: &Graph) {
     // What is too wide is made smaller rather than cut: a reader can enlarge it.
     let scale = ((WIDTH - 2.0 * MARGIN) / wide.max(1.0)).min(1.0);
     page.inside((MARGIN, page.y), scale, |page| {
-        lines(page, graph, &drawing);
+        lines(page, graph, &sight, &drawing);
         boxes(page, graph, &drawing);
     });
     page.y += high * scale + LINE;
@@ -42,24 +44,11 @@ pub(super) fn draw(page: &mut Page, graph: &Graph) {
     walk(page, graph);
 }
 
-/// The lines: the thicker, the more of the adjoint they carried.
-fn lines(page: &mut Page, graph: &Graph, drawing: &Drawing) {
-    let marked = graph.marked(graph.walk.len());
-    let carried = |edges: &[usize]| {
-        let values = edges.iter();
-        let values = values.filter_map(|edge| marked.at(Place::Edge(*edge), Slot::Adjoint));
-        values
-            .filter_map(|value| value.as_f64().map(f64::abs))
-            .fold(0.0, f64::max)
-    };
-    let sizes: Vec<f64> = drawing
-        .shown
-        .links
-        .iter()
-        .map(|l| carried(&l.edges))
-        .collect();
-    let most = sizes.iter().copied().fold(0.0, f64::max);
-    for (route, size) in drawing.layout.routes.iter().zip(sizes) {
+/// The lines: the thicker, the more of the adjoint they carried, and red where that was no number.
+fn lines(page: &mut Page, graph: &Graph, sight: &Sight, drawing: &Drawing) {
+    let carried = carried(graph, sight, &drawing.shown);
+    let any = carried.iter().any(|line| line.share > 0.0);
+    for (route, line) in drawing.layout.routes.iter().zip(carried) {
         let centre = |(x, y): (usize, usize)| ((x as f64 + 0.5) * ACROSS, (y as f64 + 0.5) * DOWN);
         let (Some(first), Some(last)) = (route.first(), route.last()) else {
             continue;
@@ -75,12 +64,9 @@ fn lines(page: &mut Page, graph: &Graph, drawing: &Drawing) {
         }
         let (x, y) = centre(*last);
         let (tip, back) = (x + side, x - side);
-        let width = if most > 0.0 {
-            1.0 + 2.5 * size / most
-        } else {
-            1.2
-        };
-        page.stroke(&d, ink::DIM, short(width), "none");
+        let width = if any { 1.0 + 2.5 * line.share } else { 1.2 };
+        let color = if line.is_broken { ink::BAD } else { ink::DIM };
+        page.stroke(&d, color, short(width), "none");
         let head = format!(
             "M{} {}L{} {}L{} {}z",
             short(tip),
@@ -90,7 +76,7 @@ fn lines(page: &mut Page, graph: &Graph, drawing: &Drawing) {
             short(back),
             short(y + 4.0)
         );
-        page.fill(&head, ink::DIM);
+        page.fill(&head, color);
     }
 }
 
@@ -159,8 +145,7 @@ fn write(page: &mut Page, card: &Card, (x, y): (f64, f64)) {
             say(operation, "m", ink::DIM);
         }
     }
-    let finite = |text: &str| !matches!(text, "NaN" | "inf" | "-inf");
-    let color = |text: &str, usual| if finite(text) { usual } else { ink::BAD };
+    let color = |text: &str, usual| if not_finite(text) { ink::BAD } else { usual };
     if let Some(value) = &card.value {
         say(value, "m", color(value, ink::INK));
     }

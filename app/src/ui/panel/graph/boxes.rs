@@ -1,13 +1,12 @@
 //! The boxes: name and operation, value, adjoint.
 
 use mlsys_lab::frame::{Graph, NodeKind};
-use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 use super::super::pen::{Pen, width};
 use super::{At, Window, has_border};
-use crate::figure::graph::{Card, Drawing, Form, Head, Item};
+use crate::figure::graph::{Card, Drawing, Form, Head, Item, not_finite};
 use crate::figure::layout::Place;
 use crate::ui::theme::Look;
 
@@ -61,11 +60,6 @@ pub(super) fn draw(
     if has_border(drawing.form) {
         leave(window, buf, drawing, at, look);
     }
-}
-
-/// Whether a number in a box is none.
-fn not_finite(text: &str) -> bool {
-    matches!(text, "NaN" | "inf" | "-inf")
 }
 
 /// How a box is outlined, so that it is told apart without colour.
@@ -219,9 +213,4 @@ fn write(sheet: &mut Sheet<'_>, card: &Card, form: Form, outline: Outline, look:
         };
         sheet.text(left, y, room, &partial, style);
     }
-}
-
-/// The size of a number, for how thick a line is; nothing if it is none.
-pub(super) fn size(value: &Value) -> Option<f64> {
-    value.as_f64().map(f64::abs).filter(|x| x.is_finite())
 }

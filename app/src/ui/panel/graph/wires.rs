@@ -1,14 +1,12 @@
 //! The lines between the boxes: the thicker, the more of the adjoint they carried.
 
-use mlsys_lab::frame::{Graph, Pass, Place, Slot};
-use mlsys_lab::value::Value;
+use mlsys_lab::frame::{Graph, Pass};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 use super::super::pen::Pen;
-use super::boxes::size;
 use super::{At, Window};
-use crate::figure::graph::{Drawing, Link, Sight};
+use crate::figure::graph::{Drawing, Link, Sight, carried};
 use crate::ui::theme::Look;
 
 const LEFT: usize = 1;
@@ -49,15 +47,16 @@ pub(super) fn draw(
     at: At,
     look: &Look,
 ) {
-    let carried = carried(graph, sight, drawing);
+    let carried = carried(graph, sight, &drawing.shown);
     let columns = usize::from(window.area.width);
     let mut cells = vec![Cell::default(); columns * usize::from(window.area.height)];
     let links = &drawing.shown.links;
     for (index, route) in drawing.layout.routes.iter().enumerate() {
-        let (weight, broken) = carried.get(index).copied().unwrap_or_default();
+        let line = carried.get(index).copied().unwrap_or_default();
+        let weight = weight(line.share);
         let tone = if at.link.is_some_and(|(link, _)| link == index) {
             Tone::Current
-        } else if broken {
+        } else if line.is_broken {
             Tone::Broken
         } else {
             Tone::Plain
@@ -114,29 +113,13 @@ fn related(a: &Link, b: &Link) -> bool {
     a.from == b.from || a.to == b.to
 }
 
-/// For each line how thick it is, and whether it carries what is no number.
-fn carried(graph: &Graph, sight: &Sight, drawing: &Drawing) -> Vec<(usize, bool)> {
-    let marked = graph.marked(sight.done(graph));
-    let links = drawing.shown.links.iter();
-    let sums: Vec<(f64, bool)> = links
-        .map(|link| {
-            let values = link.edges.iter();
-            let values = values.filter_map(|edge| marked.at(Place::Edge(*edge), Slot::Adjoint));
-            values.fold((0.0, false), |(most, broken), value| {
-                let text = matches!(value, Value::Text(_));
-                (size(value).unwrap_or(0.0).max(most), broken || text)
-            })
-        })
-        .collect();
-    let most = sums.iter().fold(0.0_f64, |most, (sum, _)| most.max(*sum));
-    let weight = |sum: f64| match sum / most {
+/// Which of the strokes draws a line: the thicker, the more of the adjoint it carried.
+fn weight(share: f64) -> usize {
+    match share {
         share if share >= 2.0 / 3.0 => 2,
         share if share >= 1.0 / 4.0 => 1,
         _ => 0,
-    };
-    sums.into_iter()
-        .map(|(sum, broken)| (if most > 0.0 { weight(sum) } else { 0 }, broken))
-        .collect()
+    }
 }
 
 /// Goes along the cells of a route that are in sight, with the sides at which it leaves them.
