@@ -3,6 +3,7 @@
 use mlsys_lab::frame::{Graph, NodeKind};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthChar;
 
 use super::super::pen::{Pen, width};
 use super::{At, Window, has_border};
@@ -86,9 +87,23 @@ impl Sheet<'_> {
 
     /// Text that may begin left of what is in sight.
     fn text(&mut self, x: usize, y: usize, room: usize, text: &str, style: Style) {
-        let cut = super::super::pen::cut(text, room as u16, self.pen.ellipsis());
-        for (offset, letter) in (0..).zip(cut.chars()) {
-            self.glyph(x + offset, y, letter.encode_utf8(&mut [0; 4]), style);
+        // What a lab calls something must not steer the terminal.
+        let text = text.replace(char::is_control, " ");
+        let cut = super::super::pen::cut(&text, room as u16, self.pen.ellipsis());
+        let mut x = x;
+        for letter in cut.chars() {
+            let columns = letter.width().unwrap_or(0);
+            let (left, y_in) = (self.place.x + x, self.place.y + y);
+            let mut cells = (left..left + columns).map(|x| self.window.cell(x, y_in));
+            // Of a letter of two columns that is half out of sight nothing can be drawn.
+            let is_seen = columns > 0 && cells.all(|cell| cell.is_some());
+            for place in x..x + columns {
+                self.glyph(place, y, " ", style);
+            }
+            if is_seen {
+                self.glyph(x, y, letter.encode_utf8(&mut [0; 4]), style);
+            }
+            x += columns;
         }
     }
 }

@@ -196,6 +196,8 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Graph(graphs::network(3)),
         Frame::Graph(graphs::long(700)),
         Frame::Graph(Graph::default()),
+        Frame::Graph(steering(graphs::network(9))),
+        Frame::Graph(steering(graphs::long(50))),
         Frame::Timeline(Timeline::default()),
         Frame::Timeline(lifetimes()),
         Frame::Timeline(Timeline {
@@ -225,6 +227,18 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         ]),
         Frame::Text("x".repeat(100_000)),
     ]
+}
+
+/// A graph whose names would steer the terminal, in wide letters and with marks over them.
+fn steering(mut graph: Graph) -> Graph {
+    for node in &mut graph.nodes {
+        node.label = "漢\u{1b}[2J字e\u{301}\t".to_owned();
+        node.operation.push_str("漢字\u{7}\r\n");
+    }
+    for group in &mut graph.groups {
+        group.name = "\u{1b}]0;漢\u{200d}字".to_owned();
+    }
+    graph
 }
 
 /// A bar that may end before it begins, nowhere, or in a lane or a class there is none of.

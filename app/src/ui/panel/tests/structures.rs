@@ -164,6 +164,28 @@ fn lifetimes_with_their_total_and_its_peak() {
     );
 }
 
+#[test]
+fn wide_letters_take_two_columns_of_their_box() {
+    let mut graph = graphs::network(1);
+    graph.nodes[0].label = "漢字x".to_owned();
+    let mut buf = Buffer::empty(Rect::new(0, 0, 120, 20));
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let view = FrameView::default();
+    draw_frame(
+        buf.area,
+        &mut buf,
+        &Frame::Graph(graph),
+        &view,
+        Focus::Aside,
+        &look,
+    );
+    let drawn = rows(&buf)
+        .into_iter()
+        .find(|row| row.contains('漢'))
+        .unwrap();
+    assert!(drawn.contains("漢 字 x"), "{drawn}");
+}
+
 /// What so many heads look at in eight letters.
 pub(crate) fn heads(count: usize) -> Vec<Pane> {
     let head = |head: usize| {
