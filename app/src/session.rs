@@ -90,7 +90,10 @@ impl Session {
             .name(format!("{RUN_THREAD}{}", lab.schema().kind))
             .spawn(move || {
                 let started = Instant::now();
-                let mut uplink = Uplink(&shared);
+                let mut uplink = Uplink {
+                    shared: &shared,
+                    serving: None,
+                };
                 let mut control = Control::steered(inbound, limits, stop);
                 let waits = Arc::clone(&shared);
                 control.when_settled(move || {
@@ -181,33 +184,43 @@ impl Shared {
 }
 
 /// The run's end of the inbox.
-struct Uplink<'a>(&'a Shared);
+struct Uplink<'a> {
+    shared: &'a Shared,
+    /// The panels asked for when the pictures now being made were begun; what is asked for since is for the next.
+    serving: Option<Panels>,
+}
 
 impl Sink for Uplink<'_> {
     fn report(&mut self, report: Report) {
         let was_empty = {
-            let mut inbox = self.0.lock();
+            let mut inbox = self.shared.lock();
             let was_empty = inbox.reports.is_empty();
             inbox.reports.push(report);
             was_empty
         };
         if was_empty {
-            (self.0.wake)();
+            (self.shared.wake)();
         }
     }
 
     fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
         match moment {
             Moment::Final => true,
-            Moment::Running => match &*self.0.pictures_wanted() {
-                Panels::All => true,
-                Panels::These(names) => names.contains(&panel),
-            },
+            Moment::Running => {
+                let serving = self.serving.get_or_insert_with(|| {
+                    let none = Panels::These(Vec::new());
+                    std::mem::replace(&mut *self.shared.pictures_wanted(), none)
+                });
+                match serving {
+                    Panels::All => true,
+                    Panels::These(names) => names.contains(&panel),
+                }
+            }
         }
     }
 
     fn frames_done(&mut self) {
-        *self.0.pictures_wanted() = Panels::These(Vec::new());
+        self.serving = None;
     }
 }
 
@@ -222,6 +235,29 @@ mod tests {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
         Schema::parse("kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget=1.0").unwrap()
     });
+
+    #[test]
+    fn a_picture_asked_for_while_others_are_made_comes_with_the_next_step() {
+        let shared = Shared {
+            inbox: Mutex::default(),
+            pictures_wanted: Mutex::new(Panels::These(vec!["memory"])),
+            settled: AtomicBool::new(false),
+            wake: Box::new(|| ()),
+        };
+        let mut uplink = Uplink {
+            shared: &shared,
+            serving: None,
+        };
+        let running = Moment::Running;
+        assert!(uplink.wants_frame("memory", running));
+        *shared.pictures_wanted() = Panels::These(vec!["weights"]);
+        assert!(uplink.wants_frame("memory", running) && !uplink.wants_frame("weights", running));
+        uplink.frames_done();
+        assert!(uplink.wants_frame("weights", running) && !uplink.wants_frame("memory", running));
+        uplink.frames_done();
+        assert!(!uplink.wants_frame("weights", running));
+        assert!(uplink.wants_frame("weights", Moment::Final));
+    }
 
     struct Panics;
     impl Lab for Panics {
