@@ -181,8 +181,15 @@ fn not_text(error: &FromUtf8Error) -> String {
 
 /// Which of the parameters that an error names were read from files, to be said behind it.
 pub fn read_from(pairs: &[String], error: &LabError) -> String {
-    let LabError::Contradiction { params, .. } = error else {
-        return String::new();
+    let params = match error {
+        LabError::Contradiction { params, .. } => params.as_slice(),
+        LabError::Expression { param, .. } => std::slice::from_ref(param),
+        // An error of one parameter names its file itself.
+        LabError::Param(_)
+        | LabError::NotFinite { .. }
+        | LabError::Data(_)
+        | LabError::Device { .. }
+        | LabError::Failed { .. } => return String::new(),
     };
     let files = pairs.iter().filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;
@@ -279,6 +286,11 @@ mod tests {
     fn a_file_is_named_where_what_it_holds_is_wrong() {
         let pairs = ["corpus=@a.txt", "width=3", "name=@@a"].map(str::to_owned);
         let error = LabError::contradiction(["corpus", "width", "name"], "no");
+        assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
+        let error = LabError::Expression {
+            param: "corpus".to_owned(),
+            message: "no".to_owned(),
+        };
         assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
         assert_eq!(
             read_from(&pairs, &LabError::contradiction(["width"], "")),
