@@ -27,11 +27,6 @@ impl App {
         let Some(active) = self.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        // A run of a lab that is not shown has nothing to draw.
-        let shown = match &self.page {
-            Some(page) if page.current == active.slot => view::lab::shown(self, page),
-            Some(_) | None => Vec::new(),
-        };
         let Some(slot) = self
             .page
             .as_mut()
@@ -42,13 +37,27 @@ impl App {
         slot.elapsed = since;
         slot.receive(reports);
         let due = since.saturating_sub(slot.pictured) >= PICTURE_PERIOD;
-        let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
-        if due && slot.frozen.is_none() && !wanted.is_empty() && slot.state == State::Running {
-            slot.pictured = since;
-            vec![Effect::WantPictures(Panels::These(wanted))]
-        } else {
-            Vec::new()
+        if !due || slot.frozen.is_some() || slot.state != State::Running {
+            return Vec::new();
         }
+        // A run of a lab that is not shown has nothing to draw.
+        let shown = match &self.page {
+            Some(page) if page.current == active.slot => view::lab::shown(self, page),
+            Some(_) | None => Vec::new(),
+        };
+        let slot = self
+            .page
+            .as_mut()
+            .and_then(|page| page.slots.get_mut(active.slot));
+        let Some(slot) = slot else {
+            return Vec::new();
+        };
+        let wanted: Vec<&'static str> = slot.pictures_of_the_lab(&shown).collect();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        slot.pictured = since;
+        vec![Effect::WantPictures(Panels::These(wanted))]
     }
 
     /// The run is over: its last state, what it says to predictions and checks.
