@@ -27,7 +27,7 @@ use problems::Problems;
 use split::Segment;
 
 pub(crate) use manifest::draft as manifest_draft;
-pub(crate) use question::TYPES as QUESTION_TYPES;
+pub(crate) use question::{TYPED, TYPES as QUESTION_TYPES};
 pub use translation::read_translation;
 
 /// Largest lesson file that is read, in bytes.

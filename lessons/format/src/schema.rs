@@ -5,7 +5,7 @@ use mlsys_lab::schema::Type;
 use serde_json::{Value, json};
 
 use crate::model::DeviceName;
-use crate::parse::{FORMAT, QUESTION_TYPES};
+use crate::parse::{FORMAT, QUESTION_TYPES, TYPED};
 
 /// A JSON Schema (2020-12) with one definition for the front matter and one for each directive.
 ///
@@ -227,8 +227,7 @@ fn question(registry: &Registry) -> Value {
     // What is asked stands for what is right, and never beside it.
     let withheld =
         json!({ "properties": { "withheld": { "const": true } }, "required": ["withheld"] });
-    let never: serde_json::Map<String, Value> = RIGHT
-        .into_iter()
+    let never: serde_json::Map<String, Value> = right()
         .map(|key| (key.to_owned(), Value::Bool(false)))
         .collect();
     question["if"] = withheld;
@@ -237,21 +236,12 @@ fn question(registry: &Registry) -> Value {
     question
 }
 
-/// Keys that say what is right, which a question without its answer does not have.
-const RIGHT: [&str; 12] = [
-    "answer",
-    "tolerance",
-    "wrong",
-    "pair",
-    "extra",
-    "lab",
-    "param",
-    "set",
-    "accept",
-    "reference",
-    "test",
-    "limit",
-];
+/// Keys that say what is right, which a question without its answer does not have: those of some types, but for what
+/// is shown to who answers.
+fn right() -> impl Iterator<Item = &'static str> {
+    let shown = ["unit", "starter"];
+    TYPED.into_iter().filter(move |key| !shown.contains(key))
+}
 
 fn check() -> Value {
     object(

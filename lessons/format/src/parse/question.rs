@@ -24,7 +24,7 @@ pub(crate) const TYPES: [&str; 9] = [
 ];
 
 /// Keys that only some types have.
-const TYPED: [&str; 14] = [
+pub(crate) const TYPED: [&str; 14] = [
     "answer",
     "tolerance",
     "unit",
