@@ -5,6 +5,7 @@ use mlsys_lesson::Event;
 use mlsys_lesson::{Block, PredictKind};
 
 use super::App;
+use crate::session::Panels;
 use crate::ui::answer::{self, Options};
 use crate::ui::command::Motion;
 use crate::ui::document;
@@ -52,7 +53,10 @@ impl App {
         if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
             slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
         }
-        vec![Effect::Order(control::Command::Redraw)]
+        vec![
+            Effect::WantPictures(Panels::All),
+            Effect::Order(control::Command::Redraw),
+        ]
     }
 
     /// Says the pictures in words, or draws them again.
