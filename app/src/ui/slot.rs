@@ -210,6 +210,13 @@ impl Slot {
         self.frozen.as_deref().unwrap_or(&self.data)
     }
 
+    /// The frame that the lab sent for a panel of the schema, if it did.
+    pub fn frame(&self, index: usize) -> Option<&Frame> {
+        let panel = self.schema.panels.get(index)?;
+        let (_, frame) = self.shown().frames.get(panel.name.as_str())?;
+        Some(frame)
+    }
+
     /// What a panel of the schema is drawn from.
     pub fn scene(&self, index: usize) -> Option<Scene<'_>> {
         Some(Scene {
@@ -230,11 +237,8 @@ impl Slot {
 
     /// The lab's kernel, as its first picture that can be stepped through has it.
     pub fn kernel(&self) -> Option<&Kernel> {
-        let frames = self.panels.iter().filter_map(|index| {
-            let panel = self.schema.panels.get(*index)?;
-            self.shown().frames.get(panel.name.as_str())
-        });
-        frames.into_iter().find_map(|(_, frame)| kernel_of(frame))
+        let mut panels = self.panels.iter();
+        panels.find_map(|&index| kernel_of(self.frame(index)?))
     }
 
     /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.

@@ -212,9 +212,8 @@ fn walked(slot: &Slot) -> Option<usize> {
 
 /// Whether a panel shows a graph with a walk.
 fn walk_at(slot: &Slot, index: Option<usize>) -> bool {
-    let panel = index.and_then(|index| slot.schema.panels.get(index));
-    let frame = panel.and_then(|panel| slot.shown().frames.get(panel.name.as_str()));
-    matches!(frame, Some((_, Frame::Graph(graph))) if !graph.walk.is_empty())
+    let frame = index.and_then(|index| slot.frame(index));
+    matches!(frame, Some(Frame::Graph(graph)) if !graph.walk.is_empty())
 }
 
 /// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.

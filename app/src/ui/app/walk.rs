@@ -194,7 +194,5 @@ fn view(slot: &Slot) -> Option<View> {
 }
 
 fn view_of(slot: &Slot, index: usize) -> Option<View> {
-    let panel = slot.schema.panels.get(index)?;
-    let (_, frame) = slot.shown().frames.get(panel.name.as_str())?;
-    Some(kernel_of(frame)?.view)
+    Some(kernel_of(slot.frame(index)?)?.view)
 }

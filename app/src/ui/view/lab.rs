@@ -249,13 +249,10 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
 
 /// Whether the chosen picture is a graph, a timeline or a kernel.
 fn has_parts(slot: &Slot) -> bool {
-    let panel = slot
-        .chosen()
-        .and_then(|chosen| slot.schema.panels.get(chosen));
-    let frame = panel.and_then(|panel| slot.shown().frames.get(panel.name.as_str()));
+    let frame = slot.chosen().and_then(|index| slot.frame(index));
     matches!(
         frame,
-        Some((_, Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_)))
+        Some(Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_))
     )
 }
 
