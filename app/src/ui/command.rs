@@ -50,6 +50,8 @@ pub enum Command {
     PreviousActivity,
     /// Go from the text to the knobs, to the pictures, and back.
     SwitchSide,
+    /// The other way round.
+    PreviousSide,
     /// Show the lab's next picture.
     NextPanel,
     /// Give the whole screen to the chosen picture, or take it back.

@@ -63,6 +63,22 @@ pub enum Side {
     Picture,
 }
 
+impl Side {
+    /// The one after it.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Text => Self::Lab,
+            Self::Lab => Self::Picture,
+            Self::Picture => Self::Text,
+        }
+    }
+
+    /// The one before it.
+    pub fn previous(self) -> Self {
+        self.next().next()
+    }
+}
+
 /// How pictures are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {

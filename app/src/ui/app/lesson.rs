@@ -27,14 +27,10 @@ impl App {
         self.start_instant()
     }
 
-    /// Goes to the next side of the page.
-    pub(super) fn switch_side(&mut self) -> Vec<Effect> {
+    /// Goes to another side of the page, as seen from this one.
+    pub(super) fn switch_side(&mut self, to: impl Fn(Side) -> Side) -> Vec<Effect> {
         if let Some(page) = self.page.as_mut() {
-            page.turn_to(match page.side {
-                Side::Text => Side::Lab,
-                Side::Lab => Side::Picture,
-                Side::Picture => Side::Text,
-            });
+            page.turn_to(to(page.side));
         }
         self.start_instant()
     }

@@ -83,12 +83,20 @@ pub const TABLE: &[Binding] = &[
     .needs(&[Need::Knob]),
     row(
         Command::SwitchSide,
-        &[Key::Tab, Key::BackTab],
+        &[Key::Tab],
         READING,
         "side",
         "go from the text to the knobs, to the chosen picture, and back to the text",
     )
     .rank(Rank::First),
+    row(
+        Command::PreviousSide,
+        &[Key::BackTab],
+        READING,
+        "side back",
+        "go the other way round: from the text to the picture, to the knobs, to the text",
+    )
+    .rank(Rank::Rare),
     row(
         Command::Inspect(Inspect::Left),
         &[Key::Left],
