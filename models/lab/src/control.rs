@@ -14,7 +14,7 @@ pub enum Command {
     Pause,
     /// Go on.
     Resume,
-    /// Do this many steps, then pause.
+    /// Do this many steps, besides those that were ordered and not yet done, then pause.
     Step(u64),
     /// Give a live parameter a value, already checked.
     Set {
@@ -25,7 +25,7 @@ pub enum Command {
     },
     /// Let at least this long pass from step to step, so that a person can watch; zero is full speed.
     Pace(Duration),
-    /// Draw now: a picture is wanted although the run may be paused.
+    /// Draw now: a picture is wanted although the run may be paused. While ordered steps are left, it is drawn after them.
     Redraw,
     /// End the run; what it has reported stays.
     Stop,
@@ -69,6 +69,8 @@ pub struct Control {
     limits: Limits,
     started: Instant,
     gait: Gait,
+    /// Whether a picture is to be drawn when the ordered steps are done.
+    redraw: bool,
     interval: Duration,
     /// When the last step was let go.
     last: Option<Instant>,
@@ -97,6 +99,7 @@ impl Control {
             limits,
             started: Instant::now(),
             gait: Gait::Running,
+            redraw: false,
             interval: Duration::ZERO,
             last: None,
             stopped: None,
@@ -131,14 +134,31 @@ impl Control {
             match order {
                 Some(Command::Pause) => self.gait = Gait::Paused,
                 Some(Command::Resume) => self.gait = Gait::Running,
-                Some(Command::Step(steps)) => self.gait = Gait::Steps(steps),
+                Some(Command::Step(steps)) => {
+                    let left = match self.gait {
+                        Gait::Steps(left) => left,
+                        Gait::Running | Gait::Paused => 0,
+                    };
+                    self.gait = Gait::Steps(steps.saturating_add(left));
+                }
                 Some(Command::Set { name, value }) => changes.push((name, value)),
                 Some(Command::Pace(interval)) => self.interval = interval,
-                Some(Command::Redraw) => return Turn::Redraw(changes),
+                Some(Command::Redraw) => match self.gait {
+                    Gait::Steps(1..) => self.redraw = true,
+                    Gait::Steps(0) | Gait::Running | Gait::Paused => {
+                        self.redraw = false;
+                        return Turn::Redraw(changes);
+                    }
+                },
                 Some(Command::Stop) => return self.end(StopReason::Asked),
                 None => match self.gait {
                     Gait::Paused => {}
-                    Gait::Steps(0) => self.gait = Gait::Paused,
+                    Gait::Steps(0) => {
+                        self.gait = Gait::Paused;
+                        if std::mem::take(&mut self.redraw) {
+                            return Turn::Redraw(changes);
+                        }
+                    }
                     Gait::Steps(left) => {
                         self.gait = Gait::Steps(left - 1);
                         return Turn::Go(changes);
@@ -239,6 +259,23 @@ mod tests {
         assert_eq!(control.turn(1), Turn::Go(vec![]));
         sender.send(Command::Stop).unwrap();
         assert_eq!(control.turn(2), Turn::Stop(StopReason::Asked));
+    }
+
+    #[test]
+    fn steps_ordered_before_the_last_were_done_are_done_too_and_drawn_at_their_end() {
+        let one = [Command::Step(1), Command::Redraw];
+        let orders = [&[Command::Pause][..], &one, &one, &one].concat();
+        let (sender, mut control) = steered(orders);
+        for step in 0..3 {
+            assert_eq!(control.turn(step), Turn::Go(vec![]));
+        }
+        assert_eq!(control.turn(3), Turn::Redraw(vec![]));
+        sender.send(Command::Redraw).unwrap();
+        assert_eq!(control.turn(3), Turn::Redraw(vec![]));
+        sender.send(Command::Step(1)).unwrap();
+        assert_eq!(control.turn(3), Turn::Go(vec![]));
+        sender.send(Command::Stop).unwrap();
+        assert_eq!(control.turn(4), Turn::Stop(StopReason::Asked));
     }
 
     #[test]
