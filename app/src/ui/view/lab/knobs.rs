@@ -128,6 +128,8 @@ fn draw_knob(
     line.spans.push(Span::styled(value, value_style));
     let remark = match (changed, knob.param.live) {
         (true, true) => " live, changed",
+        // A lab that answers at once has answered by now.
+        (true, false) if !slot.schema.is_live() => " changed",
         (true, false) => " next run",
         (false, true) => " live",
         (false, false) => "",
