@@ -1,6 +1,6 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -73,8 +73,15 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
             Some(all) => add(format!("step {done}/{all}")),
             None => add(format!("step {done}")),
         }
-        if let Some(rate) = slot.rate.per_second.or_else(|| mean_rate(slot)) {
-            add(format!("{} steps/s", number(rate.round())));
+        let rate = slot.rate.per_second.or_else(|| mean_rate(slot));
+        // A run whose reports bear no steps has none to count.
+        if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+            let digits = if rate < 10.0 {
+                significant(rate, 2)
+            } else {
+                rate.round()
+            };
+            add(format!("{} steps/s", number(digits)));
         }
         add(format!("{:.1} s", slot.elapsed.as_secs_f64()));
         if let Some(device) = slot.device {
