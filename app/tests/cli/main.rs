@@ -12,6 +12,7 @@ mod help;
 mod kills;
 mod labs;
 mod lessons;
+mod packed;
 mod places;
 mod plain;
 mod runs;
