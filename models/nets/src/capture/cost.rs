@@ -1,6 +1,6 @@
 //! What operations cost: bytes moved, and time under a machine's roof.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::table::{Node, Source, Table};
 
@@ -80,82 +80,102 @@ impl Unit {
 
 /// The passes over memory of some nodes (views move nothing and are left out).
 pub(super) fn units(table: &Table, nodes: &[usize], counting: &Counting) -> Vec<Unit> {
+    let part = Part::of(table, nodes);
     let mut chains: Vec<Vec<usize>> = Vec::new();
-    let mut chain_of = vec![None; table.nodes.len()];
+    let mut chain_of: BTreeMap<usize, usize> = BTreeMap::new();
     for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
-        let joined = match counting.fusing {
+        let before = match counting.fusing {
             Fusing::Apart => None,
-            Fusing::Chains => joins(table, nodes, index).and_then(|before| chain_of[before]),
+            Fusing::Chains => part.joins(index),
         };
+        let joined = before.and_then(|before| chain_of.get(&before).copied());
         let chain: usize = joined.unwrap_or_else(|| {
             chains.push(Vec::new());
             chains.len() - 1
         });
         chains[chain].push(index);
-        chain_of[index] = Some(chain);
+        chain_of.insert(index, chain);
     }
-    let unit = |nodes_of: Vec<usize>| Unit {
-        flops: nodes_of.iter().map(|&n| table.nodes[n].flops()).sum(),
-        bytes: counting.bytes * numbers_moved(table, nodes, &nodes_of),
-        nodes: nodes_of,
+    let unit = |nodes: Vec<usize>| Unit {
+        flops: nodes.iter().map(|&n| table.nodes[n].flops()).sum(),
+        bytes: counting.bytes * part.numbers_moved(&nodes),
+        nodes,
     };
     chains.into_iter().map(unit).collect()
 }
 
-/// The elementwise node whose only reader is this elementwise node, which has as many numbers.
-fn joins(table: &Table, nodes: &[usize], index: usize) -> Option<usize> {
-    let node = &table.nodes[index];
-    if !node.class.is_fusible() {
-        return None;
-    }
-    let size = table.tensors[node.output].numbers();
-    node.inputs.iter().find_map(|&input| {
-        let storage = table.storage(input);
-        let Source::Node(before) = table.tensors[storage].source else {
-            return None;
-        };
-        let fits = table.nodes[before].class.is_fusible()
-            && table.tensors[storage].numbers() == size
-            && nodes.contains(&before);
-        (fits && readers(table, nodes, storage) == [index]).then_some(before)
-    })
+/// Some nodes of a table, and who among them reads what.
+struct Part<'a> {
+    table: &'a Table,
+    nodes: BTreeSet<usize>,
+    /// The nodes that read a memory, views left out.
+    readers: BTreeMap<usize, Vec<usize>>,
 }
 
-/// The nodes that read a memory, views left out.
-fn readers(table: &Table, nodes: &[usize], storage: usize) -> Vec<usize> {
-    let reads = |node: &Node| {
-        let mut inputs = node.inputs.iter();
-        !node.is_view() && inputs.any(|&input| table.storage(input) == storage)
-    };
-    let nodes = nodes.iter().copied();
-    nodes.filter(|&index| reads(&table.nodes[index])).collect()
-}
-
-/// Numbers that a chain reads and writes: operands from outside and results that are read outside or by nobody.
-fn numbers_moved(table: &Table, nodes: &[usize], chain: &[usize]) -> u64 {
-    let made: BTreeSet<usize> = chain
-        .iter()
-        .map(|&index| table.nodes[index].output)
-        .collect();
-    let mut read = BTreeSet::new();
-    let mut moved = 0;
-    for &index in chain {
-        let node = &table.nodes[index];
-        for (place, &input) in node.inputs.iter().enumerate() {
-            if !made.contains(&table.storage(input)) && read.insert(input) {
-                moved += numbers_read(table, node, place, input);
+impl<'a> Part<'a> {
+    fn of(table: &'a Table, nodes: &[usize]) -> Self {
+        let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for &index in nodes.iter().filter(|&&index| !table.nodes[index].is_view()) {
+            for &input in &table.nodes[index].inputs {
+                let of_memory = readers.entry(table.storage(input)).or_default();
+                if of_memory.last() != Some(&index) {
+                    of_memory.push(index);
+                }
             }
         }
-        let stays = chain.len() == 1
-            || readers(table, nodes, node.output)
-                .iter()
-                .any(|reader| !chain.contains(reader))
-            || readers(table, nodes, node.output).is_empty();
-        if stays {
-            moved += table.tensors[node.output].numbers();
+        Self {
+            table,
+            nodes: nodes.iter().copied().collect(),
+            readers,
         }
     }
-    moved
+
+    fn readers(&self, storage: usize) -> &[usize] {
+        self.readers.get(&storage).map_or(&[], Vec::as_slice)
+    }
+
+    /// The elementwise node whose only reader is this elementwise node, which has as many numbers.
+    fn joins(&self, index: usize) -> Option<usize> {
+        let table = self.table;
+        let node = &table.nodes[index];
+        if !node.class.is_fusible() {
+            return None;
+        }
+        let size = table.tensors[node.output].numbers();
+        node.inputs.iter().find_map(|&input| {
+            let storage = table.storage(input);
+            let Source::Node(before) = table.tensors[storage].source else {
+                return None;
+            };
+            let fits = table.nodes[before].class.is_fusible()
+                && table.tensors[storage].numbers() == size
+                && self.nodes.contains(&before);
+            (fits && self.readers(storage) == [index]).then_some(before)
+        })
+    }
+
+    /// Numbers that a chain reads and writes: operands from outside and results that are read outside or by nobody.
+    fn numbers_moved(&self, chain: &[usize]) -> u64 {
+        let table = self.table;
+        let own: BTreeSet<usize> = chain.iter().copied().collect();
+        let made: BTreeSet<usize> = own.iter().map(|&index| table.nodes[index].output).collect();
+        let mut read = BTreeSet::new();
+        let mut moved = 0;
+        for &index in chain {
+            let node = &table.nodes[index];
+            for (place, &input) in node.inputs.iter().enumerate() {
+                if !made.contains(&table.storage(input)) && read.insert(input) {
+                    moved += numbers_read(table, node, place, input);
+                }
+            }
+            let readers = self.readers(node.output);
+            let is_read_outside = readers.iter().any(|reader| !own.contains(reader));
+            if chain.len() == 1 || is_read_outside || readers.is_empty() {
+                moved += table.tensors[node.output].numbers();
+            }
+        }
+        moved
+    }
 }
 
 /// Numbers of an operand that are read: of a table that is looked up, only the rows that are taken; of a view that
