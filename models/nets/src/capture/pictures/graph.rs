@@ -68,22 +68,14 @@ impl Drawing<'_> {
             .map(|&input| (self.source(input, group), input))
             .collect();
         let drawn = self.graph.nodes.len();
+        let is_output = node.output == table.loss || node.output == table.logits;
         let (kind, way) = match node.pass {
-            _ if node.is_view() => (NodeKind::View, Way::Forward),
-            Pass::Forward | Pass::Loss
-                if node.output == table.loss || node.output == table.logits =>
-            {
-                (NodeKind::Output, Way::Forward)
-            }
+            Pass::Forward | Pass::Loss if is_output => (NodeKind::Output, Way::Forward),
             Pass::Forward | Pass::Loss => (NodeKind::Operation, Way::Forward),
             Pass::Backward => (NodeKind::Backward, Way::Backward),
             Pass::Update(_) => (NodeKind::Update, Way::Update),
         };
-        let way = match node.pass {
-            Pass::Forward | Pass::Loss => way,
-            Pass::Backward => Way::Backward,
-            Pass::Update(_) => Way::Update,
-        };
+        let kind = if node.is_view() { NodeKind::View } else { kind };
         self.graph.nodes.push(Node {
             label: self.names[index].clone(),
             operation: written_out(record, index),
