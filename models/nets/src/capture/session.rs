@@ -25,8 +25,6 @@ pub(super) struct Record {
     pub(super) table: Table,
     pub(super) layers: Layers,
     pub(super) needs: Needs,
-    /// The tensor that is the gradient of each parameter.
-    pub(super) gradients: Vec<Option<usize>>,
 }
 
 impl Record {
@@ -34,11 +32,10 @@ impl Record {
     pub(super) fn new(setup: Setup) -> Result<(Self, Forward), RecordError> {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
-        let table = Table::new(&forward, Some(&training));
+        let table = Table::new(&forward, &training);
         let record = Self {
             layers: Layers::of(&table),
             needs: Needs::of(&table),
-            gradients: table.gradients.clone(),
             setup,
             table,
         };

@@ -19,7 +19,7 @@ pub(super) struct Table {
     pub(super) parameters: Vec<Parameter>,
     /// The tensors of the parameters.
     pub(super) weights: Vec<usize>,
-    /// The gradient of each parameter, where a step was recorded.
+    /// The gradient of each parameter that has one.
     pub(super) gradients: Vec<Option<usize>>,
     /// The model's output.
     pub(super) logits: usize,
@@ -112,8 +112,8 @@ impl Node {
 }
 
 impl Table {
-    /// The table of a forward pass and, where one was recorded, of the rest of the step.
-    pub(super) fn new(forward: &Forward, training: Option<&Training>) -> Self {
+    /// The table of a forward pass and of the rest of the step.
+    pub(super) fn new(forward: &Forward, training: &Training) -> Self {
         let mut builder = Builder::default();
         for id in forward.values.keys() {
             builder.sources.insert(*id, Source::Constant);
@@ -133,18 +133,13 @@ impl Table {
                 pass = Pass::Loss;
             }
         }
-        if let Some(training) = training {
-            builder.add_training(training, &nodes_of);
-        }
+        builder.add_training(training, &nodes_of);
         let place = |id: &TensorId| builder.places.get(id).copied().unwrap_or_default();
-        let gradients = training.map(|training| {
-            let gradients = training.gradients.iter();
-            gradients
-                .map(|id| builder.places.get(&(*id)?).copied())
-                .collect()
-        });
+        let gradients = training.gradients.iter();
         Self {
-            gradients: gradients.unwrap_or_default(),
+            gradients: gradients
+                .map(|id| builder.places.get(&(*id)?).copied())
+                .collect(),
             weights: forward.parameters.iter().map(|p| place(&p.id)).collect(),
             logits: place(&forward.logits),
             loss: place(&forward.loss),

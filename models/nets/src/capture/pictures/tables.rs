@@ -67,7 +67,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
 pub(super) fn tape(shown: Shown<'_>) -> Frame {
     let record = shown.record;
     let table = &record.table;
-    let gradients: BTreeMap<usize, usize> = record
+    let gradients: BTreeMap<usize, usize> = table
         .gradients
         .iter()
         .enumerate()
