@@ -19,6 +19,7 @@ pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
 pub use recompute::Checkpointed;
 pub use slopes::{direction_error, element_error, in_f64};
+pub(crate) use slopes::{gradient, larger, moved};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
 pub(crate) use transformer::{Positions, RMS_EPSILON, ROTARY_BASE};
 

@@ -1,14 +1,16 @@
 //! Whether the record is true: done again node by node, and its gradients against nudges of the weights.
 
 use burn::backend::Dispatch;
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::optim::GradientsParams;
+use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 
 use super::execute::{Handle, Machine};
 use super::record::{Forward, RecordError};
 use super::setup::Setup;
-use crate::nets::{Architecture, Initialization, Inputs, Network, cross_entropy, in_f64};
+use super::table::Table;
+use crate::nets::{
+    Architecture, Initialization, Inputs, Network, cross_entropy, gradient, in_f64, larger, moved,
+};
 use crate::random::Stream;
 
 /// A network with weights and a batch, on a device.
@@ -28,13 +30,16 @@ pub(super) struct Real {
     device: Device,
 }
 
-/// A network and a batch are given values only if they fit: numbers of weights and activations, and operations.
-const MOST_NUMBERS: u64 = 5_000_000;
+/// A network and a batch are given values only if they fit: numbers of weights and of all results of a forward pass,
+/// which the replay holds at once, and operations.
+const MOST_NUMBERS: u64 = 20_000_000;
 const MOST_FLOPS: u64 = 2_000_000_000;
 
 /// Why nothing is computed.
-pub(super) fn too_large(setup: &Setup, activations: u64) -> Option<String> {
-    let numbers = setup.architecture.parameters() + activations;
+pub(super) fn too_large(setup: &Setup, table: &Table) -> Option<String> {
+    let results = table.operations();
+    let results = results.map(|(_, node)| table.tensors[node.output].numbers());
+    let numbers = setup.architecture.parameters() + results.sum::<u64>();
     let flops = setup.architecture.forward_flops(setup.batch as u64);
     (numbers > MOST_NUMBERS || flops > MOST_FLOPS).then(|| {
         format!(
@@ -150,31 +155,22 @@ impl Real {
     /// The gradient by burn, and the nudges to compare it with.
     pub(super) fn slopes(&self) -> Slopes<'_> {
         let device = self.device.clone().autodiff();
-        let network = &self.learning;
-        let logits = network.forward(self.inputs(&device, DType::F32), self.setup.activation);
-        let loss = cross_entropy(logits, self.labels(&device));
-        let gradients = GradientsParams::from_grads(loss.backward(), network);
-        let mut flat = Flat {
-            gradients,
-            values: Vec::new(),
+        let loss = |network: &Network| {
+            let inputs = self.inputs(&device, DType::F32);
+            let logits = network.forward(inputs, self.setup.activation);
+            cross_entropy(logits, self.labels(&device))
         };
-        network.visit(&mut flat);
         Slopes {
             real: self,
-            gradient: flat.values,
+            gradient: gradient(&self.learning, loss),
             stream: Stream::new(self.setup.seed, "capture/directions"),
             pairs: Vec::new(),
         }
     }
 
     /// The loss with weights moved by `step` along a direction, in f64.
-    fn loss(&self, direction: &[f32], step: f64) -> f64 {
-        let mut nudge = Nudge {
-            direction,
-            step,
-            at: 0,
-        };
-        let network = self.exact.clone().map(&mut nudge);
+    fn loss(&self, direction: &[Vec<f64>], step: f64) -> f64 {
+        let network = moved(&self.exact, direction, step);
         let inputs = self.inputs(&self.host, DType::F64);
         let logits = network.forward(inputs, self.setup.activation);
         let [_, classes] = logits.dims();
@@ -193,7 +189,8 @@ impl Real {
 /// differences are not lost in rounding.
 pub(super) struct Slopes<'a> {
     real: &'a Real,
-    gradient: Vec<f32>,
+    /// Of every parameter.
+    gradient: Vec<Vec<f64>>,
     stream: Stream,
     pairs: Vec<(f64, f64)>,
 }
@@ -206,29 +203,39 @@ impl Slopes<'_> {
     /// Compares along one more direction.
     pub(super) fn compare(&mut self) {
         let stream = &mut self.stream;
-        let direction: Vec<f32> = self
+        let like = |values: &Vec<f64>| values.iter().map(|_| stream.normal()).collect();
+        let direction: Vec<Vec<f64>> = self.gradient.iter().map(like).collect();
+        let along = direction.iter().flatten();
+        let by_burn: f64 = self
             .gradient
             .iter()
-            .map(|_| stream.normal() as f32)
-            .collect();
-        let products = self.gradient.iter().zip(&direction);
-        let by_burn: f64 = products.map(|(g, v)| f64::from(*g) * f64::from(*v)).sum();
+            .flatten()
+            .zip(along)
+            .map(|(g, v)| g * v)
+            .sum();
         let ahead = self.real.loss(&direction, Self::STEP);
         let behind = self.real.loss(&direction, -Self::STEP);
         self.pairs
             .push((by_burn, (ahead - behind) / (2.0 * Self::STEP)));
     }
 
-    /// The largest difference so far, over the usual size of a slope: one direction alone may happen to be level.
+    /// How far they are apart so far.
     pub(super) fn error(&self) -> f64 {
-        let squares = self.pairs.iter().map(|(burn, _)| burn * burn);
-        let usual = (squares.sum::<f64>() / self.pairs.len().max(1) as f64).sqrt();
-        let differences = self
-            .pairs
-            .iter()
-            .map(|(burn, nudged)| (burn - nudged).abs());
-        let largest = differences.fold(0.0, f64::max);
-        if largest == 0.0 { 0.0 } else { largest / usual }
+        error(&self.pairs)
+    }
+}
+
+/// The largest difference of the pairs, over the usual size of a slope: one direction alone may happen to be level.
+/// Infinite if any is no number.
+fn error(pairs: &[(f64, f64)]) -> f64 {
+    let squares = pairs.iter().map(|(burn, _)| burn * burn);
+    let usual = (squares.sum::<f64>() / pairs.len().max(1) as f64).sqrt();
+    let differences = pairs.iter().map(|(burn, nudged)| (burn - nudged).abs());
+    let largest = differences.fold(0.0, larger);
+    if largest == 0.0 || largest.is_infinite() {
+        largest
+    } else {
+        largest / usual
     }
 }
 
@@ -241,42 +248,18 @@ impl ModuleVisitor for Weights {
     }
 }
 
-/// All gradients in one row.
-struct Flat {
-    gradients: GradientsParams,
-    values: Vec<f32>,
-}
+#[cfg(test)]
+mod tests {
+    use super::error;
 
-impl ModuleVisitor for Flat {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        match self.gradients.get::<D>(param.id) {
-            Some(gradient) => self.values.extend(gradient.into_data().iter::<f32>()),
-            None => {
-                let count: usize = param.val().dims().iter().product();
-                self.values.extend(std::iter::repeat_n(0.0, count));
-            }
+    #[test]
+    fn slopes_without_a_number_are_not_slopes_that_agree() {
+        assert_eq!(error(&[]), 0.0);
+        assert_eq!(error(&[(3.0, 3.0), (4.0, 4.0)]), 0.0);
+        assert_eq!(error(&[(2.0, 2.0), (2.0, 1.0)]), 0.5);
+        for pairs in [[(f64::NAN, 1.0), (1.0, 1.0)], [(1.0, f64::NAN), (1.0, 1.0)]] {
+            assert_eq!(error(&pairs), f64::INFINITY);
         }
-    }
-}
-
-/// Moves all weights along a direction.
-struct Nudge<'a> {
-    direction: &'a [f32],
-    step: f64,
-    /// Numbers moved.
-    at: usize,
-}
-
-impl ModuleMapper for Nudge<'_> {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        param.map(|tensor| {
-            let shape = tensor.dims();
-            let count: usize = shape.iter().product();
-            let part = &self.direction[self.at..self.at + count];
-            self.at += count;
-            let along = part.iter().map(|&d| self.step * f64::from(d)).collect();
-            let along = TensorData::new::<f64, _>(along, shape);
-            tensor.clone() + Tensor::from_data(along, (&tensor.device(), DType::F64))
-        })
+        assert_eq!(error(&[(f64::INFINITY, 1.0)]), f64::INFINITY);
     }
 }

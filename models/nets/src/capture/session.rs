@@ -52,13 +52,9 @@ impl Record {
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
     let mut params = run.params.clone();
-    let failed = |error: RecordError| LabError::Failed {
-        device: run.device,
-        reason: error.to_string(),
-    };
-    let id = run.device;
-    let failed_on = move |error: RecordError| LabError::Failed {
-        device: id,
+    let device = run.device;
+    let failed = move |error: RecordError| LabError::Failed {
+        device,
         reason: error.to_string(),
     };
     let mut counting = Counting::read(&params)?;
@@ -67,23 +63,20 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     report(run, &record, &count);
     pictures::draw(run, &record, &count, &counting, 0, Moment::Final);
 
-    let kept = record.table.tensors.iter();
-    let activations: u64 = kept.map(|tensor| tensor.numbers()).max().unwrap_or(0);
-    let left_out = check::too_large(&record.setup, activations);
-    if let Some(reason) = &left_out {
-        run.sink.report(Report::Notice(reason.clone()));
-    }
-    let opened = device::open(run.device)?;
-    let real = match left_out {
-        Some(_) => None,
-        None => Some(Real::new(
-            &record.setup,
-            &opened,
-            &device::open(DeviceId::CPU)?,
-        )),
+    let real = match check::too_large(&record.setup, &record.table) {
+        Some(reason) => {
+            run.sink.report(Report::Notice(reason));
+            None
+        }
+        None => {
+            let (opened, host) = (device::open(device)?, device::open(DeviceId::CPU)?);
+            Some(Real::new(&record.setup, &opened, &host))
+        }
     };
     let mut slopes: Option<Slopes<'_>> = None;
     let steps = if real.is_some() { 1 + DIRECTIONS } else { 1 };
+    // Knobs that do not fit together, until they are turned on: between two turns they may contradict.
+    let mut unfit: Option<LabError> = None;
     let mut done = 0;
     while done < steps {
         let (changes, goes) = match run.control.turn(done) {
@@ -100,14 +93,24 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
                     value,
                 }));
             }
-            counting = Counting::read(&params)?;
-            let setup = Setup::read(&params)?;
-            if setup != record.setup {
-                (record, _) = Record::new(setup).map_err(failed_on)?;
+            let read = Counting::read(&params);
+            match read.and_then(|counting| Ok((counting, Setup::read(&params)?))) {
+                Ok((turned, setup)) => {
+                    unfit = None;
+                    counting = turned;
+                    if setup != record.setup {
+                        (record, _) = Record::new(setup).map_err(failed)?;
+                    }
+                    count = record.count(&counting);
+                    report(run, &record, &count);
+                    pictures::draw(run, &record, &count, &counting, done, Moment::Running);
+                }
+                Err(error) => {
+                    let said = format!("{error}. What is shown is counted as before.");
+                    run.sink.report(Report::Notice(said));
+                    unfit = Some(error);
+                }
             }
-            count = record.count(&counting);
-            report(run, &record, &count);
-            pictures::draw(run, &record, &count, &counting, done, Moment::Running);
         }
         if !goes {
             pictures::draw(run, &record, &count, &counting, done, Moment::Running);
@@ -115,7 +118,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         }
         if let Some(real) = &real {
             if done == 0 {
-                let difference = real.replay_difference(&forward).map_err(failed_on)?;
+                let difference = real.replay_difference(&forward).map_err(failed)?;
                 run.scalar("replay_difference", difference);
             } else {
                 let slopes = slopes.get_or_insert_with(|| real.slopes());
@@ -125,7 +128,9 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         }
         done += 1;
     }
-    device::sync(&opened, run.device)?;
+    if let Some(error) = unfit {
+        return Err(error);
+    }
     pictures::draw(run, &record, &count, &counting, done, Moment::Final);
     run.scalar("steps_done", done as i64);
     run.scalar("diverged", false);

@@ -40,7 +40,7 @@ pub fn direction_error<M: Module>(module: &M, seed: u64, loss: impl Fn(&M) -> Te
         let at = |by| loss(&moved(module, &direction, by)).into_scalar::<f64>();
         let difference = (at(step) - at(-step)) / (2.0 * step);
         largest = largest.max(slope.abs());
-        worst = worst.max((slope - difference).abs());
+        worst = larger(worst, (slope - difference).abs());
     }
     share(worst, largest)
 }
@@ -65,7 +65,7 @@ pub fn element_error<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> f
             let at = |by| loss(&moved(module, &direction, by)).into_scalar::<f64>();
             let difference = (at(NUDGE) - at(-NUDGE)) / (2.0 * NUDGE);
             direction[parameter][element] = 0.0;
-            worst = worst.max(share((value - difference).abs(), largest));
+            worst = larger(worst, share((value - difference).abs(), largest));
         }
     }
     worst
@@ -79,6 +79,15 @@ pub fn in_f64<M: Module>(module: M) -> M {
         format: Some(DType::F64),
         seen: 0,
     })
+}
+
+/// The larger of two errors; a comparison with no number is as wrong as can be.
+pub(crate) fn larger(worst: f64, error: f64) -> f64 {
+    if error.is_nan() {
+        f64::INFINITY
+    } else {
+        worst.max(error)
+    }
 }
 
 fn share(difference: f64, largest: f64) -> f64 {
@@ -103,7 +112,7 @@ fn parameters<M: Module>(module: &M) -> Vec<Vec<f64>> {
 }
 
 /// The gradient of every parameter in the same order; zero for one that the loss does not depend on.
-fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> Vec<Vec<f64>> {
+pub(crate) fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> Vec<Vec<f64>> {
     struct Values<'a>(&'a GradientsParams, Vec<Vec<f64>>);
     impl ModuleVisitor for Values<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
@@ -118,7 +127,8 @@ fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> Vec<Vec<f6
     values.1
 }
 
-fn moved<M: Module>(module: &M, direction: &[Vec<f64>], by: f64) -> M {
+/// The module with every parameter moved by so many times a direction.
+pub(crate) fn moved<M: Module>(module: &M, direction: &[Vec<f64>], by: f64) -> M {
     module.clone().map(&mut Move {
         direction: Some(direction),
         by,
@@ -161,4 +171,16 @@ impl ModuleMapper for Move<'_> {
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::larger;
+
+    #[test]
+    fn what_is_no_number_is_an_error_without_bound() {
+        assert_eq!(larger(0.5, 0.25), 0.5);
+        assert_eq!(larger(0.5, f64::NAN), f64::INFINITY);
+        assert_eq!(larger(f64::INFINITY, 0.0), f64::INFINITY);
+    }
 }

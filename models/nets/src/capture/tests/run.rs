@@ -163,26 +163,59 @@ impl Sink for Turning {
     }
 }
 
-#[test]
-fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
+/// A run with knobs turned while it goes on.
+fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
     let (sender, receiver) = mpsc::channel();
     let mut sink = Turning {
         data: RunData::default(),
         sender,
-        turns: vec![("batch_size", Value::Int(3)), ("fuse", Value::Bool(true))],
+        turns: turns.to_vec(),
     };
     let control = Control::steered(receiver, Limits::default(), Default::default());
-    run(&["layers=[20, 16, 4]", "batch_size=8"], control, &mut sink).unwrap();
+    let ended = run(&["layers=[20, 16, 4]", "batch_size=8"], control, &mut sink);
+    (sink.data, ended)
+}
+
+#[test]
+fn knobs_that_contradict_on_the_way_to_others_do_not_end_the_run() {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let fits = [
+        ("gpu", text("v100-sxm2-16gb")),
+        ("precision", text("fp16-tensor")),
+    ];
+    let (data, ended) = turned(&fits);
+    ended.unwrap();
+    assert!(data.metric("gradient_check_error").is_some());
+    let (data, ended) = turned(&[
+        ("gpu", text("v100-sxm2-16gb")),
+        ("precision", text("bf16-tensor")),
+    ]);
+    assert!(
+        data.notices
+            .iter()
+            .any(|notice| notice.contains("precision")),
+        "{:?}",
+        data.notices
+    );
+    // The checks were still made; that the knobs fit nothing is how it ends.
+    assert!(data.metric("gradient_check_error").is_some());
+    assert!(ended.unwrap_err().to_string().contains("precision"));
+}
+
+#[test]
+fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
+    let (data, ended) = turned(&[("batch_size", Value::Int(3)), ("fuse", Value::Bool(true))]);
+    ended.unwrap();
     let fresh = capture(&["layers=[20, 16, 4]", "batch_size=3", "fuse=true"]);
-    assert_eq!(sink.data.changes.len(), 2);
+    assert_eq!(data.changes.len(), 2);
     for (name, value) in fresh.metrics() {
         if !matches!(
             name,
             "wall_seconds" | "gradient_check_error" | "replay_difference"
         ) {
-            assert_eq!(sink.data.metric(name), Some(value), "{name}");
+            assert_eq!(data.metric(name), Some(value), "{name}");
         }
     }
-    assert!(number(&sink.data, "replay_difference") <= 1e-6);
-    assert!(number(&sink.data, "gradient_check_error") <= 1e-3);
+    assert!(number(&data, "replay_difference") <= 1e-6);
+    assert!(number(&data, "gradient_check_error") <= 1e-3);
 }
