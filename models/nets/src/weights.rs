@@ -73,9 +73,12 @@ pub enum WeightsError {
 /// Whether weights can be written to `path`: for a run to know before it starts.
 ///
 /// # Errors
-/// If the name's ending says no format, or its folder is not there.
+/// If the name's ending says no format, it is a folder's, or its own folder is not there or cannot be written to.
 pub fn can_save(path: &Path) -> Result<(), WeightsError> {
     format(path)?;
+    if path.is_dir() {
+        return Err(file_error(path, io::ErrorKind::IsADirectory.into()));
+    }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
@@ -84,7 +87,25 @@ pub fn can_save(path: &Path) -> Result<(), WeightsError> {
         true => Ok(()),
         false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
     });
-    found.map_err(|error| file_error(folder, error))
+    found.map_err(|error| file_error(folder, error))?;
+    let partial = partial(path);
+    match fs::File::create_new(&partial) {
+        Ok(_) => {
+            // An empty file that stays is overwritten at the end of the run.
+            let _ = fs::remove_file(&partial);
+            Ok(())
+        }
+        // Somebody is writing there now, or was killed while writing.
+        Err(_) if partial.is_file() => Ok(()),
+        Err(error) => Err(file_error(path, error)),
+    }
+}
+
+/// The file beside `path` that is written first.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
 }
 
 /// Writes weights in the format that the name's ending says, whole or not at all.
@@ -149,9 +170,7 @@ fn format(path: &Path) -> Result<Format, WeightsError> {
 
 /// Writes beside the file and puts it in place at the end, so that nobody ever reads half a file.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    let partial = PathBuf::from(name);
+    let partial = partial(path);
     let written = fs::File::create(&partial)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&partial, path));

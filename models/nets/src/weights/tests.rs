@@ -234,6 +234,18 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
     assert!(said(&folder.path("a")).is_some());
     let missing = said(&folder.path("none/a.bpk")).unwrap();
     assert!(missing.contains("none"), "{missing}");
+    fs::create_dir(folder.path("folder.bpk")).unwrap();
+    let is_folder = said(&folder.path("folder.bpk")).unwrap();
+    assert!(
+        is_folder.contains("folder.bpk: is a directory"),
+        "{is_folder}"
+    );
+    // Where even somebody who may do everything cannot write.
+    fs::create_dir(folder.path("b.bpk.partial")).unwrap();
+    let unwritable = said(&folder.path("b.bpk")).unwrap();
+    assert!(unwritable.contains("b.bpk: "), "{unwritable}");
+    // Asking leaves nothing behind.
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
     let for_others = folder.path("a.safetensors");
     save(&made(&mlp(&[]), 1), &mlp(&[]), &for_others).unwrap();
     let said = refusal(&mlp(&[]), &for_others);
