@@ -133,7 +133,7 @@ impl TransformerConfig {
     /// If heads do not divide the width into even parts, or key/value heads do not divide the heads.
     pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
         let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
-        if heads == 0 || kv_heads == 0 || !width.is_multiple_of(2 * heads) {
+        if heads == 0 || !width.is_multiple_of(2 * heads) {
             let reason = format!(
                 "{heads} heads must divide a width of {width} into parts of an even size, because rotary positions turn \
                  numbers in pairs; set width to a multiple of {}",
