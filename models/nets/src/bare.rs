@@ -73,10 +73,7 @@ pub const TASKS: [Task; 4] = [
     Task {
         name: "llama",
         dataset: Dataset::Text,
-        net: Net::Llama {
-            width: LLAMA_WIDTH,
-            context: LLAMA_CONTEXT,
-        },
+        net: Net::Llama,
         batch: LLAMA_BATCH,
         rate: 0.005,
         steps: 100,
@@ -113,8 +110,9 @@ pub enum Update {
 pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError> {
     let unusable = |error: data::DataError| LabError::Data(error.to_string());
     let mut config = DataConfig::new(task.dataset, 1);
-    if let Net::Llama { context, .. } = task.net {
-        config.context = context;
+    match task.net {
+        Net::Mlp(_) => {}
+        Net::Llama => config.context = LLAMA_CONTEXT,
     }
     let data = data::load(&config).map_err(unusable)?;
     let (train, held_out) = (data.train, data.held_out);

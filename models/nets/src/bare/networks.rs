@@ -5,14 +5,15 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
+use super::{LLAMA_CONTEXT, LLAMA_WIDTH};
 use crate::nets::{Initial, Initialization, Inputs, Transformer, TransformerConfig};
 
 /// What to make.
 pub(super) enum Net {
     /// Its hidden layers.
     Mlp(&'static [usize]),
-    /// The lab's default in all else.
-    Llama { width: usize, context: usize },
+    /// The one on text, of the lab's default in all but width and context.
+    Llama,
 }
 
 /// A network.
@@ -42,8 +43,8 @@ impl Bare {
                     layers: layers.collect(),
                 })
             }
-            Net::Llama { width, context } => {
-                let config = llama(*width, *context, classes);
+            Net::Llama => {
+                let config = llama(classes);
                 Self::Llama(config.init(&mut Initial::new(Initialization::He, 1, device)))
             }
         }
@@ -71,14 +72,14 @@ impl Mlp {
 }
 
 /// The sizes of the tiny llama.
-pub(super) fn llama(width: usize, context: usize, vocab: usize) -> TransformerConfig {
+pub(super) fn llama(vocab: usize) -> TransformerConfig {
     TransformerConfig {
         vocab,
-        width,
+        width: LLAMA_WIDTH,
         depth: 2,
         heads: 4,
         kv_heads: 2,
-        ffn: TransformerConfig::gated(width),
-        context,
+        ffn: TransformerConfig::gated(LLAMA_WIDTH),
+        context: LLAMA_CONTEXT,
     }
 }

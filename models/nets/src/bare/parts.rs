@@ -8,7 +8,7 @@ use burn::tensor::{DType, Device, Gradients, Int, Tensor, TensorData};
 use mlsys_lab::{DeviceId, LabError};
 
 use super::networks::llama;
-use super::{LLAMA_BATCH, LLAMA_CONTEXT, LLAMA_WIDTH};
+use super::{LLAMA_BATCH, LLAMA_CONTEXT};
 use crate::device::{self, Adam};
 use crate::nets::{
     Initial, Initialization, Positions, Transformer, TransformerConfig, cross_entropy,
@@ -123,7 +123,7 @@ struct Ground {
 impl Ground {
     fn new(id: DeviceId) -> Result<Self, LabError> {
         let device = device::open(id)?.autodiff();
-        let config = llama(LLAMA_WIDTH, LLAMA_CONTEXT, VOCAB);
+        let config = llama(VOCAB);
         let llama = config.init(&mut Initial::new(Initialization::He, 1, &device));
         let (batch, time, rows) = (LLAMA_BATCH, LLAMA_CONTEXT, LLAMA_BATCH * LLAMA_CONTEXT);
         let (heads, head) = (config.heads, config.head());
