@@ -90,8 +90,8 @@ impl Trainer {
 
         if let Some(gauge) = &mut gauge {
             gauge.forward_ends();
+            watch.resume();
         }
-        watch.resume();
 
         let (loss, gradients) = pass.backward(&self.network, &mut gauge);
         watch.end(Phase::Backward);
@@ -99,11 +99,12 @@ impl Trainer {
         let held = gauge.map(Gauge::close);
         let norms = match measuring {
             Measuring::Norms | Measuring::NormsAndMemory => {
-                Some(StepNorms::before(&self.network, &gradients))
+                let norms = StepNorms::before(&self.network, &gradients);
+                watch.resume();
+                Some(norms)
             }
             Measuring::Nothing => None,
         };
-        watch.resume();
 
         self.network = self
             .optimizer
