@@ -124,7 +124,7 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         if let Some(free) = device::free_memory(run.device) {
-            let reason = memory::must_fit(&setup.architecture, &knobs, free);
+            let reason = memory::must_fit(&setup, &knobs, free);
             reason.map_err(|reason| LabError::Failed {
                 device: run.device,
                 reason,

@@ -1,17 +1,14 @@
 //! Whether a network fits into memory.
 
-use crate::nets::Architecture;
-use crate::train::setup::Knobs;
+use crate::nets::{Architecture, TransformerConfig};
+use crate::train::setup::{Activations, Knobs, Setup};
 
 /// Refuses a network that the device's memory cannot hold, before the system ends the program for it.
-pub(super) fn must_fit(
-    architecture: &Architecture,
-    knobs: &Knobs,
-    free: u64,
-) -> Result<(), String> {
+pub(super) fn must_fit(setup: &Setup, knobs: &Knobs, free: u64) -> Result<(), String> {
+    let architecture = &setup.architecture;
     // Weights, gradients, the first weights and the next ones, besides the optimizer's moments.
     let copies = 4 + knobs.rule.moments();
-    let kept = architecture.kept_numbers(knobs.activation, knobs.batch_size as u64);
+    let kept = kept_numbers(setup, knobs);
     let needed = 4 * (copies * architecture.parameters() + 2 * kept);
     if needed <= free {
         return Ok(());
@@ -27,11 +24,29 @@ pub(super) fn must_fit(
     ))
 }
 
+/// Numbers that are kept for the backward pass, or a little more.
+fn kept_numbers(setup: &Setup, knobs: &Knobs) -> u64 {
+    let batch = knobs.batch_size as u64;
+    match (&setup.architecture, setup.activations) {
+        // Of all blocks the inputs, and of one, which runs again, everything.
+        (Architecture::Transformer(config), Activations::OfBlocks) => {
+            let one = Architecture::Transformer(TransformerConfig {
+                depth: 1,
+                ..config.clone()
+            });
+            let inputs = config.depth * config.context * config.width;
+            batch * inputs as u64 + one.kept_numbers(knobs.activation, batch)
+        }
+        (architecture, Activations::Kept | Activations::Recomputed | Activations::OfBlocks) => {
+            architecture.kept_numbers(knobs.activation, batch)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::train::Train;
-    use crate::train::setup::Setup;
     use mlsys_lab::{Lab, Params, Settings, Tables};
 
     fn read(settings: &[&str]) -> (Setup, Knobs) {
@@ -45,42 +60,44 @@ mod tests {
     fn a_network_larger_than_memory_is_refused_with_both_sizes() {
         let (setup, knobs) = read(&["width=4096", "depth=32", "dataset=digits"]);
         // 31 x 4096² weights and six copies of them, 4 bytes each, come to 12.5 GB.
-        let message = must_fit(&setup.architecture, &knobs, 8_000_000_000).unwrap_err();
+        let message = must_fit(&setup, &knobs, 8_000_000_000).unwrap_err();
         assert!(
             message.contains("12.6 GB") && message.contains("8.0 GB"),
             "{message}"
         );
-        assert_eq!(
-            must_fit(&setup.architecture, &knobs, 16_000_000_000),
-            Ok(())
+        assert_eq!(must_fit(&setup, &knobs, 16_000_000_000), Ok(()));
+    }
+
+    /// What a transformer takes by these settings, in GB.
+    fn needed(more: &[&str]) -> f64 {
+        let settings = ["dataset=chain", "model=transformer", "batch_size=4096"];
+        let (setup, knobs) = read(&[&settings, more].concat());
+        let message = must_fit(&setup, &knobs, 0).unwrap_err();
+        assert!(
+            message.ends_with("make width, depth, context or batch_size smaller"),
+            "{message}"
         );
+        let mut words = message.split(' ');
+        let gigabytes = words.by_ref().take_while(|word| *word != "GB,").last();
+        gigabytes.unwrap().parse().unwrap()
     }
 
     #[test]
     fn a_transformer_pays_for_the_square_of_its_context() {
-        let needed = |context: &str| {
-            let settings = [
-                "dataset=chain",
-                "model=transformer",
-                "batch_size=4096",
-                context,
-            ];
-            let (setup, knobs) = read(&settings);
-            let message = must_fit(&setup.architecture, &knobs, 0).unwrap_err();
-            assert!(
-                message.ends_with("make width, depth, context or batch_size smaller"),
-                "{message}"
-            );
-            let words = message.split(' ').position(|word| word == "GB,").unwrap();
-            message
-                .split(' ')
-                .nth(words - 1)
-                .unwrap()
-                .parse::<f64>()
-                .unwrap()
-        };
         // 2 blocks of 4 heads keep 4096 x 1024 x 1024 weights of attention each, twice over: 275 GB besides the rest.
-        let (short, long) = (needed("context=512"), needed("context=1024"));
+        let (short, long) = (needed(&["context=512"]), needed(&["context=1024"]));
         assert!(long > 275.0 && long > 2.5 * short, "{short} {long}");
+    }
+
+    #[test]
+    fn blocks_that_run_again_take_little_more_than_one() {
+        let again = ["recompute=true", "recompute_unit=blocks"];
+        let of = |depth: &str, more: &[&str]| needed(&[&["context=512", depth], more].concat());
+        let (all, one) = (of("depth=16", &[]), of("depth=1", &[]));
+        let blocks = of("depth=16", &again);
+        assert!(
+            all > 10.0 * one && blocks < 1.5 * one && blocks > one,
+            "{all} {blocks} {one}"
+        );
     }
 }
