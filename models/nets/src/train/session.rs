@@ -330,7 +330,7 @@ impl Judged {
                 .dataset
                 .is_points()
                 .then(|| EvaluationSet::new(&data.train, device)),
-            answers: Answers::of(data),
+            answers: Answers::of(config.dataset, data),
         }
     }
 }
