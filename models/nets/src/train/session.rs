@@ -302,15 +302,23 @@ impl Session {
         run.scalar("steps_done", self.step as i64);
         run.scalar("diverged", self.divergence.is_some());
         run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        self.save_weights()
+        self.save_weights(run)
     }
 
-    /// Writes the weights where they are wanted. Those of a run that diverged are of no use, and might replace some
-    /// that are.
-    fn save_weights(&self) -> Result<(), LabError> {
+    /// Writes the weights where they are wanted. Those of a run that diverged or did no step are of no use, and might
+    /// replace some that are.
+    fn save_weights(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let Some(path) = &self.save_to else {
             return Ok(());
         };
+        if self.step == 0 {
+            let said = format!(
+                "{}: no weights were saved, because the run was stopped before its first step",
+                path.display()
+            );
+            run.sink.report(Report::Notice(said));
+            return Ok(());
+        }
         if let Some(what) = self.divergence {
             return Err(LabError::Data(format!(
                 "{}: no weights were saved, because {what}",

@@ -79,3 +79,21 @@ fn a_stopped_run_keeps_what_it_has_and_ends_well() {
     assert_eq!(run.steps("accuracy"), [1, 13]);
     assert_eq!(run.number("samples_seen"), (13 * 64) as f64);
 }
+
+#[test]
+fn a_run_stopped_before_its_first_step_leaves_the_file_of_weights_as_it_is() {
+    let file = std::env::temp_dir().join(format!("mlsys-unbegun-{}.bpk", std::process::id()));
+    std::fs::write(&file, b"good").unwrap();
+    let save = format!("save_weights={}", file.display());
+    let run = train_steered(&[&save], 0, &[Command::Stop]);
+    let left = std::fs::read(&file);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(run.number("steps_done"), 0.0);
+    assert_eq!(left.unwrap(), b"good");
+    let said = &run.data.notices;
+    assert!(
+        said.iter()
+            .any(|said| said.contains("no weights were saved")),
+        "{said:?}"
+    );
+}
