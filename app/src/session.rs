@@ -205,7 +205,7 @@ impl Sink for Uplink<'_> {
 
     fn wants_frame(&mut self, panel: &str, moment: Moment) -> bool {
         match moment {
-            Moment::Final => true,
+            Moment::Asked | Moment::Final => true,
             Moment::Running => {
                 let serving = self.serving.get_or_insert_with(|| {
                     let none = Panels::These(Vec::new());
@@ -256,6 +256,7 @@ mod tests {
         assert!(uplink.wants_frame("weights", running) && !uplink.wants_frame("memory", running));
         uplink.frames_done();
         assert!(!uplink.wants_frame("weights", running));
+        assert!(uplink.wants_frame("weights", Moment::Asked));
         assert!(uplink.wants_frame("weights", Moment::Final));
     }
 

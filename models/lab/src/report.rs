@@ -73,6 +73,8 @@ pub trait Sink {
 pub enum Moment {
     /// Between two steps: only worth making if somebody looks and the last one is old enough.
     Running,
+    /// Between two steps, by [`Command::Redraw`](crate::control::Command::Redraw): worth making if somebody looks.
+    Asked,
     /// The last one of the run, or the first.
     Final,
 }
@@ -85,7 +87,7 @@ impl Sink for RunData {
 
     fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
         match moment {
-            Moment::Running => false,
+            Moment::Running | Moment::Asked => false,
             Moment::Final => true,
         }
     }

@@ -103,7 +103,9 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
                     }
                     count = record.count(&counting);
                     report(run, &record, &count);
-                    pictures::draw(run, &record, &count, &counting, done, Moment::Running);
+                    if goes {
+                        pictures::draw(run, &record, &count, &counting, done, Moment::Running);
+                    }
                 }
                 Err(error) => {
                     let said = format!("{error}. What is shown is counted as before.");
@@ -113,7 +115,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
             }
         }
         if !goes {
-            pictures::draw(run, &record, &count, &counting, done, Moment::Running);
+            pictures::draw(run, &record, &count, &counting, done, Moment::Asked);
             continue;
         }
         if let Some(real) = &real {

@@ -56,7 +56,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
             Turn::Redraw(changes) => {
                 session.apply(run, changes)?;
                 session.read_losses(run);
-                session.draw(run, Moment::Running);
+                session.draw(run, Moment::Asked);
             }
             Turn::Stop(_) => break,
         }
