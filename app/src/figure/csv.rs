@@ -32,6 +32,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
         Frame::Histogram(histogram) => self::histogram(lines, histogram),
         Frame::Scatter(scatter) => self::scatter(lines, scatter),
         Frame::Table(table) => self::table(lines, table),
+        Frame::Cells(cells) => structures::cells(lines, cells),
         Frame::Images(images) => self::images(lines, images),
         Frame::Graph(graph) => structures::graph(lines, graph),
         Frame::Timeline(timeline) => structures::timeline(lines, timeline),

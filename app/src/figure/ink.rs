@@ -16,12 +16,20 @@ const COLORS: [&str; 6] = [
     "#0b5fa5", "#b35900", "#00754f", "#8a3d8f", "#7a5c00", "#4d5b6a",
 ];
 
+/// Fills light enough for text on them, the last two for what is to be looked at and what is wrong.
+const SOFT: [&str; 5] = ["#8fb9de", "#e6b98a", "#9fd3bd", "#f3e2a4", "#eaa8a3"];
+
 /// The dashes that tell the same curves apart without colour.
 const DASHES: [&str; 6] = ["none", "8 4", "2 3", "10 3 2 3", "14 5", "5 2 1 2"];
 
 /// The colour of a place.
 pub(super) fn color(place: usize) -> &'static str {
     COLORS[place % COLORS.len()]
+}
+
+/// The light fill of a place.
+pub(super) fn soft(place: usize) -> &'static str {
+    SOFT[place % SOFT.len()]
 }
 
 /// The dash of a place.

@@ -1,8 +1,8 @@
-//! Graphs, timelines and panes in lines of text: for readers of the screen, and wherever there is no room to draw.
+//! Graphs, timelines, cells and panes in lines of text: for readers of the screen, and wherever there is no room to draw.
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
+use mlsys_lab::frame::{CellRow, Cells, Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
 use mlsys_lab::value::number;
 
 use super::graph::{Item, Shown, Sight, said};
@@ -152,6 +152,92 @@ pub fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
         line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
     }
     line
+}
+
+/// Stretches of one row that are told one by one; of more the kinds are counted.
+const MOST_STRETCHES: usize = 9;
+
+/// Rows that are told; a longer picture is said to be longer.
+const MOST_ROWS: usize = 40;
+
+/// The lines of text: what is seen, then each row by its stretches of one kind, or by its cells where something stands
+/// in them.
+pub fn cells(cells: &Cells) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !cells.note.is_empty() {
+        lines.push(cells.note.clone());
+    }
+    let rows = cells.rows.iter().take(MOST_ROWS);
+    lines.extend(rows.map(|row| {
+        let said = stretches(cells, row);
+        match row.remark.as_str() {
+            "" => format!("{}: {said}", row.label),
+            remark => format!("{}: {said}; {remark}", row.label),
+        }
+    }));
+    match cells.rows.len().saturating_sub(MOST_ROWS) {
+        0 => {}
+        more => lines.push(format!("and {more} more rows")),
+    }
+    lines
+}
+
+/// A row: `taken 0 to 15, not taken 16 to 31`, or with what stands in the cells `0 read 3.5, 1 read 4`.
+fn stretches(cells: &Cells, row: &CellRow) -> String {
+    let present = || row.cells.iter().enumerate();
+    if present().any(|(_, cell)| cell.as_ref().is_some_and(|cell| !cell.text.is_empty())) {
+        let said = present().filter_map(|(column, cell)| {
+            let cell = cell.as_ref()?;
+            let column = cells.first.saturating_add(column);
+            let text = format!("{column} {} {}", cells.name(cell), cell.text);
+            Some(text.trim_end().to_owned())
+        });
+        return said.collect::<Vec<_>>().join(", ");
+    }
+    let name = |kind: usize| cells.kinds.get(kind).map_or("", |kind| kind.name.as_str());
+    let found = row.alike();
+    let found: Vec<_> = found.iter().filter_map(|a| Some((a.kind?, a))).collect();
+    if found.len() <= MOST_STRETCHES {
+        let said = found.iter().map(|(kind, alike)| {
+            let number = |column: usize| cells.first.saturating_add(column);
+            let (first, last) = (number(alike.first), number(alike.last));
+            if first == last {
+                format!("{} {first}", name(*kind))
+            } else {
+                format!("{} {first} to {last}", name(*kind))
+            }
+        });
+        return said.collect::<Vec<_>>().join(", ");
+    }
+    let counted = cells.kinds.iter().enumerate().filter_map(|(place, kind)| {
+        let of = row.cells.iter().flatten().filter(|cell| cell.kind == place);
+        match of.count() {
+            0 => None,
+            count => Some(format!("{count} {}", kind.name)),
+        }
+    });
+    counted.collect::<Vec<_>>().join(", ")
+}
+
+/// One cell: its row, its column, what it is and what stands in it.
+pub fn cell(cells: &Cells, row: usize, column: usize) -> Option<String> {
+    let of = cells.rows.get(row)?;
+    let across = match cells.across.as_str() {
+        "" => "column",
+        across => across,
+    };
+    let number = cells.first.saturating_add(column);
+    let place = format!("{}, {across} {number}", of.label);
+    let place = place.trim_start_matches(", ");
+    let mut said = match cells.at(row, column) {
+        None => format!("{place}: nothing"),
+        Some(cell) => format!("{place}: {} {}", cells.name(cell), cell.text),
+    };
+    said.truncate(said.trim_end().len());
+    if !of.remark.is_empty() {
+        said.push_str(&format!("; {}", of.remark));
+    }
+    Some(said)
 }
 
 /// The lines of text: each pane's title, then its picture by `said`.

@@ -3,6 +3,7 @@
 mod bars;
 mod cells;
 mod graph;
+mod grid;
 mod heat;
 mod histogram;
 mod images;
@@ -39,6 +40,7 @@ fn frame(page: &mut Page, frame: &Frame) {
         Frame::Histogram(histogram) => histogram::draw(page, histogram),
         Frame::Scatter(scatter) => scatter::draw(page, scatter),
         Frame::Table(table) => cells::table(page, table),
+        Frame::Cells(cells) => grid::draw(page, cells),
         Frame::Images(images) => images::draw(page, images),
         Frame::Graph(graph) => graph::draw(page, graph),
         Frame::Timeline(timeline) => timeline::draw(page, timeline),

@@ -6,7 +6,7 @@ use super::*;
 use crate::ui::panel::tests::fixtures::{learning, point, schema, steered};
 use crate::ui::panel::tests::graphs;
 use crate::ui::panel::tests::odd::{odd_frames, odd_runs};
-use crate::ui::panel::tests::structures::{heads, lifetimes};
+use crate::ui::panel::tests::structures::{heads, lifetimes, warps};
 
 fn source() -> Source {
     Source {
@@ -329,6 +329,13 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     has(&rows, "|mark|backward begins|6|6|");
     has(&rows, "|total|alive|5|6|53248");
     has(&texts, "alive: peak 53.25 kB at operation 5");
+    let (rows, texts) = files(Frame::Cells(warps("7")));
+    assert_eq!(rows[0], "row|lane|kind|text|remark");
+    assert_eq!(rows.len(), 1 + 32 + 32 + 8);
+    has(&rows, "warp 1|9|does not|7|2 passes");
+    for said in ["warp 2", "takes it", "2 passes", "24"] {
+        has(&texts, said);
+    }
     let (rows, texts) = files(Frame::Panes(heads(2)));
     assert!(rows[0].starts_with("pane|weight|a| |t"), "{}", rows[0]);
     assert!(rows[10].starts_with("head 2|a|0.5"), "{}", rows[10]);

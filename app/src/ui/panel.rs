@@ -4,6 +4,7 @@
 
 mod bars;
 mod canvas;
+mod cells;
 mod graph;
 mod heat;
 mod histogram;
@@ -199,6 +200,7 @@ fn draw_frame(
         Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
         Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
         Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
+        Frame::Cells(cells) => cells::draw(area, buf, cells, mark, look),
         Frame::Images(images) => {
             let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
             images::draw(airy(area), buf, images, marked, look);

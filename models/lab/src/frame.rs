@@ -1,5 +1,6 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
+mod cells;
 mod graph;
 mod histogram;
 pub mod kernel;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::schema::Scale;
 use crate::value::Value;
 
+pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
 pub use panes::Pane;
@@ -32,6 +34,8 @@ pub enum Frame {
     Scatter(Scatter),
     /// Rows and columns of values.
     Table(Table),
+    /// Cells in rows, each of one of a few kinds.
+    Cells(Cells),
     /// Small grey images with labels.
     Images(Images),
     /// What is computed from what, with a walk over it.

@@ -1,6 +1,6 @@
 //! Graphs, timelines and panes as lines of values.
 
-use mlsys_lab::frame::{Graph, Pane, Place, Slot, Timeline};
+use mlsys_lab::frame::{Cells, Graph, Pane, Place, Slot, Timeline};
 
 use super::{Lines, exact, known, number, titled};
 use crate::figure::graph::{kind, pass};
@@ -108,5 +108,24 @@ pub(super) fn panes(lines: &mut Lines, panes: &[Pane]) {
             .replace(("pane".to_owned(), pane.title.clone()));
         super::frame(lines, &pane.frame);
         lines.before = outer;
+    }
+}
+
+/// One line a cell.
+pub(super) fn cells(lines: &mut Lines, cells: &Cells) {
+    let column = match cells.across.as_str() {
+        "" => "column",
+        across => across,
+    };
+    lines.line(["row", column, "kind", "text", "remark"]);
+    for row in &cells.rows {
+        for (place, cell) in row.cells.iter().enumerate() {
+            let Some(cell) = cell else {
+                continue;
+            };
+            let place = cells.first.saturating_add(place).to_string();
+            let kind = cells.name(cell);
+            lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
+        }
     }
 }

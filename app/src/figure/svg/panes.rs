@@ -61,6 +61,7 @@ fn scale(frame: &Frame) -> f64 {
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
+        | Frame::Cells(_)
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)

@@ -97,6 +97,7 @@ impl App {
             | Frame::Bars(_)
             | Frame::Histogram(_)
             | Frame::Scatter(_)
+            | Frame::Cells(_)
             | Frame::Images(_)
             | Frame::Graph(_)
             | Frame::Timeline(_)

@@ -24,6 +24,10 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
             scatter::said(of, index, &of.front(), glyphs)
         }
         Frame::Table(table) => row(table, view, mark),
+        Frame::Cells(cells) => {
+            let Mark { column, row } = mark.within(cells.columns(), cells.rows.len());
+            outline::cell(cells, row, column)
+        }
         Frame::Images(images) => image(images, mark),
         Frame::Timeline(timeline) => {
             let span = timeline.spans.get(mark.column)?;

@@ -170,6 +170,7 @@ fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
         Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table, view),
+        Frame::Cells(cells) => outline::cells(cells).join("\n"),
         Frame::Images(images) => images_words(images),
         Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),

@@ -1,15 +1,15 @@
 //! Data that no lab should send and that must be drawn all the same.
 
 use mlsys_lab::frame::{
-    Bar, Bars, Distribution, Frame, Graph, HeatMap, Histogram, Image, Images, Level, Pane, Scatter,
-    ScatterPoint, Span, Table, Timeline, Total, Verdict,
+    Bar, Bars, CellRow, Cells, Distribution, Frame, Graph, HeatMap, Histogram, Image, Images,
+    Level, Pane, Scatter, ScatterPoint, Span, Table, Timeline, Total, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
 use super::fixtures::{boundary, diverging, learning, point, steered};
-use super::structures::{heads, lifetimes};
+use super::structures::{heads, lifetimes, warps};
 use super::{counted, graphs};
 
 /// Runs that try the edges: nothing, one point, NaN alone, huge, tiny, negative, constant, unordered.
@@ -208,6 +208,29 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 ..Total::default()
             }),
             ..lifetimes()
+        }),
+        Frame::Cells(Cells::default()),
+        Frame::Cells(warps("\u{1b}[2J漢字")),
+        Frame::Cells(Cells {
+            kinds: vec![],
+            group: usize::MAX,
+            first: usize::MAX,
+            note: "漢字 ".repeat(200),
+            ..warps("")
+        }),
+        Frame::Cells(Cells {
+            across: String::new(),
+            rows: vec![CellRow::default(); 3000],
+            ..warps("")
+        }),
+        Frame::Cells(Cells {
+            rows: vec![CellRow {
+                label: "\u{1b}[31m漢字".repeat(40),
+                cells: vec![None; 5000],
+                remark: "漢字\n".repeat(40),
+            }],
+            group: 1,
+            ..warps("")
         }),
         Frame::Panes(vec![]),
         Frame::Panes(heads(4)),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_lab::frame::{Frame, Graph, HeatMap, Milestone, Pane, Span, Timeline, Total};
+use mlsys_lab::frame::{
+    Cell, CellRow, Cells, Frame, Graph, HeatMap, Kind, Milestone, Pane, Span, Timeline, Tone, Total,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -222,4 +224,76 @@ fn a_heat_map_a_head() {
         ..FrameView::default()
     };
     compare("panes", &Frame::Panes(heads(4)), &view);
+}
+
+/// Two warps of which one diverges, and a third with no more threads than eight; perhaps with what stands in each cell.
+pub(crate) fn warps(text: &str) -> Cells {
+    let kind = |(name, tone): (&str, Tone)| Kind {
+        name: name.to_owned(),
+        tone,
+    };
+    let row = |warp: usize, lanes: usize, remark: &str| {
+        let cell = |lane: usize| Cell {
+            kind: (warp * lane) % 2,
+            text: text.to_owned(),
+        };
+        CellRow {
+            label: format!("warp {warp}"),
+            cells: (0..32)
+                .map(|lane| (lane < lanes).then(|| cell(lane)))
+                .collect(),
+            remark: remark.to_owned(),
+        }
+    };
+    Cells {
+        across: "lane".to_owned(),
+        first: 0,
+        group: 8,
+        kinds: [("takes it", Tone::First), ("does not", Tone::Second)]
+            .map(kind)
+            .to_vec(),
+        rows: vec![
+            row(0, 32, "1 pass"),
+            row(1, 32, "2 passes"),
+            row(2, 8, "1 pass"),
+        ],
+        note: "A warp runs a side as long as one lane needs it.".to_owned(),
+    }
+}
+
+#[test]
+fn cells_of_a_few_kinds() {
+    let view = FrameView {
+        mark: Some(Mark { column: 9, row: 1 }),
+        ..FrameView::default()
+    };
+    compare("cells", &Frame::Cells(warps("")), &view);
+    compare("cells-text", &Frame::Cells(warps("7")), &view);
+}
+
+#[test]
+fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
+    let mut cells = warps("");
+    for row in &mut cells.rows {
+        row.cells = vec![Some(Cell::of(0)); 300];
+    }
+    cells.rows = vec![cells.rows[0].clone(); 50];
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    for (column, row) in [(0, 0), (150, 30), (299, 49)] {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 50, 12));
+        let view = FrameView {
+            mark: Some(Mark { column, row }),
+            ..FrameView::default()
+        };
+        let frame = Frame::Cells(cells.clone());
+        draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
+        let text = rows(&buf).join("\n");
+        let marked = buf
+            .content()
+            .iter()
+            .filter(|cell| cell.modifier.contains(ratatui::style::Modifier::REVERSED));
+        assert_eq!(marked.count(), 1, "{text}");
+        assert!(text.contains(&format!("lane {column}")), "{text}");
+        assert!(text.contains("of 300"), "{text}");
+    }
 }

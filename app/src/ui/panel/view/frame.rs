@@ -59,6 +59,7 @@ impl FrameView {
             Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
             Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
             Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
+            Frame::Cells(cells) => (cells.columns(), cells.rows.len()),
             Frame::Images(images) => (images.images.len(), 1),
             Frame::Graph(graph) => {
                 go_through(&mut self.graph, graph, way);
@@ -127,6 +128,7 @@ impl FrameView {
             | Frame::Histogram(_)
             | Frame::Scatter(_)
             | Frame::Table(_)
+            | Frame::Cells(_)
             | Frame::Images(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
@@ -203,6 +205,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
+        | Frame::Cells(_)
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
