@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
@@ -42,7 +43,7 @@ impl Lab for BankConflicts {
         run.scalar("conflict_free", access.degree() == 1);
         let listed = words.iter().copied().map(Value::Int).collect();
         run.scalar("words_per_bank", Value::Array(listed));
-        picture::offer(run, "banks", || access.bars());
+        picture::offer(run, "banks", || access.banks());
         picture::offer(run, "passes", || access.passes());
         picture::offer(run, "strides", || access.strides());
         picture::offer(run, "steps", || access.steps());
@@ -74,38 +75,78 @@ impl Access {
         self.words_per_bank().into_iter().max().unwrap_or(0)
     }
 
-    fn bars(&self) -> Frame {
-        let degree = self.degree();
-        let bar = |(bank, words): (usize, i64)| {
-            let remark = if words == degree && degree > 1 {
-                "the longest queue"
-            } else {
-                ""
+    /// Each bank's distinct words, one below the other: the longest queue is the degree.
+    fn banks(&self) -> Frame {
+        let degree = self.degree().max(1) as usize;
+        let lanes = |word: &i64| self.words.iter().filter(|asked| *asked == word).count();
+        let row = |pass: usize| {
+            let cell = |words: &BTreeSet<i64>| {
+                let lanes = lanes(words.iter().nth(pass)?);
+                Some(usize::from(lanes > 1))
             };
-            picture::bar(format!("bank {bank}"), words as f64, remark)
+            let cells: Vec<Option<usize>> = self.banks.iter().map(cell).collect();
+            let served = cells.iter().flatten().count();
+            let remark = match served {
+                1 => "1 bank at work".to_owned(),
+                served => format!("{served} banks at work"),
+            };
+            picture::row(format!("pass {}", pass + 1), cells, remark)
         };
-        let words = self.words_per_bank();
-        picture::bars("words", words.into_iter().enumerate().map(bar).collect())
+        let asked: BTreeSet<&i64> = self.words.iter().collect();
+        Frame::Cells(Cells {
+            across: "bank".to_owned(),
+            group: 8,
+            first: 0,
+            kinds: picture::kinds([
+                ("one lane's word", Tone::First),
+                ("one word for several lanes", Tone::Second),
+            ]),
+            rows: (0..degree).map(row).collect(),
+            note: format!(
+                "Word w lies in bank w mod 32, and a bank gives one word a pass. {} lanes ask for {} different words, at most {degree} of one bank: {}.",
+                self.words.len(),
+                asked.len(),
+                match degree {
+                    1 => "one pass serves all".to_owned(),
+                    _ => format!("{degree} passes one after the other"),
+                }
+            ),
+        })
     }
 
-    /// The lane that is served by each bank in each pass; of lanes that share a word the first.
+    /// The pass in which each lane is served.
     fn passes(&self) -> Frame {
         let degree = self.degree().max(1) as usize;
-        let mut cells = vec![f32::NAN; degree * BANKS];
-        for (bank, words) in self.banks.iter().enumerate() {
-            for (pass, word) in words.iter().enumerate() {
-                let lane = self.words.iter().position(|asked| asked == word);
-                cells[pass * BANKS + bank] = lane.unwrap_or_default() as f32;
-            }
-        }
-        let labels = (1..=degree).map(|pass| format!("pass {pass}")).collect();
-        picture::cells(
-            BANKS,
-            cells,
-            labels,
-            31.0,
-            "banks across: the lane served in each pass; lanes that ask for the same word share it",
-        )
+        let pass_of = |word: &i64| {
+            let bank = &self.banks[*word as usize % BANKS];
+            bank.iter().position(|other| other == word)
+        };
+        let passes: Vec<Option<usize>> = self.words.iter().map(pass_of).collect();
+        let row = |pass: usize| {
+            let cells = passes.iter().map(|of| match of {
+                Some(of) if *of == pass => Some(0),
+                Some(of) if *of < pass => Some(2),
+                Some(_) | None => Some(1),
+            });
+            let served = passes.iter().filter(|of| **of == Some(pass)).count();
+            picture::row(
+                format!("pass {}", pass + 1),
+                cells,
+                format!("{served} served"),
+            )
+        };
+        Frame::Cells(Cells {
+            across: "lane".to_owned(),
+            group: 8,
+            first: 0,
+            kinds: picture::kinds([
+                ("served in this pass", Tone::First),
+                ("waits", Tone::Warn),
+                ("served before", Tone::Faint),
+            ]),
+            rows: (0..degree).map(row).collect(),
+            note: "The warp goes on when its last lane is served; lanes that ask for the same word are served together.".to_owned(),
+        })
     }
 
     fn strides(&self) -> Frame {

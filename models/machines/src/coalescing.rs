@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
 use crate::pattern::{OF_A_WARP, Pattern};
 use crate::picture;
-use crate::steps::Steps;
+use crate::steps::{Steps, percent};
 
 /// Bytes of a sector, the least that moves between memory and a multiprocessor.
 const SECTOR: i64 = 32;
@@ -86,23 +87,35 @@ impl Load {
         }
     }
 
-    /// Each sector's bytes in a row: 1 used, 0 moved for nothing.
+    /// Each sector's bytes in a row, and the lanes that use them.
     fn sectors(&self, moved: &Moved) -> Frame {
         let bytes = self.bytes();
-        let cell = |sector: &i64| {
+        let row = |sector: &i64| {
             let first = sector * SECTOR;
-            (first..first + SECTOR).map(|byte| f32::from(u8::from(bytes.contains(&byte))))
+            let all = first..first + SECTOR;
+            let used = all.clone().filter(|byte| bytes.contains(byte)).count();
+            let cells = all.map(|byte| Some(usize::from(!bytes.contains(&byte))));
+            let lanes = self.first.iter().enumerate();
+            let lanes = lanes.filter(|(_, at)| **at < first + SECTOR && **at + self.size > first);
+            let lanes: Vec<usize> = lanes.map(|(lane, _)| lane).collect();
+            let remark = format!("{used} of {SECTOR} used, {}", named("lane", &lanes));
+            picture::row(format!("byte {first}"), cells, remark)
         };
-        let cells = moved.sectors.iter().flat_map(cell).collect();
-        let labels = moved.sectors.iter();
-        let labels = labels.map(|sector| format!("byte {}", sector * SECTOR));
-        picture::cells(
-            SECTOR as usize,
-            cells,
-            labels.collect(),
-            1.0,
-            "bytes of each sector: 1 used, 0 moved for nothing",
-        )
+        Frame::Cells(Cells {
+            across: "sector at".to_owned(),
+            group: 4,
+            first: 0,
+            kinds: picture::kinds([("used", Tone::First), ("moved for nothing", Tone::Faint)]),
+            rows: moved.sectors.iter().map(row).collect(),
+            note: format!(
+                "The warp asks once, for {} bytes of {} lanes. Memory answers in whole sectors of {SECTOR} bytes: {} of them, {} bytes, of which {} are used.",
+                self.size,
+                self.first.len(),
+                moved.sectors.len(),
+                moved.bytes(),
+                percent(moved.efficiency()),
+            ),
+        })
     }
 
     fn lanes(&self) -> Frame {
@@ -173,6 +186,27 @@ impl Moved {
         let efficiency = self.efficiency();
         steps.add("efficiency", "used_bytes/moved_bytes", numbers, efficiency);
         steps.table()
+    }
+}
+
+/// Places with their name, as ranges where they follow each other: `lanes 0 to 7, 16`.
+pub(crate) fn named(name: &str, places: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &place in places {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == place => *last = place,
+            Some(_) | None => parts.push((place, place)),
+        }
+    }
+    let part = |&(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first} to {last}"),
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    match places.len() {
+        0 => format!("no {name}"),
+        1 => format!("{name} {}", parts.concat()),
+        _ => format!("{name}s {}", parts.join(", ")),
     }
 }
 

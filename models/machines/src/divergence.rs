@@ -1,5 +1,6 @@
 //! Kind `divergence`: a branch evaluated for every thread of a block: the warps that must run both sides.
 
+use mlsys_lab::frame::{Cells, Pane, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
@@ -10,6 +11,9 @@ use crate::steps::Steps;
 
 /// What a condition may speak of.
 const NAMES: [&str; 5] = ["tid", "lane", "warp", "warpSize", "s"];
+
+/// Values of s that are drawn.
+const DRAWN_STEPS: usize = 32;
 
 /// Values of s that one run takes.
 const MOST_STEPS: usize = 4096;
@@ -111,27 +115,21 @@ impl Branch {
         self.values.iter().map(outcome).collect()
     }
 
-    /// The evaluation at which the most warps diverge, a row a warp: 2 taken, 1 not taken, nothing without a thread.
-    fn lanes(&self, steps: &[Outcome]) -> Frame {
-        let most = steps.iter().map(Outcome::divergent).max().unwrap_or(0);
-        let worst = steps.iter().find(|step| step.divergent() == most);
-        let lane = |tid: i64| match worst.and_then(|step| step.taken.get(tid as usize)) {
-            Some(true) => 2.0,
-            Some(false) => 1.0,
-            None => f32::NAN,
-        };
-        let cells = (0..self.warps() * LANES).map(lane).collect();
-        let labels = (0..self.warps())
-            .map(|warp| format!("warp {warp}"))
+    /// Each evaluation, a row a warp: which lanes take the branch, which the other side.
+    fn lanes(&self, outcomes: &[Outcome]) -> Frame {
+        let panes: Vec<Pane> = outcomes
+            .iter()
+            .take(DRAWN_STEPS)
+            .map(|outcome| {
+                let (divergent, warps) = (outcome.divergent(), self.warps());
+                let title = format!("s = {}: {divergent} of {warps} warps diverge", outcome.s);
+                picture::pane(title, outcome.picture())
+            })
             .collect();
-        let s = worst.map_or(0, |step| step.s);
-        picture::cells(
-            LANES as usize,
-            cells,
-            labels,
-            2.0,
-            &format!("lanes where s is {s}: 2 take the branch, 1 the other side"),
-        )
+        match <[Pane; 1]>::try_from(panes) {
+            Ok([only]) => only.frame,
+            Err(panes) => Frame::Panes(panes),
+        }
     }
 
     fn steps(&self, outcomes: &[Outcome], passes: i64) -> Frame {
@@ -172,6 +170,37 @@ impl Outcome {
 
     fn passes(&self) -> i64 {
         self.warps().count() as i64 + self.divergent()
+    }
+
+    fn picture(&self) -> Frame {
+        let row = |(place, warp): (usize, &[bool])| {
+            let lane = |lane: usize| warp.get(lane).map(|taken| usize::from(!taken));
+            let remark = match (warp.contains(&true), warp.contains(&false)) {
+                (true, true) => "diverges: both sides, 2 passes",
+                (true, false) => "all take it: 1 pass",
+                (false, _) => "none takes it: 1 pass",
+            };
+            picture::row(
+                format!("warp {place}"),
+                (0..LANES as usize).map(lane),
+                remark,
+            )
+        };
+        Frame::Cells(Cells {
+            across: "lane".to_owned(),
+            group: 8,
+            first: 0,
+            kinds: picture::kinds([
+                ("takes the branch", Tone::First),
+                ("takes the other side", Tone::Second),
+            ]),
+            rows: self.warps().enumerate().map(row).collect(),
+            note: format!(
+                "A warp issues one instruction for all its lanes: it runs a side as long as one lane needs it. {} of {} warps run both.",
+                self.divergent(),
+                self.warps().count()
+            ),
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Kind `gpu-peak`: units, multiply-adds per clock and clock rate make the peak a datasheet prints.
 
+mod die;
+
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Tables};
@@ -59,6 +61,7 @@ impl Lab for GpuPeak {
         }
         let chosen = |name: &str| run.params.text(name).unwrap_or_default().to_owned();
         let (gpu, precision) = (chosen("gpu"), chosen("precision"));
+        picture::offer(run, "die", || die::die(&peak, &gpu, &precision));
         picture::offer(run, "paths", || paths(&gpu, &precision));
         picture::offer(run, "machines", || machines(&gpu, &precision));
         picture::offer(run, "steps", || peak.steps());

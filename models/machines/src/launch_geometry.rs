@@ -1,11 +1,12 @@
 //! Kind `launch-geometry`: how many blocks cover n elements, and what then idles.
 
-use mlsys_lab::frame::{Bar, HeatMap};
+use mlsys_lab::frame::{Bar, Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run};
 
 use crate::integer::{div_up, too_large};
 use crate::picture;
+use crate::steps::Steps;
 
 const WARP: i64 = 32;
 
@@ -45,6 +46,7 @@ impl Lab for LaunchGeometry {
         run.scalar("idle_lanes_per_block", launch.idle_lanes_per_block);
         picture::offer(run, "grid", || launch.grid());
         picture::offer(run, "last-block", || launch.last_block());
+        picture::offer(run, "steps", || launch.steps(elements));
         Ok(())
     }
 }
@@ -112,29 +114,79 @@ impl Launch {
     fn last_block(&self) -> Frame {
         let lane = |thread: i64| {
             if thread < self.last_block_active {
-                2.0
+                Some(0)
             } else if thread < self.threads_per_block {
-                1.0
+                Some(1)
             } else {
-                0.0
+                Some(2)
             }
         };
-        let warps = self.warps_per_block;
-        Frame::HeatMap(HeatMap {
-            columns: WARP as usize,
-            rows: warps as usize,
-            cells: (0..warps * WARP).map(lane).collect(),
-            low: 0.0,
-            high: 2.0,
-            x: (0.0, WARP as f32),
-            // Rows go down as warps do.
-            y: (warps as f32, 0.0),
-            column_labels: Vec::new(),
-            row_labels: (0..warps).map(|warp| format!("warp {warp}")).collect(),
-            points: Vec::new(),
-            legend: "2: thread with an element, 1: thread without one, 0: lane without a thread"
-                .to_owned(),
+        let row = |warp: i64| {
+            let first = warp * WARP;
+            let busy = (self.last_block_active - first).clamp(0, WARP);
+            let remark = format!("{busy} of {WARP} at work");
+            picture::row(
+                format!("warp {warp}"),
+                (first..first + WARP).map(lane),
+                remark,
+            )
+        };
+        let offset = (self.blocks - 1).saturating_mul(self.threads_per_block);
+        Frame::Cells(Cells {
+            across: "lane".to_owned(),
+            group: 8,
+            first: 0,
+            kinds: picture::kinds([
+                ("thread with an element", Tone::First),
+                ("thread without one: the guard stops it", Tone::Warn),
+                ("no thread", Tone::Faint),
+            ]),
+            rows: (0..self.warps_per_block).map(row).collect(),
+            note: format!(
+                "Block {} begins at element {offset} and has {} left for {} threads.",
+                self.blocks - 1,
+                self.last_block_active,
+                self.threads_per_block
+            ),
         })
+    }
+
+    fn steps(&self, elements: i64) -> Frame {
+        let mut steps = Steps::default();
+        let (t, blocks) = (self.threads_per_block, self.blocks);
+        let numbers = format!("div_up({elements}, {t})");
+        let formula = "div_up(elements, threads_per_block)";
+        steps.add("blocks", formula, numbers, blocks);
+        let formula = "blocks*threads_per_block";
+        steps.add("threads", formula, format!("{blocks}*{t}"), self.threads);
+        let numbers = format!("{} - {elements}", self.threads);
+        steps.add(
+            "idle_threads",
+            "threads - elements",
+            numbers,
+            self.idle_threads,
+        );
+        steps.add(
+            "last_block_active",
+            "elements - (blocks-1)*threads_per_block",
+            format!("{elements} - {}*{t}", blocks - 1),
+            self.last_block_active,
+        );
+        let (warps, idle) = (self.warps_per_block, self.idle_lanes_per_block);
+        let numbers = format!("div_up({t}, 32)");
+        steps.add(
+            "warps_per_block",
+            "div_up(threads_per_block, 32)",
+            numbers,
+            warps,
+        );
+        steps.add(
+            "idle_lanes_per_block",
+            "32*warps_per_block - threads_per_block",
+            format!("32*{warps} - {t}"),
+            idle,
+        );
+        steps.table()
     }
 }
 
@@ -160,12 +212,13 @@ mod tests {
 
     #[test]
     fn the_last_block_shows_every_thread_and_lane() -> Result<(), LabError> {
-        let Frame::HeatMap(block) = Launch::covering(130, 100)?.last_block() else {
-            panic!("the last block is drawn as a heat map");
+        let Frame::Cells(block) = Launch::covering(130, 100)?.last_block() else {
+            panic!("the last block is drawn as cells");
         };
-        let count = |value: f32| block.cells.iter().filter(|&&cell| cell == value).count();
-        assert_eq!((block.columns, block.rows), (32, 4));
-        assert_eq!((count(2.0), count(1.0), count(0.0)), (30, 70, 28));
+        let cells = || block.rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let count = |kind: usize| cells().filter(|cell| cell.kind == kind).count();
+        assert_eq!((block.columns(), block.rows.len()), (32, 4));
+        assert_eq!((count(0), count(1), count(2)), (30, 70, 28));
         Ok(())
     }
 }

@@ -3,12 +3,13 @@
 mod explain;
 mod residency;
 
-use mlsys_lab::frame::Bar;
+use mlsys_lab::frame::{Bar, Cell, CellRow, Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
 use crate::multiprocessor::Multiprocessor;
 use crate::picture;
+use crate::steps::percent;
 use residency::{Kernel, Residency};
 
 /// Block sizes that the second picture compares.
@@ -56,6 +57,8 @@ impl Lab for Occupancy {
             .map(|resource| Value::from(resource.name()));
         run.scalar("limiters", Value::Array(limiters.collect()));
         picture::offer(run, "limits", || limits(&resident));
+        picture::offer(run, "slots", || slots(&sm, &resident));
+        picture::offer(run, "resources", || resources(&kernel, &sm, &resident));
         picture::offer(run, "block-sizes", || block_sizes(&kernel, &sm));
         picture::offer(run, "lifts", || explain::lifts(&kernel, &sm, &resident));
         picture::offer(run, "steps", || explain::steps(&kernel, &sm, &resident));
@@ -74,6 +77,87 @@ fn limits(resident: &Residency) -> Frame {
         )
     };
     picture::bars("blocks", resident.limits().map(bar).collect())
+}
+
+/// The warp slots of one multiprocessor, filled block by block.
+fn slots(sm: &Multiprocessor, resident: &Residency) -> Frame {
+    let (w, taken) = (resident.warps_per_block, resident.warps_per_sm);
+    let across = (sm.max_warps / sm.sub_cores).max(1);
+    let row = |core: i64| {
+        // Warps go round the sub-cores.
+        let slot = |place: i64| {
+            let warp = place * sm.sub_cores + core;
+            let cell = |block: i64| Cell {
+                kind: (block % 2) as usize,
+                text: block.to_string(),
+            };
+            Some(if warp < taken {
+                cell(warp / w)
+            } else {
+                Cell::of(2)
+            })
+        };
+        CellRow {
+            label: format!("sub-core {core}"),
+            cells: (0..across).map(slot).collect(),
+            remark: String::new(),
+        }
+    };
+    let names: Vec<&str> = resident.limiters().map(residency::Resource::name).collect();
+    Frame::Cells(Cells {
+        across: "slot".to_owned(),
+        group: 0,
+        first: 0,
+        kinds: picture::kinds([
+            ("warp of a block, with its number", Tone::First),
+            ("of the next", Tone::Second),
+            ("empty", Tone::Faint),
+        ]),
+        rows: (0..sm.sub_cores).map(row).collect(),
+        note: format!(
+            "{} blocks of {w} warps take {taken} of {} slots: {}. What runs out first: {}.",
+            resident.blocks_per_sm,
+            sm.max_warps,
+            percent(resident.occupancy),
+            names.join(" and ")
+        ),
+    })
+}
+
+/// What the resident blocks take of each resource, as a share of what a multiprocessor has.
+fn resources(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) -> Frame {
+    let blocks = resident.blocks_per_sm;
+    let limiting: Vec<residency::Resource> = resident.limiters().collect();
+    let bar = |(resource, limit): (residency::Resource, i64)| {
+        let (taken, of) = match resource {
+            residency::Resource::Warps => (Some(resident.warps_per_sm), sm.max_warps),
+            residency::Resource::Registers => {
+                let each = kernel.registers_per_warp().ok();
+                let taken = each.and_then(|each| each.checked_mul(resident.warps_per_sm));
+                (taken, sm.registers)
+            }
+            residency::Resource::Shared => {
+                let each = kernel.shared_per_block(sm).ok();
+                (
+                    each.and_then(|each| each.checked_mul(blocks)),
+                    sm.shared_bytes,
+                )
+            }
+            residency::Resource::Blocks => (Some(blocks), sm.max_blocks),
+        };
+        let taken = taken?;
+        let remark = if limiting.contains(&resource) {
+            format!("{taken} of {of}: limits, {limit} blocks fit")
+        } else {
+            format!("{taken} of {of}, room for {limit} blocks")
+        };
+        Some(picture::bar(
+            resource.name(),
+            taken as f64 / of as f64,
+            remark,
+        ))
+    };
+    picture::bars("share taken", resident.limits().filter_map(bar).collect())
 }
 
 /// Occupancy of the same kernel at other block sizes, its own among them.

@@ -1,6 +1,6 @@
 //! Offering a lab's pictures to whoever listens.
 
-use mlsys_lab::frame::{Bar, HeatMap, Table};
+use mlsys_lab::frame::{Bar, Cell, CellRow, Kind, Pane, Table, Tone};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Run, Value, frame};
@@ -42,27 +42,43 @@ pub(crate) fn table<const N: usize>(titles: [&str; N], rows: Vec<[Value; N]>) ->
     })
 }
 
-/// Cells of a few kinds in rows from the top, from 0 to `high`; NaN where there is none.
-pub(crate) fn cells(
-    columns: usize,
-    cells: Vec<f32>,
-    row_labels: Vec<String>,
-    high: f32,
-    legend: &str,
-) -> Frame {
-    let columns = columns.max(1);
-    let rows = cells.len().div_ceil(columns);
-    Frame::HeatMap(HeatMap {
-        columns,
-        rows,
-        cells,
-        low: 0.0,
-        high,
-        x: (0.0, columns as f32),
-        y: (rows as f32, 0.0),
-        column_labels: Vec::new(),
-        row_labels,
-        points: Vec::new(),
-        legend: legend.to_owned(),
-    })
+/// The kinds of a picture made of cells, in the order in which cells name them.
+pub(crate) fn kinds<const N: usize>(kinds: [(&str, Tone); N]) -> Vec<Kind> {
+    let kind = |(name, tone): (&str, Tone)| Kind {
+        name: name.to_owned(),
+        tone,
+    };
+    kinds.map(kind).to_vec()
+}
+
+/// A row of cells by their kinds; none where there is no cell.
+pub(crate) fn row(
+    label: impl Into<String>,
+    kinds: impl IntoIterator<Item = Option<usize>>,
+    remark: impl Into<String>,
+) -> CellRow {
+    CellRow {
+        label: label.into(),
+        cells: kinds.into_iter().map(|kind| kind.map(Cell::of)).collect(),
+        remark: remark.into(),
+    }
+}
+
+/// So many cells of one kind after the other in rows of `across`, each row called by its first place.
+pub(crate) fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
+    let across = across.max(1);
+    let rows = kinds.chunks(across).enumerate();
+    let folded = rows.map(|(place, kinds)| {
+        let label = format!("{} to {}", place * across, place * across + kinds.len() - 1);
+        row(label, kinds.iter().copied().map(Some), "")
+    });
+    folded.collect()
+}
+
+/// A picture beside others.
+pub(crate) fn pane(title: impl Into<String>, frame: Frame) -> Pane {
+    Pane {
+        title: title.into(),
+        frame,
+    }
 }

@@ -1,5 +1,7 @@
 //! Kind `sm-limits`: what one multiprocessor can hold, and how many warps hide an instruction's latency.
 
+mod pictures;
+
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Run, Tables, Value};
 
@@ -71,6 +73,12 @@ impl Lab for SmLimits {
             let numbers = format!("{sms}*{}", limits.threads);
             steps.add("device_threads", "sms*max_threads_per_sm", numbers, threads);
         }
+        let gpu = run.params.text("gpu").ok().map(str::to_owned);
+        let sms = run.params.optional_int("sms");
+        picture::offer(run, "multiprocessor", || {
+            pictures::unfolded(&limits, gpu.as_deref(), sms)
+        });
+        picture::offer(run, "scheduler", || pictures::scheduler(&limits));
         picture::offer(run, "generations", generations);
         picture::offer(run, "latency", || limits.latency());
         picture::offer(run, "steps", || steps.table());

@@ -1,6 +1,6 @@
 //! Kind `thread-index`: from block and thread coordinates to thread number, warp, lane and place in the data.
 
-use mlsys_lab::frame::{HeatMap, Point};
+use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::Report;
 use mlsys_lab::schema::{Schema, SchemaError};
@@ -8,9 +8,13 @@ use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
 use crate::integer::too_large;
 use crate::picture;
+use crate::steps::Steps;
 
 const WARP: i64 = 32;
 const MAX_THREADS_PER_BLOCK: i64 = 1024;
+
+/// Threads drawn across and down.
+const DRAWN: (i64, i64) = (64, 32);
 
 /// The lab `thread-index`.
 pub struct ThreadIndex {
@@ -44,6 +48,7 @@ impl Lab for ThreadIndex {
         for (metric, coordinate) in ["global_x", "global_y", "global_z"].into_iter().zip(global) {
             run.scalar(metric, coordinate);
         }
+        let mut linear = None;
         if let Some(width) = run.params.optional_int("width") {
             // linear_index = global_y*width + global_x
             let [x, y, _] = global;
@@ -52,6 +57,7 @@ impl Lab for ThreadIndex {
                 .and_then(|row| row.checked_add(x))
                 .ok_or_else(|| too_large(["block_index", "width"], "linear_index"))?;
             run.scalar("linear_index", index);
+            linear = Some((width, index));
             if x >= width {
                 run.sink.report(Report::Notice(format!(
                     "global_x = {x} is past the row of {width}: the index falls into a later row, which is why kernels ask if (x < width)"
@@ -60,6 +66,7 @@ impl Lab for ThreadIndex {
         }
         picture::offer(run, "block", || thread.block());
         picture::offer(run, "coordinates", || thread.coordinates(global));
+        picture::offer(run, "steps", || thread.steps(global, linear));
         Ok(())
     }
 }
@@ -127,30 +134,90 @@ impl Thread {
         Ok(global)
     }
 
-    /// The z-slice of the block that holds the thread: the warp of each of its threads, x to the right, y down.
+    /// The z-slice of the block that holds the thread, x to the right, y down: its warp and the others in turn.
     fn block(&self) -> Frame {
-        let [dx, dy, dz] = self.block_dim;
+        let [dx, dy, _] = self.block_dim;
         let [x, y, z] = self.thread_index;
-        let first = z * dx * dy;
-        let warp = |thread: i64| (thread / WARP) as f32;
-        Frame::HeatMap(HeatMap {
-            columns: dx as usize,
-            rows: dy as usize,
-            cells: (first..first + dx * dy).map(warp).collect(),
-            low: 0.0,
-            high: warp(dx * dy * dz - 1),
-            x: (0.0, dx as f32),
-            y: (dy as f32, 0.0),
-            column_labels: Vec::new(),
-            row_labels: Vec::new(),
-            // The middle of its cell.
-            points: vec![Point {
-                x: x as f32 + 0.5,
-                y: y as f32 + 0.5,
-                class: 0,
-            }],
-            legend: format!("warp of each thread (x right, y down, z = {z})"),
+        let own = self.id() / WARP;
+        let kind = |at: [i64; 3]| {
+            let [x, y, z] = at;
+            let warp = (x + y * dx + z * dx * dy) / WARP;
+            match warp {
+                _ if at == self.thread_index => 0,
+                warp if warp == own => 1,
+                warp if (warp - own) % 2 == 0 => 3,
+                _ => 2,
+            }
+        };
+        // Of a large block what lies around the thread.
+        let part = |at: i64, size: i64, drawn: i64| {
+            let first = (at - drawn / 2).clamp(0, (size - drawn).max(0));
+            first..(first + drawn).min(size)
+        };
+        let (columns, rows) = (part(x, dx, DRAWN.0), part(y, dy, DRAWN.1));
+        let first = columns.start as usize;
+        let row = |y: i64| {
+            let cells = columns.clone().map(|x| Some(kind([x, y, z])));
+            let (from, to) = (y * dx + z * dx * dy, (y + 1) * dx - 1 + z * dx * dy);
+            let remark = match (from / WARP, to / WARP) {
+                (one, other) if one == other => format!("warp {one}"),
+                (one, other) => format!("warps {one} to {other}"),
+            };
+            picture::row(format!("y {y}"), cells, remark)
+        };
+        let (id, lane) = (self.id(), self.id() % WARP);
+        Frame::Cells(Cells {
+            across: "x".to_owned(),
+            group: 8,
+            first,
+            kinds: picture::kinds([
+                ("this thread", Tone::Bad),
+                ("its warp", Tone::First),
+                ("other warps", Tone::Second),
+                ("in turn", Tone::Faint),
+            ]),
+            rows: rows.map(row).collect(),
+            note: format!(
+                "x counts fastest: thread ({x}, {y}, {z}) is number {x} + {y}*{dx} + {z}*{dx}*{dy} = {id}, so lane {lane} of warp {own}."
+            ),
         })
+    }
+
+    fn steps(&self, global: [i64; 3], linear: Option<(i64, i64)>) -> Frame {
+        let mut steps = Steps::default();
+        let ([dx, dy, _], [x, y, z]) = (self.block_dim, self.thread_index);
+        let id = self.id();
+        let numbers = format!("{x} + {y}*{dx} + {z}*{dx}*{dy}");
+        steps.add("thread_id", "x + y*Dx + z*Dx*Dy", numbers, id);
+        steps.add(
+            "warp",
+            "thread_id div 32",
+            format!("{id} div 32"),
+            id / WARP,
+        );
+        steps.add(
+            "lane",
+            "thread_id mod 32",
+            format!("{id} mod 32"),
+            id % WARP,
+        );
+        for (axis, name) in AXES.into_iter().enumerate() {
+            steps.add(
+                &format!("global_{name}"),
+                &format!("block_dim.{name}*block_index.{name} + thread_index.{name}"),
+                format!(
+                    "{}*{} + {}",
+                    self.block_dim[axis], self.block_index[axis], self.thread_index[axis]
+                ),
+                global[axis],
+            );
+        }
+        if let Some((width, index)) = linear {
+            let [x, y, _] = global;
+            let numbers = format!("{y}*{width} + {x}");
+            steps.add("linear_index", "global_y*width + global_x", numbers, index);
+        }
+        steps.table()
     }
 
     fn coordinates(&self, global: [i64; 3]) -> Frame {
@@ -262,12 +329,30 @@ mod tests {
             block_index: [0; 3],
             thread_index: [3, 2, 1],
         };
-        let Frame::HeatMap(map) = thread.block() else {
-            panic!("the block is drawn as a heat map");
+        let Frame::Cells(cells) = thread.block() else {
+            panic!("the block is drawn as cells");
         };
-        let cell = map.points[0].y as usize * map.columns + map.points[0].x as usize;
-        assert_eq!(map.cells[cell], (thread.id() / WARP) as f32);
-        assert_eq!((map.low, map.high), (0.0, 3.0));
-        assert_eq!(map.cells.len(), 32);
+        let kind = |row, column| cells.at(row, column).map(|cell| cell.kind);
+        assert_eq!(kind(2, 3), Some(0));
+        let of = |kind: usize| {
+            let all = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+            all.filter(|cell| cell.kind == kind).count()
+        };
+        // The slice holds one warp of 32 threads.
+        assert_eq!((of(0), of(1), of(2), of(3)), (1, 31, 0, 0));
+    }
+
+    #[test]
+    fn of_a_large_block_the_part_around_the_thread_is_drawn() {
+        let thread = Thread {
+            block_dim: [1024, 1, 1],
+            block_index: [0; 3],
+            thread_index: [1000, 0, 0],
+        };
+        let Frame::Cells(cells) = thread.block() else {
+            panic!("the block is drawn as cells");
+        };
+        assert_eq!((cells.first, cells.columns()), (960, 64));
+        assert_eq!(cells.at(0, 40).map(|cell| cell.kind), Some(0));
     }
 }

@@ -1,17 +1,24 @@
 //! Kind `waves`: an output cut into tiles, dealt to the multiprocessors in waves, and what the last wave wastes.
 
+use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run};
 
 use crate::integer::{div_up, too_large};
 use crate::picture;
-use crate::steps::Steps;
+use crate::steps::{Steps, percent};
 
 /// Waves before a long run is cut in the middle.
 const SHOWN_WAVES: i64 = 12;
 
 /// Tiles drawn in each direction.
 const DRAWN_TILES: i64 = 64;
+
+/// Multiprocessors drawn of a chip.
+const DRAWN_SMS: i64 = 256;
+
+/// Multiprocessors, and blocks without a matrix, in a row.
+const ACROSS: i64 = 16;
 
 /// The lab `waves`.
 pub struct Waves {
@@ -45,6 +52,7 @@ impl Lab for Waves {
         if let Some(output) = &work.output {
             run.scalar("tile_efficiency", output.efficiency());
         }
+        picture::offer(run, "multiprocessors", || work.dealt(&waves));
         picture::offer(run, "waves", || waves.bars());
         picture::offer(run, "sizes", || work.sizes(&waves));
         picture::offer(run, "tiles", || work.picture(&waves));
@@ -205,30 +213,112 @@ impl Work {
         picture::bars("slots used", bars)
     }
 
-    /// The tiles in the order in which blocks are numbered, each by its wave; blocks without a matrix lie in one row.
+    /// The tiles in the order in which blocks are numbered, each by its wave; blocks without a matrix fold into rows.
     fn picture(&self, dealt: &Dealt) -> Frame {
         let (down, across) = match &self.output {
             Some(output) => (output.down(), output.across()),
-            None => (1, self.blocks),
+            None => (div_up(self.blocks, ACROSS), ACROSS.min(self.blocks)),
         };
-        let (drawn_down, drawn_across) = (down.min(DRAWN_TILES), across.min(DRAWN_TILES));
-        let wave = |index: i64| {
-            let (row, column) = (index / drawn_across, index % drawn_across);
-            // A product too large for an integer lies in a wave that is not drawn to scale anyway.
-            let tile = row.saturating_mul(across).saturating_add(column);
-            (tile / dealt.slots + 1) as f32
+        let kind = |row: i64, column: i64| {
+            let tile = row.checked_mul(across)?.checked_add(column)?;
+            let wave = tile / dealt.slots;
+            match wave {
+                _ if tile >= dealt.tiles => None,
+                wave if wave == dealt.waves - 1 => Some(2),
+                wave => Some((wave % 2) as usize),
+            }
         };
-        let cells = (0..drawn_down * drawn_across).map(wave).collect();
-        let labels = (0..drawn_down)
-            .map(|row| format!("tile row {row}"))
-            .collect();
-        picture::cells(
-            drawn_across as usize,
-            cells,
-            labels,
-            dealt.waves as f32,
-            "tiles of the output, each by the wave in which it is computed",
-        )
+        let row = |row: i64| {
+            let cells = (0..across.min(DRAWN_TILES)).map(|column| kind(row, column));
+            let (first, last) = (row.saturating_mul(across), (row + 1).saturating_mul(across));
+            let remark = match (
+                first / dealt.slots,
+                (last.min(dealt.tiles) - 1) / dealt.slots,
+            ) {
+                (one, other) if one == other => format!("wave {}", one + 1),
+                (one, other) => format!("waves {} to {}", one + 1, other + 1),
+            };
+            picture::row(format!("row {row}"), cells, remark)
+        };
+        let note = match &self.output {
+            Some(o) => format!(
+                "{} x {} outputs in tiles of {} x {}: {} of the tiles' area lies inside the matrix.",
+                o.rows,
+                o.columns,
+                o.tile_rows,
+                o.tile_columns,
+                percent(o.efficiency())
+            ),
+            None => format!("{} blocks in the order of their numbers.", self.blocks),
+        };
+        Frame::Cells(Cells {
+            across: "tile".to_owned(),
+            group: 0,
+            first: 0,
+            kinds: picture::kinds([
+                ("a full wave", Tone::First),
+                ("the full wave after it", Tone::Second),
+                ("the last wave", Tone::Warn),
+            ]),
+            rows: (0..down.min(DRAWN_TILES)).map(row).collect(),
+            note,
+        })
+    }
+
+    /// The multiprocessors at each wave, lit where they have a block.
+    fn dealt(&self, dealt: &Dealt) -> Frame {
+        let last = dealt.waves;
+        let listed = if last <= SHOWN_WAVES { last } else { 3 };
+        let shown = (1..listed).chain([last]);
+        let pane = |wave: i64| {
+            let blocks = if wave == last {
+                dealt.tail()
+            } else {
+                dealt.slots
+            };
+            let sms = self.sms.min(DRAWN_SMS);
+            // A block goes where the most room is: every multiprocessor gets one before any gets a second.
+            let (each, more) = (blocks / self.sms, blocks % self.sms);
+            let kinds = (0..sms).map(|sm| match each + i64::from(sm < more) {
+                0 => 2,
+                has if has == self.blocks_per_sm => 0,
+                _ => 1,
+            });
+            let kinds: Vec<usize> = kinds.collect();
+            let idle = (self.sms - blocks).max(0);
+            let title = match (wave, last) {
+                (1, 1) => format!("the only wave: {blocks} of {} slots", dealt.slots),
+                (wave, last) if wave == last => {
+                    format!("wave {wave}, the last: {blocks} of {} slots", dealt.slots)
+                }
+                (wave, _) => format!("wave {wave}: {blocks} of {} slots", dealt.slots),
+            };
+            let cut = match self.sms - sms {
+                0 => String::new(),
+                more => format!(" {more} multiprocessors are not drawn."),
+            };
+            let note = match idle {
+                0 => format!("Every multiprocessor has a block.{cut}"),
+                idle => format!(
+                    "{idle} of {} multiprocessors have nothing to do and wait as long as in a full wave.{cut}",
+                    self.sms
+                ),
+            };
+            let frame = Frame::Cells(Cells {
+                across: "SM".to_owned(),
+                group: 0,
+                first: 0,
+                kinds: picture::kinds([
+                    ("full", Tone::First),
+                    ("has room", Tone::Second),
+                    ("idle", Tone::Faint),
+                ]),
+                rows: picture::folded(&kinds, ACROSS as usize),
+                note,
+            });
+            picture::pane(title, frame)
+        };
+        Frame::Panes(shown.map(pane).collect())
     }
 
     fn steps(&self, dealt: &Dealt) -> Frame {

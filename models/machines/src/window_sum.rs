@@ -1,5 +1,6 @@
 //! Kind `window-sum`: a stencil that stages its input in shared memory: what it loads, and what it sums that nobody loaded.
 
+use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
@@ -144,31 +145,51 @@ impl Stencil {
         (0..self.blocks()).flat_map(bad_of).collect()
     }
 
-    /// The slots of the last blocks: 2 written, 1 read although nobody wrote, 0 neither.
+    /// The slots of the last blocks: who writes them, and what is read although nobody wrote.
     fn slots(&self) -> Frame {
         let blocks = self.blocks();
         let first = (blocks - DRAWN.0).max(0);
         let columns = self.threads.saturating_add(2 * self.radius).min(DRAWN.1);
-        let mut cells = Vec::new();
-        let mut labels = Vec::new();
-        for block in first..blocks {
+        let row = |block: i64| {
             let base = block * self.threads;
             let reads = self.threads.min(self.elements - base) + 2 * self.radius;
             let written = self.written(block);
-            cells.extend((0..columns).map(|slot| match slot {
-                slot if slot < written => 2.0,
-                slot if slot < reads => 1.0,
-                _ => 0.0,
-            }));
-            labels.push(format!("block {block}"));
-        }
-        picture::cells(
-            columns as usize,
-            cells,
-            labels,
-            2.0,
-            "slots of shared memory: 2 written, 1 read although nobody wrote, 0 neither",
-        )
+            let kind = |slot: i64| match slot {
+                slot if slot < written && slot < self.threads => 0,
+                slot if slot < written => 1,
+                slot if slot < reads => 2,
+                _ => 3,
+            };
+            let bad = (reads - written).clamp(0, self.threads.min(self.elements - base));
+            let remark = match bad {
+                0 => format!("{written} loads"),
+                bad => format!("{written} loads, {bad} outputs wrong"),
+            };
+            let cells = (0..columns).map(|slot| Some(kind(slot)));
+            picture::row(format!("block {block}"), cells, remark)
+        };
+        let (r, t) = (self.radius, self.threads);
+        let cut = match t.saturating_add(2 * r) - columns {
+            0 => String::new(),
+            more => format!(" The last {more} slots are not drawn."),
+        };
+        Frame::Cells(Cells {
+            across: "slot".to_owned(),
+            group: if t < columns { t as usize } else { 0 },
+            first: 0,
+            kinds: picture::kinds([
+                ("loaded by its own thread", Tone::First),
+                ("halo, loaded by the first threads again", Tone::Second),
+                ("read, but nobody wrote it", Tone::Bad),
+                ("not used", Tone::Faint),
+            ]),
+            rows: (first..blocks).map(row).collect(),
+            note: format!(
+                "A block stages {t} inputs and a halo of {}: thread t then sums slots t to t + {}.{cut}",
+                2 * r,
+                2 * r
+            ),
+        })
     }
 
     fn reuse(&self) -> Option<f64> {

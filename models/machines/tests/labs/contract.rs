@@ -393,6 +393,11 @@ fn well_formed(frame: &Frame, place: &str) {
                 "{place}"
             );
         }
+        Frame::Cells(cells) => {
+            let all = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+            assert!(all().count() > 0, "{place}");
+            assert!(all().all(|cell| cell.kind < cells.kinds.len()), "{place}");
+        }
         Frame::Graph(graph) => {
             assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
             let inside = |node: usize| node < graph.nodes.len();
