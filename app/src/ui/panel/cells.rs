@@ -118,6 +118,20 @@ fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     cells.kinds.iter().map(item).collect()
 }
 
+/// The columns and rows without which cells cannot be read: a column a cell, and a few rows for what they mean.
+pub(super) fn least(cells: &Cells) -> (u16, u16) {
+    /// Numbers, legend and two lines of the sentence.
+    const AROUND: u16 = 4;
+    let labels = cells.rows.iter().map(|row| pen::width(&row.label));
+    let labels = labels.chain([pen::width(&cells.across)]).max();
+    let wide = u16::try_from(wide(cells.columns(), 1, cells.group)).unwrap_or(u16::MAX);
+    let high = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
+    (
+        wide.saturating_add(labels.unwrap_or(0) + 1),
+        high.saturating_add(AROUND),
+    )
+}
+
 /// The columns that so many cells take with the lines between groups.
 fn wide(cells: usize, cell: u16, group: usize) -> usize {
     let lines = match group {
@@ -136,13 +150,20 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
     let room = usize::from(area.width.saturating_sub(labels + 1));
     let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
     let text = texts.map(|cell| pen::width(&cell.text)).max().unwrap_or(0);
-    let fits = |cell: u16| wide(columns, cell, cells.group) <= room;
+    // What stands behind the rows comes before wide cells.
+    let remarks = cells.rows.iter().map(|row| pen::width(&row.remark)).max();
+    let behind = match remarks.unwrap_or(0) {
+        0 => 0,
+        remarks => usize::from(remarks.min(area.width / 3)) + 2,
+    };
+    let fits = |cell: u16, behind: usize| wide(columns, cell, cells.group) + behind <= room;
     // Glyph, text, gap.
     let with_text = text.saturating_add(2);
-    let (cell, written) = if text > 0 && fits(with_text) {
+    let (cell, written) = if text > 0 && fits(with_text, 0) {
         (with_text, Written::Yes)
     } else {
-        let cell = (1..=WIDEST).rev().find(|cell| fits(*cell));
+        let widest = |behind: usize| (1..=WIDEST).rev().find(|cell| fits(*cell, behind));
+        let cell = widest(behind).or_else(|| widest(0));
         (cell.unwrap_or(1), Written::No)
     };
     let shown = (1..=columns)

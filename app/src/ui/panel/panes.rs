@@ -1,12 +1,12 @@
 //! Several small pictures with their titles: as many as there is room for, from one on.
 
-use mlsys_lab::frame::Pane;
+use mlsys_lab::frame::{Frame, Pane};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::pen::Pen;
 use super::view::{FrameView, Mark};
-use super::{Focus, draw_frame};
+use super::{Focus, cells, draw_frame};
 use crate::ui::theme::Look;
 
 /// What a picture needs to be worth looking at.
@@ -26,7 +26,7 @@ pub(super) fn draw(
     if panes.is_empty() || area.is_empty() {
         return;
     }
-    let (across, down) = grid(area, panes.len());
+    let (across, down) = grid(area, panes.len(), needed(panes));
     let page = across * down;
     // Where not all fit, a row says which these are.
     let whole = area;
@@ -66,10 +66,36 @@ pub(super) fn draw(
     }
 }
 
-/// How many pictures stand side by side, and how many below each other: all if they fit, in a grid as square as can be.
-fn grid(area: Rect, count: usize) -> (usize, usize) {
-    let most_across = usize::from((area.width / COLUMNS).max(1));
-    let most_down = usize::from((area.height / ROWS).max(1));
+/// The columns and rows without which the most demanding picture cannot be read.
+fn needed(panes: &[Pane]) -> (u16, u16) {
+    let of = |pane: &Pane| match &pane.frame {
+        Frame::Cells(cells) => {
+            let (wide, high) = cells::least(cells);
+            (wide.max(COLUMNS), high.saturating_add(1).max(ROWS))
+        }
+        Frame::Bars(bars) if !bars.bars.is_empty() => (2 * COLUMNS, ROWS),
+        Frame::HeatMap(_)
+        | Frame::Bars(_)
+        | Frame::Histogram(_)
+        | Frame::Scatter(_)
+        | Frame::Table(_)
+        | Frame::Images(_)
+        | Frame::Graph(_)
+        | Frame::Timeline(_)
+        | Frame::Panes(_)
+        | Frame::Text(_) => (COLUMNS, ROWS),
+    };
+    let sizes = panes.iter().map(of);
+    sizes.fold((COLUMNS, ROWS), |(wide, high), size| {
+        (wide.max(size.0), high.max(size.1))
+    })
+}
+
+/// How many pictures of a size stand side by side, and how many below each other: all if they fit, in a grid as square
+/// as can be.
+fn grid(area: Rect, count: usize, (wide, high): (u16, u16)) -> (usize, usize) {
+    let most_across = usize::from((area.width / wide).max(1));
+    let most_down = usize::from((area.height / high).max(1));
     let fits = (1..=most_across.min(count)).find(|across| {
         let down = count.div_ceil(*across);
         // A cell is about twice as high as it is wide.

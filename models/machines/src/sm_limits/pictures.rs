@@ -14,7 +14,7 @@ const CHIP: (i64, usize) = (256, 16);
 const CYCLES: i64 = 32;
 
 /// Warps drawn of one scheduler.
-const WARPS: i64 = 16;
+const WARPS: i64 = 8;
 
 /// From the chip to one multiprocessor, to its sub-cores with their lanes, to the warps each chooses from.
 pub(super) fn unfolded(limits: &Limits, gpu: Option<&str>, sms: Option<i64>) -> Frame {
@@ -141,9 +141,9 @@ fn cycles(warps: i64, latency: i64) -> Frame {
         picture::row(format!("warp {warp}"), (0..CYCLES).map(cell), "")
     };
     let shown = warps.min(WARPS);
-    let mut rows: Vec<CellRow> = (0..shown).map(row).collect();
     let issues = |cycle: i64| Some(if cycle % period < warps { 0 } else { 3 });
-    rows.push(picture::row("scheduler", (0..CYCLES).map(issues), ""));
+    let mut rows: Vec<CellRow> = vec![picture::row("scheduler", (0..CYCLES).map(issues), "")];
+    rows.extend((0..shown).map(row));
     let cut = match warps - shown {
         0 => String::new(),
         more => format!(" {more} more warps are not drawn."),
@@ -180,12 +180,12 @@ mod tests {
             let Frame::Cells(cells) = cycles(warps, latency) else {
                 panic!("cycles are cells");
             };
-            let (last, all) = cells.rows.split_last().unwrap();
+            let (scheduler, all) = cells.rows.split_first().unwrap();
             for cycle in 0..CYCLES as usize {
                 let issuing = all
                     .iter()
                     .filter(|row| row.cells[cycle].as_ref().is_some_and(|cell| cell.kind == 0));
-                let busy = last.cells[cycle]
+                let busy = scheduler.cells[cycle]
                     .as_ref()
                     .is_some_and(|cell| cell.kind == 0);
                 assert_eq!(
