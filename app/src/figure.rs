@@ -122,6 +122,7 @@ impl<'a> Figure<'a> {
                     | Frame::Histogram(_)
                     | Frame::Scatter(_)
                     | Frame::Table(_)
+                    | Frame::Cells(_)
                     | Frame::Images(_)
                     | Frame::Graph(_)
                     | Frame::Timeline(_)

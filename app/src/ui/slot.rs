@@ -275,6 +275,7 @@ pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
+        | Frame::Cells(_)
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)

@@ -82,6 +82,7 @@ fn needed(panes: &[Pane]) -> (u16, u16) {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => (COLUMNS, ROWS),
     };

@@ -30,6 +30,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                 | Frame::Histogram(_)
                 | Frame::Scatter(_)
                 | Frame::Table(_)
+                | Frame::Cells(_)
                 | Frame::Images(_)
                 | Frame::Graph(_)
                 | Frame::Timeline(_)
