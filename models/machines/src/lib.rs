@@ -21,9 +21,11 @@ mod occupancy;
 mod pattern;
 mod picture;
 mod prefill_decode;
+mod random;
 mod roofline;
 mod sm_limits;
 mod steps;
+mod tensor_core;
 mod thread_index;
 mod transformer;
 mod transformer_flops;
@@ -48,6 +50,7 @@ pub use occupancy::Occupancy;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
 pub use sm_limits::SmLimits;
+pub use tensor_core::TensorCore;
 pub use thread_index::ThreadIndex;
 pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
@@ -91,6 +94,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(Divergence::new()?),
         Box::new(Waves::new()?),
         Box::new(kernel),
+        Box::new(TensorCore::new()?),
         Box::new(Intensity::new()?),
         Box::new(Roofline::new()?),
         Box::new(ActivationMemory::new()?),

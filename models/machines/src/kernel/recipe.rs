@@ -4,6 +4,7 @@ use mlsys_lab::frame::kernel::{self as frame, Fill, Order, Recipe};
 
 use super::types::{Scalar, Type};
 use super::{Argument, Kernel, Launch, Machine, NanWatch, Schedule, Values};
+use crate::random;
 
 /// Elements of all buffers together, and threads in flight, beyond which nobody steps through a launch: what going back
 /// needs is held in memory.
@@ -143,17 +144,10 @@ pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
 /// Numbers from 0 up to 1, or whole ones from 0 to 99.
 fn random(of: Scalar, seed: u64) -> impl FnMut(usize) -> f64 {
     move |index| {
-        // Splitmix64 of the place, so that an element does not depend on the size of its buffer.
-        let mut z = seed
-            .wrapping_mul(0xd134_2543_de82_ef95)
-            .wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
         if of.is_real() {
-            (z >> 40) as f64 / f64::from(1 << 24)
+            random::unit(seed, index as u64)
         } else {
-            (z >> 33) as f64 % 100.0
+            (random::bits(seed, index as u64) >> 33) as f64 % 100.0
         }
     }
 }

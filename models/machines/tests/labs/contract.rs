@@ -85,6 +85,15 @@ const CASES: &[(&str, &[&str])] = &[
     ),
     ("bank-conflicts", &[]),
     ("bank-conflicts", &["word_index=33*lane + 7"]),
+    ("tensor-core", &[]),
+    (
+        "tensor-core",
+        &["tile=4x4x4", "depth=5", "accumulate=fp16", "inputs=bf16"],
+    ),
+    (
+        "tensor-core",
+        &["depth=16384", "accumulate=fp16", "numbers=positive"],
+    ),
     ("divergence", &[]),
     (
         "divergence",

@@ -37,6 +37,7 @@ fn plugged(set: &[&str]) -> Result<RunData, LabError> {
     let lab = KernelLab::new().expect("the schema reads");
     let lab = lab.beside(Beside {
         classifier: Some(Box::new(Stub)),
+        ..Beside::default()
     });
     let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
     let mut data = RunData::default();
