@@ -11,6 +11,7 @@ mod commands;
 mod console;
 mod crc;
 mod devices;
+mod drafts;
 mod execute;
 mod exit;
 mod exports;

@@ -54,6 +54,11 @@ impl Paths {
         self.data.join("exports")
     }
 
+    /// The folder of texts that are being written.
+    pub fn drafts(&self) -> PathBuf {
+        self.data.join("drafts")
+    }
+
     /// The log of answers and progress.
     pub fn progress(&self) -> PathBuf {
         self.data.join("progress.jsonl")

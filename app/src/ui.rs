@@ -10,6 +10,7 @@ pub mod confirm;
 pub mod document;
 pub mod driver;
 pub mod earlier;
+pub mod editor;
 pub mod entry;
 pub mod fuzzy;
 pub mod history;

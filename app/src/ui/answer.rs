@@ -47,7 +47,9 @@ pub fn how(kind: &QuestionKind) -> &'static str {
         Asked::List => "numbers with commas between them; enter gives them",
         Asked::Expression => "an expression; enter gives it",
         Asked::Text => "a word or a short text; enter gives it",
-        Asked::Kernel { .. } => "the whole kernel; enter gives it",
+        Asked::Kernel { .. } => {
+            "answer @FILE, with the file that holds the kernel, or edit to write it; enter gives it"
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod course;
 mod dispatch;
 mod export;
 mod frame;
+mod kernel;
 mod lesson;
 mod mouse;
 mod news;
@@ -99,6 +100,19 @@ pub struct App {
     /// What was searched for last.
     searched: String,
     runs: u64,
+    /// How many kernels were tested.
+    attempts: u64,
+    /// What was cut or copied last from a text.
+    aside: String,
+    /// Whether the file of a text is followed.
+    drafts: Drafts,
+}
+
+/// Whether the file of a text is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drafts {
+    Closed,
+    Followed,
 }
 
 /// Whether instructors may see what students do not.
@@ -219,6 +233,9 @@ impl App {
             step_count: 10,
             searched: String::new(),
             runs: 0,
+            attempts: 0,
+            aside: String::new(),
+            drafts: Drafts::Closed,
         }
     }
 
@@ -247,12 +264,15 @@ impl App {
                 } else if let Some(entry) = self.page.as_mut().and_then(|page| page.entry.as_mut())
                 {
                     entry.paste(&text);
+                } else {
+                    return self.paste_into_editor(&text);
                 }
                 Vec::new()
             }
             Message::Resize { width, height } => {
                 self.size = (width, height);
                 self.keep_marked_in_view();
+                self.follow_cursor();
                 Vec::new()
             }
             Message::Background(background) => {
@@ -294,6 +314,12 @@ impl App {
             Message::Records(entries) => self.take_records(entries),
             Message::Fetched(fetched) => self.fetched(fetched),
             Message::Previewed(sight) => self.previewed(sight),
+            Message::Draft {
+                draft,
+                text,
+                whence,
+            } => self.take_draft(&draft, text, whence),
+            Message::Tried(tried) => self.tried(*tried),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
         }
     }

@@ -22,17 +22,31 @@ pub enum Command {
     ToTheEnd,
     /// Keep the pictures as they are while the run goes on, or let them catch up.
     Freeze,
-    /// Take the last turn of a knob back.
+    /// Take the last turn of a knob back, or the last change of a text.
     Undo,
-    /// Do the turn again that was taken back.
+    /// Do the turn or the change again that was taken back.
     Redo,
+    /// Write the kernel of the shown lab.
+    Edit,
+    /// Write the kernel in the learner's own editor.
+    Outside,
+    /// Begin a selection in the text, or end it.
+    Select,
+    /// Take the selection or a line out of the text.
+    Cut,
+    /// Take a copy of the selection or of a line.
+    CopyText,
+    /// Put in what was cut or copied.
+    PasteText,
+    /// Go to the next thing that is wrong with the text.
+    NextComplaint,
     /// Search the lesson, or filter the list of lessons.
     Search,
     /// Say what the terms on the screen mean.
     Glossary,
     /// Answer a question with yes.
     Yes,
-    /// Forget the run and put the knobs back.
+    /// Forget the run and put the knobs back; in a text, begin again with what stood there at first.
     Reset,
     /// End the run and keep what it has shown.
     Stop,
@@ -198,6 +212,8 @@ pub enum Place {
     Lab,
     /// The chosen picture of a lesson's lab.
     Picture,
+    /// A kernel being written.
+    Kernel,
     /// The help page.
     Help,
     /// The presets of a lab.
@@ -224,11 +240,12 @@ pub enum Place {
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Course,
         Self::Text,
         Self::Lab,
         Self::Picture,
+        Self::Kernel,
         Self::Help,
         Self::Presets,
         Self::Line,
@@ -249,6 +266,7 @@ impl Place {
             Self::Text => "text",
             Self::Lab => "lab",
             Self::Picture => "picture",
+            Self::Kernel => "kernel",
             Self::Help => "help",
             Self::Presets => "presets",
             Self::Line => "line",
@@ -311,6 +329,8 @@ pub enum Need {
     Free,
     /// There is a run to forget or a knob to put back.
     Changed,
+    /// The shown lab runs a kernel.
+    Kernel,
     /// The marked question has a hint that has not been shown.
     Hint,
     /// The lab has presets.
@@ -406,6 +426,7 @@ mod tests {
                     | Place::Filter
                     | Place::Rows
                     | Place::Glossary
+                    | Place::Kernel
             );
             assert_ne!(explained, letters_are_typed, "{place:?}");
             assert_eq!(find(Key::Ctrl('c'), place), Some(Command::Quit));

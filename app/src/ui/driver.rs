@@ -1,10 +1,12 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
+mod desk;
 mod events;
 #[cfg(test)]
 mod idle;
 mod inputs;
 mod options;
+mod outside;
 mod plain;
 mod pulse;
 mod records;
@@ -27,8 +29,10 @@ use super::terminal::{Guard, Screen};
 use super::theme::ColorDepth;
 use super::theme::choice::Decider;
 use super::view;
+use crate::drafts::Drafts;
 use crate::paths::Paths;
 use crate::progress_log::ProgressLog;
+use desk::Desk;
 use events::message_of;
 use inputs::Input;
 pub use options::{Broken, KnobTurn, Left, Opening, Options};
@@ -42,12 +46,23 @@ use watch::Watch;
 /// The state to begin with, where progress is kept, and what is to be done first.
 type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
 
+/// Whether what is done is somebody's progress.
+fn keeps(options: &Options) -> bool {
+    options.preview.is_none() && options.instructors == Instructors::Refused
+}
+
+/// Where texts that are written are kept: in the data folder, but not where nothing of anybody is.
+fn desk(options: &Options) -> Desk {
+    let kept = options.paths.as_ref().filter(|_| keeps(options));
+    Desk::new(kept.map_or_else(Drafts::passing, |paths| {
+        Drafts::kept(&paths.drafts(), &options.course.id)
+    }))
+}
+
 /// The state that options ask for, laid out for a size.
 fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let (log, progress, trouble) = match &options.paths {
-        Some(paths) if options.preview.is_none() && options.instructors == Instructors::Refused => {
-            ProgressLog::open(&paths.progress(), &options.course.id)
-        }
+        Some(paths) if keeps(options) => ProgressLog::open(&paths.progress(), &options.course.id),
         Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
     };
     let mut app = App::new(
@@ -80,6 +95,7 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
 pub fn run(mut options: Options) -> Result<Left, Broken> {
     let decider = options.appearance.decider;
     let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
+    let desk = desk(&options);
     let watch = options.preview.map(Watch::new);
     if let Some(watch) = &watch {
         app.preview = Some(Preview::new(watch.name()));
@@ -90,14 +106,17 @@ pub fn run(mut options: Options) -> Result<Left, Broken> {
     let mut terminal = Guard::take(move |sentence| {
         let _ = told.send(Input::Message(Message::NotSaved(sentence)));
     })?;
-    inputs::listen(&sender)?;
-    if let Some(watch) = watch {
-        watch::start(&sender, watch)?;
-    }
+    let keyboard = inputs::listen(&sender)?;
+    let tell = |sight| Input::Message(Message::Previewed(sight));
+    let _following = watch
+        .map(|watch| watch::start(&sender, watch, tell))
+        .transpose()?;
     let folder = options.paths.as_ref().map(Paths::runs);
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),
         log,
+        desk,
+        keyboard: Some(keyboard),
         exports: options.paths.as_ref().map(Paths::exports),
         done: None,
         lines: VecDeque::new(),
@@ -159,6 +178,8 @@ pub fn serve_run(
     let mut driver = Driver {
         runner: Runner::new(app.registry, runs, sender),
         log: None,
+        desk: Desk::new(Drafts::passing()),
+        keyboard: None,
         exports: None,
         done: None,
         lines: VecDeque::new(),

@@ -101,6 +101,7 @@ impl Entry {
                 self.text.drain(..self.cursor);
                 self.cursor = 0;
             }
+            Key::Shift(way) => return self.key(way.key()),
             Key::Ctrl(_)
             | Key::Tab
             | Key::BackTab

@@ -3,11 +3,12 @@
 use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
-    Answer, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Verdict,
+    Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Verdict,
 };
 use mlsys_lesson::{Event, Progress};
 
 use super::answer;
+use super::editor::{Known, Trial, TrialState, Tried, Try};
 use super::page::{Answered, CheckState, Page, Prediction};
 
 impl Page {
@@ -61,6 +62,58 @@ impl Page {
                 Err("there is nothing to answer here".to_owned())
             }
         }
+    }
+
+    /// Begins the tests of the kernel that answers a question.
+    pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<Try> {
+        let lesson = self.lesson.clone();
+        let question = lesson.blocks.get(block)?.as_question()?;
+        let known = Known::of(question, &self.env(&DeviceFacts::default()));
+        let trial = Trial {
+            attempt,
+            text: text.to_owned(),
+            state: TrialState::Going,
+        };
+        self.trials.insert(question.id.clone(), trial);
+        Some(Try {
+            attempt,
+            question: question.id.clone(),
+            text: text.to_owned(),
+            known,
+            lesson,
+        })
+    }
+
+    /// Takes in what came of the tests, unless others have begun since; what is no kernel is no answer.
+    pub fn end_trial(&mut self, tried: Tried) -> Option<Event> {
+        let trial = self.trials.get_mut(&tried.question)?;
+        if trial.attempt != tried.attempt || trial.state != TrialState::Going {
+            return None;
+        }
+        let feedback = tried.grade.feedback.unwrap_or_default();
+        let right = match tried.grade.verdict {
+            Verdict::Right => true,
+            Verdict::Wrong | Verdict::Recorded => false,
+            Verdict::Malformed => {
+                trial.state = TrialState::Refused(feedback);
+                return None;
+            }
+        };
+        trial.state = TrialState::Done(tried.cases);
+        let given = Answer::One(tried.text);
+        let answered = Answered {
+            given: given.clone(),
+            right,
+            feedback,
+        };
+        self.answers.insert(tried.question.clone(), answered);
+        Some(Event::AnswerGiven {
+            lesson: tried.lesson,
+            question: tried.question,
+            given,
+            right,
+            points: tried.grade.points,
+        })
     }
 
     /// Whether an answer is right and what to say to it; nothing if it is no answer to this question.
@@ -147,6 +200,16 @@ impl Page {
         self.hints.clone_from(&before.hints);
         for question in lesson.questions() {
             if let Some(answered) = before.answers.get(&question.id) {
+                if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                    // To test a kernel may take seconds: what was said of it stands until it is tested again.
+                    let answered = Answered {
+                        given: answered.given.clone(),
+                        right: answered.right,
+                        feedback: String::new(),
+                    };
+                    self.answers.insert(question.id.clone(), answered);
+                    continue;
+                }
                 // Graded afresh: the lesson may have changed since.
                 let grade = question.grade(&answered.given, &LessonEnv::new(), registry);
                 let answered = Answered {

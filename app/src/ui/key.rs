@@ -39,6 +39,39 @@ pub enum Key {
     Home,
     /// End.
     End,
+    /// A key that moves, with Shift: it selects where there is a text to select in.
+    Shift(Way),
+}
+
+/// A way in which a key moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+    /// Left.
+    Left,
+    /// Right.
+    Right,
+    /// To the beginning.
+    Home,
+    /// To the end.
+    End,
+}
+
+impl Way {
+    /// The key without Shift.
+    pub fn key(self) -> Key {
+        match self {
+            Self::Up => Key::Up,
+            Self::Down => Key::Down,
+            Self::Left => Key::Left,
+            Self::Right => Key::Right,
+            Self::Home => Key::Home,
+            Self::End => Key::End,
+        }
+    }
 }
 
 impl Key {
@@ -51,6 +84,19 @@ impl Key {
         // Keys with Alt are the terminal's or the window manager's, and no command of ours.
         if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::ALT) {
             return None;
+        }
+        let shifted = event.modifiers.contains(KeyModifiers::SHIFT);
+        let way = match event.code {
+            KeyCode::Up => Some(Way::Up),
+            KeyCode::Down => Some(Way::Down),
+            KeyCode::Left => Some(Way::Left),
+            KeyCode::Right => Some(Way::Right),
+            KeyCode::Home => Some(Way::Home),
+            KeyCode::End => Some(Way::End),
+            _ => None,
+        };
+        if let (true, Some(way)) = (shifted, way) {
+            return Some(Self::Shift(way));
         }
         Some(match event.code {
             KeyCode::Char(c) if event.modifiers.contains(KeyModifiers::CONTROL) => {
@@ -81,6 +127,7 @@ impl fmt::Display for Key {
         match self {
             Self::Char(' ') => f.write_str("space"),
             Self::Char(c) => write!(f, "{c}"),
+            Self::Ctrl(' ') => f.write_str("ctrl-space"),
             Self::Ctrl(c) => write!(f, "ctrl-{c}"),
             Self::Enter => f.write_str("enter"),
             Self::Esc => f.write_str("esc"),
@@ -96,6 +143,7 @@ impl fmt::Display for Key {
             Self::PageDown => f.write_str("pgdn"),
             Self::Home => f.write_str("home"),
             Self::End => f.write_str("end"),
+            Self::Shift(way) => write!(f, "shift-{}", way.key()),
         }
     }
 }

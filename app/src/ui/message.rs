@@ -12,6 +12,7 @@ use mlsys_lesson::Event;
 
 use super::app::Mouse;
 use super::command;
+use super::editor::{Draft, Tried, Try, Whence};
 use super::key::Key;
 use super::preview::Sight;
 use super::records::{Entry, Fetched, Wanted};
@@ -88,6 +89,17 @@ pub enum Message {
     Fetched(Result<Box<Fetched>, String>),
     /// The lesson file that is followed has changed.
     Previewed(Sight),
+    /// What is kept of a text that is being written, or what another program has saved of it.
+    Draft {
+        /// Which text.
+        draft: Draft,
+        /// What it is; nothing if it was never kept.
+        text: Option<String>,
+        /// Where it comes from.
+        whence: Whence,
+    },
+    /// The tests of a kernel are over.
+    Tried(Box<Tried>),
     /// The system asks the program to end.
     Terminate,
 }
@@ -128,6 +140,16 @@ pub enum Effect {
     Copy(String),
     /// Append to the learner's progress.
     Save(Event),
+    /// Tell what is kept of a text, and whatever another program saves of it until the next one is opened.
+    OpenDraft(Draft),
+    /// Follow no text any more.
+    CloseDraft,
+    /// Keep a text as it is typed.
+    KeepDraft(Draft, String),
+    /// Open a text in the learner's own editor.
+    EditOutside(Draft, String),
+    /// Run the tests of a kernel.
+    Try(Box<Try>),
     /// Write a picture into files of its own.
     Export(Box<Export>),
     /// Stop as a job of the shell.

@@ -10,6 +10,7 @@ use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Answer, Block, Event, LabDirective, Lesson, Predict, Question, Target};
 
+use super::editor::{Editor, Trial};
 use super::entry::Entry;
 use super::message::Effect;
 use super::panel::View;
@@ -36,6 +37,10 @@ pub struct Page {
     pub scroll: usize,
     /// What is being typed.
     pub entry: Option<Entry>,
+    /// The kernel that is being written.
+    pub editor: Option<Box<Editor>>,
+    /// Tests of kernels, by question.
+    pub trials: BTreeMap<String, Trial>,
     /// Answers by question.
     pub answers: BTreeMap<String, Answered>,
     /// Predictions by their ids.
@@ -148,6 +153,8 @@ impl Page {
             marked: None,
             scroll: 0,
             entry: None,
+            editor: None,
+            trials: BTreeMap::new(),
             answers: BTreeMap::new(),
             predictions: BTreeMap::new(),
             hints: BTreeMap::new(),
@@ -374,6 +381,7 @@ fn slot(directive: &LabDirective, seed: u64, registry: &'static Registry) -> Opt
         retired: 0,
         begun_with: Vec::new(),
         reference: None,
+        edited: None,
         device: None,
         replay: None,
         explored: false,

@@ -1,5 +1,6 @@
 //! One lab of the open lesson: its knobs, its run, and what the run has shown.
 
+mod kernel;
 mod knob;
 mod notch;
 mod rate;
@@ -21,6 +22,7 @@ use super::history::History;
 use super::panel::{Focus, Origin, Scene, View};
 use super::records::Replay;
 use crate::figure::kernel::Walk;
+pub use kernel::Edited;
 pub use knob::Knob;
 pub use rate::Rate;
 
@@ -66,6 +68,8 @@ pub struct Slot {
     pub begun_with: Vec<(String, Value)>,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
+    /// The learner's own text in the place of a kernel.
+    pub edited: Option<Edited>,
     /// The device of the newest run.
     pub device: Option<DeviceId>,
     /// The recorded run that is shown in place of one, which never counts.
@@ -121,6 +125,12 @@ impl State {
 impl Slot {
     /// The parameters of the next run, knobs included.
     pub fn params(&self) -> Result<Params, Vec<ParamError>> {
+        let settings = self.with_own_text(self.turned());
+        Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+    }
+
+    /// What the lesson sets, with the knobs as they are turned.
+    fn turned(&self) -> Settings {
         let mut settings = self.settings.clone();
         for knob in &self.knobs {
             if let Some(value) = &knob.value
@@ -129,7 +139,7 @@ impl Slot {
                 settings = settings.turned(self.schema, &knob.name, value.clone());
             }
         }
-        Params::resolve(self.schema, &settings, Tables::builtin(), Some(self.seed))
+        settings
     }
 
     /// How many steps the run will do: what a change during the run said last, else the parameter.
@@ -182,7 +192,8 @@ impl Slot {
         }
         self.frozen = None;
         self.state = State::Running;
-        self.explored = self.knobs.iter().any(|knob| knob.value != knob.initial);
+        self.explored =
+            self.edited.is_some() || self.knobs.iter().any(|knob| knob.value != knob.initial);
         self.elapsed = Duration::ZERO;
         self.pictured = Duration::ZERO;
         self.rate = Rate::default();

@@ -72,6 +72,11 @@ pub trait Screen {
         Ok(())
     }
 
+    /// Gives the terminal to somebody else's work and takes it again; where there is none, only works.
+    fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        Ok(work())
+    }
+
     /// Draws everything anew with the next frame, whatever became of the terminal while we did not run.
     fn take_again(&mut self) -> io::Result<()>;
 }
@@ -173,6 +178,13 @@ impl Screen for Guard {
     #[cfg(not(unix))]
     fn stop_job(&mut self) -> io::Result<Stop> {
         Ok(Stop::NoShell)
+    }
+
+    fn lend<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        give_back();
+        let done = work();
+        self.take_again()?;
+        Ok(done)
     }
 
     fn take_again(&mut self) -> io::Result<()> {

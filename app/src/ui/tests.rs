@@ -1,6 +1,7 @@
 //! The app by key scripts: what a learner types, what is asked for outside, what the screen says.
 
 mod charts;
+mod kernel;
 mod line;
 mod mouse;
 mod pages;

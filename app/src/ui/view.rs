@@ -2,6 +2,7 @@
 
 mod bars;
 pub mod course;
+pub mod editor;
 mod footer;
 mod glossary;
 pub mod help;

@@ -6,6 +6,7 @@
 )]
 
 mod jobs;
+mod kernel;
 mod looks;
 mod mouse;
 mod preview;

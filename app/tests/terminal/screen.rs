@@ -119,6 +119,17 @@ impl Screen {
         String::from_utf8_lossy(&self.seen).into_owned()
     }
 
+    /// Where this one keeps its data.
+    pub(crate) fn data(&self) -> &std::path::Path {
+        &self.data
+    }
+
+    /// Ends the program as nothing can prepare for.
+    pub(crate) fn kill(mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.child.wait();
+    }
+
     /// Forgets what has come, so that only what is drawn anew is seen.
     pub(crate) fn forget(&mut self) {
         self.seen.clear();

@@ -103,6 +103,11 @@ impl Kernel {
     }
 }
 
+/// The text of a built-in kernel.
+pub fn example(name: &str) -> Option<&'static str> {
+    examples::Example::of(name).map(|example| example.source)
+}
+
 /// Sectors, lines and bytes used of one warp's access, for a test that counts them another way.
 #[cfg(test)]
 pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {

@@ -119,6 +119,10 @@ impl App {
                 slot.is_some_and(is_changed),
                 "nothing to reset: nothing has run and no knob was turned",
             ),
+            Need::Kernel => met(
+                slot.is_some_and(|slot| slot.kernel().is_some()),
+                "the shown lab runs no kernel",
+            ),
             Need::Hint => hint(page),
             Need::Instructor => met(
                 self.preview.is_some() || self.instructors == Instructors::Admitted,
@@ -201,6 +205,8 @@ fn elsewhere(command: Command, ground: Place) -> String {
         "for this go to the picture: tab"
     } else if at(Place::Text) {
         "for this go to the text: tab"
+    } else if at(Place::Kernel) {
+        "only in a kernel that is being written: t opens a lab's, enter a question's"
     } else if at(Place::Course) {
         "for this go back to the course: esc"
     } else {
@@ -228,7 +234,7 @@ fn activity(page: Option<&Page>) -> Result<(), String> {
 
 fn is_changed(slot: &Slot) -> bool {
     let turned = slot.knobs.iter().any(|knob| knob.value != knob.initial);
-    turned || slot.state != State::Ready
+    turned || slot.edited.is_some() || slot.state != State::Ready
 }
 
 fn hint(page: Option<&Page>) -> Result<(), String> {

@@ -21,6 +21,7 @@ impl App {
     pub fn ground(&self) -> Place {
         match &self.page {
             None => Place::Course,
+            Some(page) if page.editor.is_some() => Place::Kernel,
             Some(page) => match page.side {
                 Side::Text => Place::Text,
                 Side::Lab => Place::Lab,
@@ -38,10 +39,17 @@ impl App {
         if typing && !matches!(key, Key::Ctrl('c' | 'z')) {
             return self.typed(key);
         }
-        match (command::find(key, self.place()), self.overlay.is_some()) {
+        let place = self.place();
+        // Shift means nothing where there is no text to select in.
+        let key = match key {
+            Key::Shift(way) if place != Place::Kernel => way.key(),
+            key => key,
+        };
+        match (command::find(key, place), place) {
             (Some(command), _) => self.dispatch(command),
-            (None, true) => self.overlay_key(key),
-            (None, false) => Vec::new(),
+            (None, Place::Kernel) => self.editor_key(key),
+            (None, _) if self.overlay.is_some() => self.overlay_key(key),
+            (None, _) => Vec::new(),
         }
     }
 
@@ -62,12 +70,23 @@ impl App {
             Command::Run if self.place() == Place::Records => {
                 return self.fetch_marked(Purpose::Replay);
             }
+            Command::Run if self.ground() == Place::Kernel => return self.run_written(),
             Command::Run if self.plays_kernel() => self.play_kernel(),
             Command::Run => return self.run_or_pause(),
             Command::Step => return self.step(1),
             Command::Steps => self.ask_for_steps(),
             Command::ToTheEnd => return self.run_to_the_end(),
             Command::Freeze => return self.freeze(),
+            Command::Undo if self.ground() == Place::Kernel => return self.undo_typing(),
+            Command::Redo if self.ground() == Place::Kernel => return self.redo_typing(),
+            Command::Reset if self.ground() == Place::Kernel => return self.start_over(),
+            Command::Edit => return self.edit_kernel(),
+            Command::Outside => return self.edit_outside(),
+            Command::Select => self.toggle_selection(),
+            Command::Cut => return self.cut_text(),
+            Command::CopyText => return self.copy_text(),
+            Command::PasteText => return self.paste_text(),
+            Command::NextComplaint => self.next_complaint(),
             Command::Undo => return self.undo(),
             Command::Redo => return self.redo(),
             Command::Search => self.open_search(),
@@ -158,6 +177,8 @@ impl App {
     fn back(&mut self) -> Vec<Effect> {
         if self.overlay.is_some() {
             self.leave_overlay();
+        } else if self.editor().is_some() {
+            self.leave_editor();
         } else if !self.leave_picture() {
             return self.ask_to_leave();
         }

@@ -2,9 +2,9 @@
 
 use mlsys_lab::control;
 use mlsys_lesson::Event;
-use mlsys_lesson::{Block, PredictKind};
+use mlsys_lesson::{Asked, Block, PredictKind};
 
-use super::App;
+use super::{App, Drafts};
 use crate::session::Panels;
 use crate::ui::answer::{self, Options};
 use crate::ui::command::Motion;
@@ -88,8 +88,13 @@ impl App {
 
     /// Leaves the lesson; a run ends, everything shown and answered is kept.
     pub(super) fn leave(&mut self) -> Vec<Effect> {
-        let effects = self.abandon();
-        if let Some(page) = self.page.take() {
+        let mut effects = self.abandon();
+        if self.drafts == Drafts::Followed {
+            self.drafts = Drafts::Closed;
+            effects.push(Effect::CloseDraft);
+        }
+        if let Some(mut page) = self.page.take() {
+            page.editor = None;
             self.kept.insert(page.lesson.front.id.to_string(), page);
         }
         effects
@@ -120,6 +125,11 @@ impl App {
                     answer::reopened(&made.given, lettered)
                 });
                 page.entry = Some(Entry::new(For::Block(block), text));
+            }
+            Some(Block::Question(question))
+                if matches!(question.kind.asked(), Asked::Kernel { .. }) =>
+            {
+                return self.edit_answer(block);
             }
             Some(Block::Question(question)) => {
                 let lettered = if question.shown_choices(&page.lesson.front.id).is_empty() {

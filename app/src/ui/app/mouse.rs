@@ -74,6 +74,7 @@ impl App {
         }
         match hit {
             Hit::Over(entry) => return self.click_over(entry),
+            Hit::Kernel(line, column) => self.put_text_cursor(line, column),
             Hit::Beside => self.overlay = None,
             Hit::Lesson(index) if self.chosen == index => return self.open_chosen(),
             Hit::Lesson(index) => self.chosen = index,
@@ -220,6 +221,7 @@ impl App {
                 }
             }
             Hit::Knob(_) => self.move_lab(motion),
+            Hit::Kernel(..) => self.move_text_cursor(motion, NOTCH),
             Hit::Picture(0, Some(_)) => self.inspect(match motion {
                 Motion::Up | Motion::PageUp | Motion::Top => Inspect::Closer,
                 Motion::Down | Motion::PageDown | Motion::Bottom => Inspect::Wider,

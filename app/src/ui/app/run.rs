@@ -67,6 +67,7 @@ impl App {
             slot.state = State::Ready;
             slot.explored = false;
             slot.reset_knobs();
+            slot.edited = None;
         }
         effects.extend(self.start_instant());
         effects
@@ -102,6 +103,24 @@ impl App {
         } else {
             Vec::new()
         }
+    }
+
+    /// Runs a lab whose kernel was changed, in place of the run of it that may go on.
+    pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match self.active {
+            Some(active) if active.slot == place => effects.extend(self.abandon()),
+            Some(_) => {
+                self.notice = Some("another lab is still running: x ends it".to_owned());
+                return effects;
+            }
+            None => {}
+        }
+        if let Some(page) = self.page.as_mut() {
+            page.current = place;
+        }
+        effects.extend(self.start(How::Run));
+        effects
     }
 
     pub(super) fn turn_knob(&mut self, notches: i32) -> Vec<Effect> {

@@ -3,7 +3,13 @@
 use super::{Binding, Place, TABLE};
 
 /// The pages, as against what lies over them.
-const PAGES: [Place; 4] = [Place::Course, Place::Text, Place::Lab, Place::Picture];
+const PAGES: [Place; 5] = [
+    Place::Course,
+    Place::Text,
+    Place::Lab,
+    Place::Picture,
+    Place::Kernel,
+];
 
 /// Rows that hold at the same places, and the words for these.
 pub struct Section {
@@ -46,7 +52,8 @@ fn title(row: &Binding) -> String {
             let over: Vec<&str> = row.places.iter().map(|place| place.word()).collect();
             format!("Over a page: {}", over.join(", "))
         }
-        pages if pages.len() == PAGES.len() => "On every page".to_owned(),
+        ["course", "text", "lab", "picture", ..] => "On every page".to_owned(),
+        ["kernel"] => "In a kernel that is being written".to_owned(),
         ["text", "lab", "picture"] => "In a lesson".to_owned(),
         pages => format!("On a page: {}", pages.join(", ")),
     }

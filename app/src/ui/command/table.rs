@@ -6,14 +6,19 @@ use super::{Binding, Choice, Command, Inspect, Motion, Need, Place, Rank};
 use crate::ui::key::Key;
 
 use Place::{
-    Confirm, Course, Filter, Glossary, Help, Lab, Line, Palette, Picture, Presets, Records, Rows,
-    Search, Steps, Text,
+    Confirm, Course, Filter, Glossary, Help, Kernel, Lab, Line, Palette, Picture, Presets, Records,
+    Rows, Search, Steps, Text,
 };
 
 const READING: &[Place] = &[Text, Lab, Picture];
 const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 /// What lies over the page and holds a list, beside a field that takes the letters.
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
+const ANYWHERE: &[Place] = &[
+    Course, Text, Lab, Picture, Kernel, Help, Presets, Line, Palette, Confirm, Steps, Search,
+    Filter, Rows, Glossary, Records,
+];
+/// The same but for the text that takes all letters.
 const ALL: &[Place] = &[
     Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter, Rows,
     Glossary, Records,
@@ -587,6 +592,120 @@ pub const TABLE: &[Binding] = &[
     )
     .needs(&[Need::Hint]),
     row(
+        Command::Edit,
+        &[Key::Char('t')],
+        READING,
+        "edit kernel",
+        "write the shown lab's kernel and run it as it is written",
+    )
+    .needs(&[Need::Kernel]),
+    row(
+        Command::Run,
+        &[Key::Ctrl('s')],
+        &[Kernel],
+        "run",
+        "run the tests of the kernel that answers a question, or the lab with the kernel as it stands",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Back,
+        &[Key::Esc],
+        &[Kernel],
+        "leave",
+        "leave the kernel; its text is kept",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Undo,
+        &[Key::Ctrl('u')],
+        &[Kernel],
+        "undo",
+        "take the last change of the text back",
+    )
+    .rank(Rank::First),
+    row(
+        Command::Redo,
+        &[Key::Ctrl('r')],
+        &[Kernel],
+        "redo",
+        "do the change again that was taken back",
+    ),
+    row(
+        Command::NextComplaint,
+        &[Key::Ctrl('n')],
+        &[Kernel],
+        "next error",
+        "go to the next thing that is wrong with the text",
+    ),
+    row(
+        Command::Outside,
+        &[Key::Ctrl('o')],
+        &[Kernel],
+        "own editor",
+        "open the text in the editor that VISUAL or EDITOR names",
+    ),
+    row(
+        Command::Hint,
+        &[Key::Ctrl('t')],
+        &[Kernel],
+        "hint",
+        "show one more hint for the question that the kernel answers",
+    )
+    .needs(&[Need::Hint]),
+    row(
+        Command::Reset,
+        &[Key::Ctrl('b')],
+        &[Kernel],
+        "begin again",
+        "go back to the text that stood there at first; undo brings yours back",
+    ),
+    row(
+        Command::Select,
+        &[Key::Ctrl(' ')],
+        &[Kernel],
+        "select",
+        "begin a selection, which moving extends, or end it; shift and the arrows select too",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::Cut,
+        &[Key::Ctrl('x')],
+        &[Kernel],
+        "cut",
+        "take out the selection, or the whole line",
+    ),
+    row(
+        Command::CopyText,
+        &[Key::Ctrl('y')],
+        &[Kernel],
+        "copy",
+        "copy the selection, or the whole line",
+    )
+    .rank(Rank::Rare),
+    row(
+        Command::PasteText,
+        &[Key::Ctrl('v')],
+        &[Kernel],
+        "paste",
+        "put in what was cut or copied last",
+    ),
+    row(
+        Command::Help,
+        &[Key::Ctrl('g')],
+        &[Kernel],
+        "help",
+        "show all keys, or leave them",
+    )
+    .rank(Rank::Kept),
+    row(
+        Command::Palette,
+        &[Key::Ctrl('p')],
+        &[Kernel],
+        "find",
+        "find a command, lesson, lab or run by some of its letters",
+    )
+    .rank(Rank::Rare),
+    row(
         Command::NextPanel,
         &[Key::Char('v')],
         READING,
@@ -825,7 +944,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Quit,
         &[Key::Ctrl('c')],
-        ALL,
+        ANYWHERE,
         "quit",
         "leave mlsys from anywhere",
     )
@@ -833,7 +952,7 @@ pub const TABLE: &[Binding] = &[
     row(
         Command::Suspend,
         &[Key::Ctrl('z')],
-        ALL,
+        ANYWHERE,
         "suspend",
         "stop as a job of the shell; fg brings it back",
     )

@@ -1,11 +1,13 @@
 //! What stands in the card of a lab, a prediction, a question or a note.
 
-use mlsys_lesson::{Asked, LabDirective, Notes, Predict, PredictKind, Question};
+use mlsys_lesson::{Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question};
 use ratatui::style::Modifier;
+use ratatui::text::Line;
 
 use super::card::Card;
 use super::instructor;
 use crate::ui::answer;
+use crate::ui::editor::TrialState;
 use crate::ui::slot::State;
 
 impl Card<'_> {
@@ -96,7 +98,17 @@ impl Card<'_> {
         self.head(
             &format!("QUESTION {}", question.id),
             points,
-            "enter: answer  h: hint",
+            match question.kind.asked() {
+                Asked::Kernel { .. } => "enter: write the kernel  h: hint",
+                Asked::Numeric { .. }
+                | Asked::Choice { .. }
+                | Asked::Multiple { .. }
+                | Asked::Match { .. }
+                | Asked::Order { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text => "enter: answer  h: hint",
+            },
         );
         self.prose(&question.prompt);
         let options = answer::options(&self.page.lesson, question);
@@ -113,9 +125,7 @@ impl Card<'_> {
             starter: Some(text),
         } = question.kind.asked()
         {
-            for line in text.lines() {
-                self.line(format!("  {line}"), theme.text);
-            }
+            self.code(&text);
         }
         let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
         for (index, hint) in question.hints.iter().take(shown).enumerate() {
@@ -134,14 +144,54 @@ impl Card<'_> {
             } else {
                 (self.look.glyphs.wrong, theme.bad, "not yet")
             };
-            let given = answer::spelled(&answered.given, |text| question.label(text));
-            self.line(format!("{sign} {word}: {given}"), style);
-            if !answered.feedback.is_empty() {
+            if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                self.line(format!("{sign} {word}"), style);
+                self.cases(question);
+            } else {
+                let given = answer::spelled(&answered.given, |text| question.label(text));
+                self.line(format!("{sign} {word}: {given}"), style);
+            }
+            let trial = self.page.trials.get(&question.id);
+            let is_told = trial.is_some_and(|trial| trial.repeats(&answered.feedback));
+            if !answered.feedback.is_empty() && !is_told {
                 self.prose(&answered.feedback);
             }
             if let (true, Some(explain)) = (answered.right, &question.explain) {
                 self.prose(explain);
             }
+        }
+    }
+}
+
+impl Card<'_> {
+    /// A kernel's lines as they are: what does not fit is cut, as it is in the editor.
+    fn code(&mut self, text: &str) {
+        for line in text.lines() {
+            let mut line = Line::styled(format!("  {line}"), self.look.theme.code);
+            line.spans.insert(0, self.bar());
+            self.lines.push(line);
+        }
+    }
+
+    /// What came of the tests of a kernel.
+    fn cases(&mut self, question: &Question) {
+        let trial = self.page.trials.get(&question.id).map(|trial| &trial.state);
+        let Some(TrialState::Done(cases)) = trial else {
+            return;
+        };
+        let (theme, glyphs) = (&self.look.theme, &self.look.glyphs);
+        for case in cases {
+            let (sign, style, how) = match &case.result {
+                CaseResult::Passed(costs) if costs.is_empty() => {
+                    (glyphs.right, theme.good, String::new())
+                }
+                CaseResult::Passed(costs) => {
+                    (glyphs.right, theme.good, format!(" ({})", costs.join("; ")))
+                }
+                CaseResult::Failed(how) => (glyphs.wrong, theme.bad, format!(": {how}")),
+                CaseResult::NotRun => (glyphs.open, theme.dim, ": not run".to_owned()),
+            };
+            self.say(&[(format!("{sign} {}", case.name), style), (how, theme.text)]);
         }
     }
 }

@@ -41,7 +41,7 @@ impl<'a> Card<'a> {
         self.page.marked == Some(self.block)
     }
 
-    fn bar(&self) -> Span<'static> {
+    pub(super) fn bar(&self) -> Span<'static> {
         let theme = &self.look.theme;
         if self.is_marked() && self.page.side == Side::Text {
             Span::styled(format!("{} ", self.look.glyphs.vertical), theme.focus)

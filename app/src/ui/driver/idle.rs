@@ -9,10 +9,12 @@ use mlsys_lesson::Progress;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
+use super::desk::Desk;
 use super::inputs::Input;
 use super::pulse::Pulse;
 use super::runs::Runner;
 use super::{App, Driver, Message, Screen};
+use crate::drafts::Drafts;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
 use crate::ui::terminal::Stop;
@@ -76,6 +78,8 @@ impl Loop {
             runner: Runner::new(registry, None, sender.clone()),
             log: None,
             exports: None,
+            desk: Desk::new(Drafts::passing()),
+            keyboard: None,
             done: None,
             lines: VecDeque::new(),
         };

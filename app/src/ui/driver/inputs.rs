@@ -21,6 +21,8 @@ pub enum Input {
     Line(Option<String>),
     /// The terminal has answered all that it was asked.
     Answered,
+    /// The file of the text that is being written has changed.
+    DraftSaved,
     /// Somebody outside wants the program to stop as a job of the shell.
     StopJob,
     /// The program goes on after it was stopped, whoever stopped it.
@@ -49,8 +51,21 @@ impl Drop for LastWord {
     }
 }
 
+#[cfg(unix)]
+pub use unix::Keyboard;
+
+/// The keys; elsewhere nobody can borrow them.
+#[cfg(not(unix))]
+pub struct Keyboard;
+
+#[cfg(not(unix))]
+impl Keyboard {
+    /// Nothing is lent.
+    pub fn lend(&mut self) {}
+}
+
 /// Starts listening to the terminal and to the system.
-pub fn listen(outbox: &Outbox) -> io::Result<()> {
+pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
     #[cfg(unix)]
     return unix::listen(outbox);
     #[cfg(not(unix))]
@@ -64,6 +79,7 @@ pub fn listen(outbox: &Outbox) -> io::Result<()> {
             }
         }
     })
+    .map(|()| Keyboard)
 }
 
 fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {

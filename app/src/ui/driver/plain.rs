@@ -2,16 +2,17 @@
 
 mod dispatch;
 mod doing;
+mod kernel;
 mod lines;
 mod reading;
 mod settle;
 
 use std::io::{self, Write};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::inputs::{self, Input};
 use super::runs::Runner;
-use super::{Broken, Driver, Left, Options, Pulse, state};
+use super::{Broken, Driver, Left, Options, Pulse, desk, state};
 use crate::paths::Paths;
 use crate::ui::app::{App, Tempo};
 use crate::ui::message::Message;
@@ -40,10 +41,11 @@ pub fn run_plain(
 ) -> Result<Left, Broken> {
     let folder = options.paths.as_ref().map(Paths::runs);
     let exports = options.paths.as_ref().map(Paths::exports);
+    let desk = desk(&options);
     let (mut app, log, effects) = state(&mut options, SIZE)?;
     app.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
-    lines::listen(&sender)?;
+    let go_on = lines::listen(&sender)?;
     inputs::probe_devices(&sender);
     let mut talk = Talk {
         driver: Driver {
@@ -52,12 +54,15 @@ pub fn run_plain(
             done: None,
             lines: Default::default(),
             exports,
+            desk,
+            keyboard: None,
         },
         app,
         inbox,
         out,
         prompt,
         at: None,
+        go_on,
     };
     let ended = talk.begin(effects).and_then(|()| talk.serve());
     // However it ends, the record of a run that goes on is closed.
@@ -95,6 +100,8 @@ struct Talk<'a> {
     prompt: Prompt,
     /// The block of the lesson that was read last.
     at: Option<usize>,
+    /// Lets lines be read again after the terminal was an editor's.
+    go_on: Sender<()>,
 }
 
 impl Talk<'_> {

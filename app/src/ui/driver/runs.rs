@@ -1,6 +1,7 @@
 //! The run that is going on, and its record on disk.
 
 use std::path::PathBuf;
+use std::thread;
 use std::time::Instant;
 
 use mlsys_lab::control::{Command, Limits, StopReason};
@@ -13,6 +14,7 @@ use crate::record::{About, Record};
 use crate::replay::Replayed;
 use crate::session::{Outcome, Panels, Session};
 use crate::ui::app::App;
+use crate::ui::editor::Try;
 use crate::ui::message::{Message, ReplayStart, Start};
 use crate::ui::records::Wanted;
 
@@ -122,6 +124,27 @@ impl Runner {
                 });
                 None
             }
+        }
+    }
+
+    /// Where whoever works beside the loop says what came of it.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Runs the tests of a kernel beside the loop.
+    pub fn try_kernel(&self, tried: Try) {
+        let (outbox, registry) = (self.outbox.clone(), self.registry);
+        let spawned = thread::Builder::new()
+            .name("tests".to_owned())
+            .spawn(move || {
+                if let Some(tried) = tried.run(registry) {
+                    let _ = outbox.send(Input::Message(Message::Tried(Box::new(tried))));
+                }
+            });
+        if let Err(error) = spawned {
+            let why = format!("the tests cannot be run: {error}");
+            let _ = self.outbox.send(Input::Message(Message::NotSaved(why)));
         }
     }
 

@@ -7,13 +7,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Instant, SystemTime};
 
 use super::Left;
-use super::inputs::Input;
+use super::desk::Desk;
+use super::inputs::{Input, Keyboard};
+use super::outside;
 use super::pulse::Pulse;
 use super::runs::Runner;
 use crate::exports::{self, Export};
 use crate::paths::NoDataFolder;
 use crate::progress_log::ProgressLog;
 use crate::ui::app::{App, Restless};
+use crate::ui::editor::Draft;
 use crate::ui::message::{Effect, Message};
 use crate::ui::terminal::{Screen, Stop};
 use crate::ui::view;
@@ -24,6 +27,10 @@ pub(super) struct Driver {
     pub(super) log: Option<ProgressLog>,
     /// Where pictures are written, if anywhere.
     pub(super) exports: Option<PathBuf>,
+    /// The texts that are being written.
+    pub(super) desk: Desk,
+    /// The keys, which an editor of the learner's own may borrow.
+    pub(super) keyboard: Option<Keyboard>,
     pub(super) done: Option<Left>,
     /// Lines that were typed where there is no screen and that nobody has taken yet; none when there are no more.
     pub(super) lines: VecDeque<Option<String>>,
@@ -119,6 +126,10 @@ impl Driver {
                 }
                 self.feed(app, terminal, message)?;
             }
+            Input::DraftSaved => match self.desk.saved() {
+                Some(message) => self.feed(app, terminal, message)?,
+                None => return Ok(false),
+            },
             Input::StopJob => self.carry_out(vec![Effect::Suspend], app, terminal)?,
             Input::Continued => terminal.take_again()?,
         }
@@ -158,6 +169,35 @@ impl Driver {
         }
     }
 
+    /// Gives the terminal to the learner's own editor, and takes what it has saved.
+    fn edit_outside(
+        &mut self,
+        draft: &Draft,
+        text: &str,
+        app: &mut App,
+        terminal: &mut impl Screen,
+    ) -> io::Result<()> {
+        let path = self.desk.path(draft);
+        let ended = match self.desk.keep(draft, text) {
+            Ok(()) => {
+                let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
+                terminal.lend(|| outside::edit(&path))?
+            }
+            Err(error) => Err(format!("the text cannot be put into a file: {error}")),
+        };
+        match ended {
+            Ok(()) => match self.desk.saved() {
+                Some(message) => self.feed(app, terminal, message),
+                None => Ok(()),
+            },
+            Err(why) => {
+                // An editor that ends with an error, as on purpose some can, has not changed anything.
+                let _ = self.desk.keep(draft, text);
+                self.feed(app, terminal, Message::NotSaved(why))
+            }
+        }
+    }
+
     pub(super) fn carry_out(
         &mut self,
         effects: Vec<Effect>,
@@ -192,6 +232,21 @@ impl Driver {
                         app.update(Message::NotSaved(format!("progress is not kept: {error}")));
                     }
                 }
+                Effect::OpenDraft(draft) => {
+                    let message = self.desk.open(draft, self.runner.outbox());
+                    self.feed(app, terminal, message)?;
+                }
+                Effect::CloseDraft => self.desk.close(),
+                Effect::KeepDraft(draft, text) => {
+                    if let Err(error) = self.desk.keep(&draft, &text) {
+                        let why = format!("what you write is not kept: {error}");
+                        app.update(Message::NotSaved(why));
+                    }
+                }
+                Effect::EditOutside(draft, text) => {
+                    self.edit_outside(&draft, &text, app, terminal)?;
+                }
+                Effect::Try(tried) => self.runner.try_kernel(*tried),
                 Effect::Export(export) => {
                     let sentence = self.export(&export);
                     app.update(Message::Exported(sentence));

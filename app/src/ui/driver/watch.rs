@@ -8,12 +8,12 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::Outbox;
 use super::inputs::Input;
-use crate::ui::message::Message;
 use crate::ui::preview::Sight;
 
 /// Time from look to look: what an author has saved is on the screen within two of them.
@@ -26,11 +26,11 @@ const PATIENCE: u32 = 4;
 const COARSEST_DATE: Duration = Duration::from_secs(3);
 
 /// The files to follow and how to read them.
-pub struct Follow {
+pub struct Follow<T = Sight> {
     /// What the author wrote; the first of them must be there.
     pub files: Vec<PathBuf>,
     /// Reads them.
-    pub read: Box<dyn Fn() -> Sight + Send>,
+    pub read: Box<dyn Fn() -> T + Send>,
 }
 
 /// What tells one state of a file from another without reading it.
@@ -42,8 +42,8 @@ struct Stamp {
 }
 
 /// What was last seen at the paths.
-pub struct Watch {
-    follow: Follow,
+pub struct Watch<T = Sight> {
+    follow: Follow<T>,
     /// The stamps at the last look, for files that were there.
     seen: Vec<Option<Stamp>>,
     /// The bytes that were last read and told.
@@ -54,9 +54,9 @@ pub struct Watch {
     waited: u32,
 }
 
-impl Watch {
+impl<T> Watch<T> {
     /// Watches files whose present content is known.
-    pub fn new(follow: Follow) -> Self {
+    pub fn new(follow: Follow<T>) -> Self {
         let files = &follow.files;
         Self {
             seen: files.iter().map(stamp).collect(),
@@ -74,12 +74,12 @@ impl Watch {
     }
 
     /// Reads the files as they stand.
-    pub fn read(&self) -> Sight {
+    pub fn read(&self) -> T {
         (self.follow.read)()
     }
 
     /// Looks once; what is to be told, if the files have come to rest with another content than before.
-    pub fn look(&mut self) -> Option<Sight> {
+    pub fn look(&mut self) -> Option<T> {
         let now: Vec<_> = self.follow.files.iter().map(stamp).collect();
         if now != self.seen {
             self.seen = now;
@@ -147,23 +147,35 @@ fn is_recent(stamp: &Stamp) -> bool {
         .is_none_or(|age| age < COARSEST_DATE)
 }
 
-/// Follows the files until nobody listens any more; says nothing while nothing changes.
-pub fn start(outbox: &Outbox, mut watch: Watch) -> io::Result<()> {
+/// Ends the following of files when it goes.
+#[must_use]
+pub struct Stop(#[expect(dead_code, reason = "that it lives is all it says")] Arc<()>);
+
+/// Follows the files until the stop goes or nobody listens any more; says nothing while nothing changes.
+pub fn start<T: 'static>(
+    outbox: &Outbox,
+    mut watch: Watch<T>,
+    tell: impl Fn(T) -> Input + Send + 'static,
+) -> io::Result<Stop> {
     let outbox = outbox.clone();
+    let stop = Arc::new(());
+    let wanted = Arc::downgrade(&stop);
     thread::Builder::new()
-        .name("preview".to_owned())
+        .name("following".to_owned())
         .spawn(move || {
             loop {
                 thread::sleep(PERIOD);
-                if let Some(sight) = watch.look() {
-                    let message = Input::Message(Message::Previewed(sight));
-                    if outbox.send(message).is_err() {
-                        return;
-                    }
+                if wanted.strong_count() == 0 {
+                    return;
+                }
+                if let Some(seen) = watch.look()
+                    && outbox.send(tell(seen)).is_err()
+                {
+                    return;
                 }
             }
         })?;
-    Ok(())
+    Ok(Stop(stop))
 }
 
 #[cfg(test)]

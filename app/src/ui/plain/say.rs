@@ -11,7 +11,7 @@ use crate::ui::app::App;
 use crate::ui::page::{CheckState, Page};
 use crate::ui::prose::{self, Signs, Styles};
 use crate::ui::wrap::wrap;
-pub use asked::{answered, comparison, hint, lab_of};
+pub use asked::{answered, comparison, hint, lab_of, trial};
 use asked::{prediction, question};
 use lab::lab_lines;
 pub use lab::{end, knobs, pictures, progress};

@@ -17,6 +17,8 @@ pub enum Line {
     Go(usize),
     /// Answer with this text.
     Answer(String),
+    /// Write the kernel in the learner's own editor.
+    Edit,
     /// One more hint.
     Hint,
     /// Run the lab.
@@ -83,6 +85,11 @@ pub const WORDS: &[Word] = &[
         "TEXT",
         "answer what is asked; the text alone does the same, unless it is one of these words",
     ),
+    word(
+        "edit",
+        "",
+        "write the kernel that is asked for, or that of the lab, in the editor that VISUAL or EDITOR names; answer @FILE takes one from a file",
+    ),
     word("hint", "", "say one more hint"),
     word("run", "", "run the lab and wait for its end"),
     word("stop", "", "end the run and keep what it has reported"),
@@ -130,6 +137,7 @@ pub fn read(line: &str) -> Result<Line, String> {
         "back" => alone(Line::Back),
         "again" => alone(Line::Again),
         "list" => alone(Line::Activities),
+        "edit" => alone(Line::Edit),
         "hint" => alone(Line::Hint),
         "run" => alone(Line::Run),
         "stop" => alone(Line::Stop),

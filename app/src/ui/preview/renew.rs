@@ -4,6 +4,7 @@ use mlsys_lab::device::DeviceInfo;
 use mlsys_lesson::{Answer, Block, Knob, LabDirective, Lesson, Setting};
 
 use super::super::app::App;
+use super::super::editor::Subject;
 use super::super::entry::For;
 use super::super::page::{Answered, Page};
 use super::super::slot::Slot;
@@ -34,6 +35,7 @@ pub(super) fn renew(
     let reminded_id = old
         .reminded
         .and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
+    let old_slot_ids: Vec<String> = old.slots.iter().map(|slot| slot.id.clone()).collect();
     let before = anchor::lines(&old, app);
 
     let mut changed = Vec::new();
@@ -76,6 +78,19 @@ pub(super) fn renew(
         }
         Some(entry)
     });
+    fresh.editor = old.editor.take().and_then(|mut editor| {
+        match &mut editor.subject {
+            Subject::Question(block) => {
+                *block = same_block(&old.lesson, &fresh.lesson, *block)?;
+            }
+            Subject::Lab(place, _) => {
+                let id = old_slot_ids.get(*place)?;
+                *place = fresh.slots.iter().position(|slot| slot.id == *id)?;
+            }
+        }
+        Some(editor)
+    });
+    fresh.trials = std::mem::take(&mut old.trials);
     keep_answers(&mut old, &mut fresh, app);
     fresh.judge(devices);
     fresh.scroll = anchor::scroll(&before, old.scroll, &anchor::lines(&fresh, app))

@@ -8,6 +8,7 @@ use ratatui::widgets::{Clear, Widget};
 use super::prompt::Prompt;
 use crate::ui::app::App;
 use crate::ui::command::{self, Binding, Command, Inspect, Rank};
+use crate::ui::editor::Subject;
 use crate::ui::overlay::Overlay;
 use crate::ui::slot::State;
 use crate::ui::wrap::wrap;
@@ -110,6 +111,12 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     }
     if command != Command::Run {
         return usual;
+    }
+    if let Some(editor) = app.editor() {
+        return match editor.subject {
+            Subject::Question(_) => "run tests",
+            Subject::Lab(..) => usual,
+        };
     }
     let slot = app.page.as_ref().and_then(|page| page.slot());
     match slot.map(|slot| &slot.state) {

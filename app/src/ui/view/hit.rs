@@ -3,7 +3,7 @@
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr;
 
-use super::{body, course, lab, lesson, palette, presets, sides, text_size};
+use super::{body, course, editor, lab, lesson, palette, presets, sides, text_size};
 use crate::ui::app::App;
 use crate::ui::document;
 use crate::ui::overlay::Overlay;
@@ -32,6 +32,8 @@ pub enum Hit {
     Picture(usize, Option<u64>),
     /// A knob.
     Knob(usize),
+    /// A line and a column of the kernel that is being written.
+    Kernel(usize, usize),
 }
 
 /// What lies at a column and a row.
@@ -88,6 +90,10 @@ fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
 }
 
 fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
+    if let Some(editor) = &page.editor {
+        let (line, column) = editor::at(app, editor, at)?;
+        return Some(Hit::Kernel(line, column));
+    }
     if page.full_screen.is_some() {
         let [picture, _] = lab::chosen_areas(body);
         return picture

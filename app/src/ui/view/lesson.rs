@@ -6,15 +6,30 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::{lab, sides, text_size};
+use super::{editor, lab, sides, text_size};
 use crate::ui::app::App;
 use crate::ui::document;
+use crate::ui::editor::Subject;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::{Page, Side};
 use crate::ui::search::{hits, mark};
 
 /// Draws the page; returns where the cursor stands if a field is open.
 pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
+    if let Some(editor) = &page.editor {
+        let areas = editor::sides(app, editor, body);
+        let (side, page_body) = (areas.editor, areas.beside);
+        match (&editor.subject, page_body) {
+            (Subject::Question(_), Some(beside)) => {
+                draw_text(app, page, beside, buffer);
+            }
+            (Subject::Lab(..), Some(beside)) => {
+                lab::draw(app, page, beside, buffer);
+            }
+            (_, None) => {}
+        }
+        return editor::draw(app, page, editor, side, buffer);
+    }
     if page.full_screen.is_some() {
         lab::draw_chosen(app, page, body, buffer);
         return None;

@@ -221,20 +221,20 @@ impl Job {
             seed: params.int("seed")? as u64,
             nan: NanWatch::Off,
         };
-        let (source, file) = match example {
-            Some(example) => (example.source.to_owned(), format!("{name}.cu")),
-            None => match params.get("source").and_then(Value::as_str) {
-                Some(source) => {
-                    let file = params.file("source").unwrap_or("kernel.cu");
-                    (source.to_owned(), file.to_owned())
-                }
-                None => {
-                    return Err(LabError::contradiction(
-                        ["source"],
-                        "example = custom needs the text of a kernel",
-                    ));
-                }
-            },
+        // A text beside an example takes the place of the example's own: the same arguments, the same reference.
+        let own = params.get("source").and_then(Value::as_str);
+        let (source, file) = match (own, example) {
+            (Some(source), _) => {
+                let file = params.file("source").unwrap_or("kernel.cu");
+                (source.to_owned(), file.to_owned())
+            }
+            (None, Some(example)) => (example.source.to_owned(), format!("{name}.cu")),
+            (None, None) => {
+                return Err(LabError::contradiction(
+                    ["source"],
+                    "example = custom needs the text of a kernel",
+                ));
+            }
         };
         let parsed = Kernel::parse(&file, &source);
         let kernel = parsed.map_err(|refused| LabError::Expression {

@@ -1,11 +1,14 @@
 //! Keys and the terminal's answers from the terminal itself, and signals.
 
-use std::io;
-use std::sync::atomic::Ordering;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio::{stdin, stdout};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
@@ -22,23 +25,103 @@ const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 /// While an answer is due, its escape may come long before the rest: a slow line must not type the rest as keys.
 const ANSWER_WAIT: Duration = Duration::from_millis(500);
 
+/// Whether an editor of the learner's own has the terminal and its signals.
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// The thread that reads keys, as whoever borrows them sees it.
+pub struct Keyboard {
+    knock: UnixStream,
+    rests: Receiver<()>,
+    go_on: Sender<()>,
+}
+
+/// While it lives no key is read here.
+pub struct Lent<'a>(&'a Keyboard);
+
+impl Keyboard {
+    /// Waits until nothing is read any more.
+    pub fn lend(&mut self) -> Lent<'_> {
+        LENT.store(true, Ordering::SeqCst);
+        // A thread that has ended reads nothing either.
+        if self.knock.write_all(&[0]).is_ok() {
+            let _ = self.rests.recv();
+        }
+        Lent(self)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        LENT.store(false, Ordering::SeqCst);
+        let _ = self.0.go_on.send(());
+    }
+}
+
+/// The same, as the thread sees it.
+struct Door {
+    knocks: UnixStream,
+    resting: Sender<()>,
+    go_on: Receiver<()>,
+}
+
+impl Door {
+    /// Waits until there is something to read. Whoever knocks meanwhile has the terminal until they are done.
+    fn wait(&mut self) {
+        loop {
+            let terminal = stdin();
+            let mut ends = [
+                PollFd::new(&terminal, PollFlags::IN),
+                PollFd::new(&self.knocks, PollFlags::IN),
+            ];
+            match poll(&mut ends, None) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                // A system that cannot wait for a terminal in this way: the reading itself waits.
+                Err(_) => return,
+            }
+            let [has_keys, is_knock] = ends.map(|end| !end.revents().is_empty());
+            if is_knock && self.knocks.read(&mut [0]).is_ok_and(|count| count > 0) {
+                if self.resting.send(()).is_err() || self.go_on.recv().is_err() {
+                    return;
+                }
+            } else if has_keys || is_knock {
+                return;
+            }
+        }
+    }
+}
+
 /// Starts listening to the terminal and to the system.
-pub fn listen(outbox: &Outbox) -> io::Result<()> {
+pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
     let (sender, bytes) = mpsc::channel();
+    let (knock, knocks) = UnixStream::pair()?;
+    let (resting, rests) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel();
+    let door = Door {
+        knocks,
+        resting,
+        go_on: may_go_on,
+    };
     let last_word = LastWord(outbox.clone());
-    named("terminal", move || read(&sender))?;
+    named("terminal", move || read(&sender, door))?;
     named("keys", move || {
         decode(&bytes, &last_word.0);
     })?;
-    signals(outbox.clone())
+    signals(outbox.clone())?;
+    Ok(Keyboard {
+        knock,
+        rests,
+        go_on,
+    })
 }
 
 /// Passes on what the terminal sends until there is no terminal.
 ///
 /// A thread that can do nothing but wait for bytes, so that the one that decodes them can also wait for time.
-fn read(sender: &Sender<Vec<u8>>) {
+fn read(sender: &Sender<Vec<u8>>, mut door: Door) {
     let mut buffer = [0; 4096];
     loop {
+        door.wait();
         match rustix::io::read(stdin(), &mut buffer) {
             // The terminal has vanished.
             Ok(0) => return,
@@ -99,6 +182,13 @@ fn signals(outbox: Outbox) -> io::Result<()> {
         let mut asked_to_end = false;
         for signal in signals.forever() {
             let input = match signal {
+                // These are meant for the editor that has the terminal. It stops by itself; we stop with it, so that
+                // the shell gets its turn, and go on when it does.
+                SIGTSTP if LENT.load(Ordering::SeqCst) => {
+                    let _ = kill_current_process_group(Signal::STOP);
+                    None
+                }
+                SIGINT | SIGCONT if LENT.load(Ordering::SeqCst) => None,
                 SIGTSTP => Some(Input::StopJob),
                 SIGCONT => Some(Input::Continued),
                 SIGWINCH => size().map(Input::Message),

@@ -14,6 +14,12 @@ use crate::ui::plain::words::{self, Line};
 impl Talk<'_> {
     pub(super) fn line_meant(&mut self, meant: Line) -> io::Result<()> {
         let in_lesson = self.app.page.is_some();
+        if meant == Line::Edit {
+            let done = self.edit();
+            // Whatever came of it, lines are read again.
+            let _ = self.go_on.send(());
+            return done;
+        }
         match meant {
             Line::Help => self.say(say::help()),
             Line::Quit => self.send(Message::Do(Command::Quit)),
@@ -28,6 +34,7 @@ impl Talk<'_> {
                 self.say(say::course(&self.app))
             }
             Line::Text(text) if !in_lesson => self.say([words::not_understood(&text)]),
+            Line::Edit => Ok(()),
             Line::Back
             | Line::Go(_)
             | Line::Answer(_)

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mlsys_lesson::Block;
+use mlsys_lesson::{Asked, Block};
 
 use super::Talk;
 use crate::ui::app::App;
@@ -26,6 +26,13 @@ impl Talk<'_> {
         });
         if locked {
             return self.say(["This prediction stands: its run has started.".to_owned()]);
+        }
+        let is_kernel = asked
+            .as_ref()
+            .and_then(Block::as_question)
+            .is_some_and(|question| matches!(question.kind.asked(), Asked::Kernel { .. }));
+        if is_kernel {
+            return self.answer_kernel(text);
         }
         let asked = asked.filter(|block| block.as_lab().is_none());
         let Some(asked) = asked else {

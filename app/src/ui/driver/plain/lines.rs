@@ -1,17 +1,22 @@
 //! Lines that are typed, and the system's requests to end.
 
 use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use crate::ui::driver::Outbox;
 use crate::ui::driver::inputs::Input;
+use crate::ui::plain::words::{self, Line};
 
 /// A longer line is no answer; the rest of it is passed over.
 const LONGEST_LINE: u64 = 64 * 1024;
 
 /// Reads lines, and hears the system's requests to end.
-pub(super) fn listen(outbox: &Outbox) -> io::Result<()> {
+///
+/// After a line that asks for the learner's own editor nothing is read until the sender says so: the editor has the keys.
+pub(super) fn listen(outbox: &Outbox) -> io::Result<Sender<()>> {
     let lines = outbox.clone();
+    let (go_on, may_go_on) = mpsc::channel();
     thread::Builder::new()
         .name("lines".to_owned())
         .spawn(move || {
@@ -26,12 +31,19 @@ pub(super) fn listen(outbox: &Outbox) -> io::Result<()> {
                     Ok(_) => Some(String::from_utf8_lossy(&bytes).into_owned()),
                 };
                 let is_last = line.is_none();
+                let is_edit = line
+                    .as_deref()
+                    .is_some_and(|line| words::read(line) == Ok(Line::Edit));
                 if lines.send(Input::Line(line)).is_err() || is_last {
+                    return;
+                }
+                if is_edit && may_go_on.recv().is_err() {
                     return;
                 }
             }
         })?;
-    requests(outbox.clone())
+    requests(outbox.clone())?;
+    Ok(go_on)
 }
 
 #[cfg(unix)]

@@ -1,9 +1,10 @@
 //! Predictions and questions in plain lines, with what was answered and said to it.
 
-use mlsys_lesson::{Asked, Predict, PredictKind, Question, QuestionKind, Target};
+use mlsys_lesson::{Asked, Case, CaseResult, Predict, PredictKind, Question, QuestionKind, Target};
 
 use super::{markdown, sentence};
 use crate::ui::answer;
+use crate::ui::editor::TrialState;
 use crate::ui::page::Page;
 
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
@@ -132,6 +133,26 @@ pub fn hint(question: &Question, number: usize) -> Vec<String> {
     sentence(&format!("Hint {} of {all}: {hint}", number + 1))
 }
 
+/// What came of each test of a kernel.
+pub fn trial(page: &Page, question: &Question) -> Vec<String> {
+    let state = page.trials.get(&question.id).map(|trial| &trial.state);
+    let cases = match state {
+        Some(TrialState::Done(cases)) => cases,
+        Some(TrialState::Refused(why)) => return sentence(&format!("Not taken: {why}.")),
+        Some(TrialState::Going) | None => return Vec::new(),
+    };
+    let said = |case: &Case| match &case.result {
+        CaseResult::Failed(how) => format!("Test {} fails: {how}.", case.name),
+        CaseResult::NotRun => format!("Test {} was not run.", case.name),
+        CaseResult::Passed(costs) if costs.is_empty() => format!("Test {} passes.", case.name),
+        CaseResult::Passed(costs) => {
+            format!("Test {} passes ({}).", case.name, costs.join("; "))
+        }
+    };
+    let cases = cases.iter();
+    cases.flat_map(|case| sentence(&said(case))).collect()
+}
+
 /// What was said to the last answer.
 pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     let Some(answered) = page.answers.get(&question.id) else {
@@ -144,11 +165,25 @@ pub fn answered(page: &Page, question: &Question) -> Vec<String> {
     } else {
         "Not yet"
     };
-    let mut lines = sentence(&format!(
-        "{word}: {}.",
-        answer::spelled(&answered.given, |text| question.label(text))
-    ));
-    lines.extend(markdown(&answered.feedback));
+    // A kernel is not read out again.
+    let mut lines = match question.kind.asked() {
+        Asked::Kernel { .. } => vec![format!("{word}.")],
+        Asked::Numeric { .. }
+        | Asked::Choice { .. }
+        | Asked::Multiple { .. }
+        | Asked::Match { .. }
+        | Asked::Order { .. }
+        | Asked::List
+        | Asked::Expression
+        | Asked::Text => sentence(&format!(
+            "{word}: {}.",
+            answer::spelled(&answered.given, |text| question.label(text))
+        )),
+    };
+    let trial = page.trials.get(&question.id);
+    if !trial.is_some_and(|trial| trial.repeats(&answered.feedback)) {
+        lines.extend(markdown(&answered.feedback));
+    }
     if let (true, Some(explain)) = (answered.right, &question.explain) {
         lines.extend(markdown(explain));
     }

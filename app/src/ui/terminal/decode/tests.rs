@@ -45,7 +45,7 @@ fn keys_are_what_terminals_send_for_them() {
         ),
         (b"\x1b[5~\x1b[6~\x1b[3~", &["pgup", "pgdn", "delete"]),
         (b"\x1b[H\x1b[F\x1b[Z", &["home", "end", "shift-tab"]),
-        (b"\x1b[1;2A\x1b[1;5C", &["up", "right"]),
+        (b"\x1b[1;2A\x1b[1;5C", &["shift-up", "right"]),
         (b"\x1b", &["esc"]),
         (b"\x1b\x1b", &["esc", "esc"]),
         (b"\x1b[27u\x1b[13;1u\x1b[99;5u", &["esc", "enter", "ctrl-c"]),

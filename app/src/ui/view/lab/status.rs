@@ -99,7 +99,11 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         add("paced (f: full speed)".to_owned());
     }
     if slot.explored {
-        add("knobs changed".to_owned());
+        let what = match &slot.edited {
+            Some(_) => "kernel changed",
+            None => "knobs changed",
+        };
+        add(what.to_owned());
     }
     Line::from(parts).render(area, buffer);
 }

@@ -1,0 +1,110 @@
+//! Texts that a learner is writing, each in a file of its own that is there after whatever ended the program.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mlsys_lesson::CourseId;
+
+use crate::ui::editor::{Draft, text};
+
+/// The folder of texts that are being written.
+#[derive(Debug)]
+pub struct Drafts {
+    folder: PathBuf,
+    /// Whether nothing in it is to stay, as where nobody's progress is kept.
+    passing: bool,
+}
+
+impl Drafts {
+    /// The drafts of a course in a data folder.
+    pub fn kept(folder: &Path, course: &CourseId) -> Self {
+        Self {
+            folder: folder.join(course.as_str()),
+            passing: false,
+        }
+    }
+
+    /// Drafts that go with the program.
+    pub fn passing() -> Self {
+        let name = format!("mlsys-drafts-{}", std::process::id());
+        Self {
+            folder: std::env::temp_dir().join(name),
+            passing: true,
+        }
+    }
+
+    /// The file of a draft; its ending tells editors the language.
+    pub fn path(&self, draft: &Draft) -> PathBuf {
+        let folder = self.folder.join(draft.lesson.as_str());
+        folder.join(format!("{}.cu", draft.name))
+    }
+
+    /// What is kept of a draft; nothing if it was never written.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub fn read(&self, draft: &Draft) -> io::Result<Option<String>> {
+        match fs::read(self.path(draft)) {
+            Ok(bytes) => {
+                // More than a kernel may have is cut, at a letter's edge: an editor may have saved anything there.
+                let bytes = bytes.get(..text::MOST_BYTES).unwrap_or(&bytes);
+                Ok(Some(text::clean(&String::from_utf8_lossy(bytes))))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a draft: there is always the text before or this one, whole.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, draft: &Draft, text: &str) -> io::Result<()> {
+        let path = self.path(draft);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let fresh = path.with_extension(format!("cu.{}", std::process::id()));
+        fs::write(&fresh, text)?;
+        fs::rename(&fresh, &path)
+    }
+}
+
+impl Drop for Drafts {
+    fn drop(&mut self) {
+        if self.passing {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_is_what_was_kept_last_and_goes_where_nothing_is_to_stay() {
+        let folder = {
+            let drafts = Drafts::passing();
+            let draft = Draft {
+                lesson: "gpu/threads".parse().unwrap(),
+                name: "mine".to_owned(),
+            };
+            assert_eq!(drafts.read(&draft).unwrap(), None);
+            for text in ["first", "second, longer", "", "int i;\r\n"] {
+                drafts.keep(&draft, text).unwrap();
+                let kept = text.replace('\r', "");
+                assert_eq!(drafts.read(&draft).unwrap(), Some(kept));
+            }
+            let path = drafts.path(&draft);
+            assert!(path.ends_with("gpu/threads/mine.cu"), "{path:?}");
+            let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(beside, 1, "nothing else is left there");
+            fs::write(&path, vec![0xff; 200_000]).unwrap();
+            assert!(drafts.read(&draft).unwrap().unwrap().len() <= 3 * text::MOST_BYTES);
+            drafts.folder.clone()
+        };
+        assert!(!folder.exists());
+    }
+}
