@@ -329,8 +329,8 @@ pub enum Need {
     Free,
     /// There is a run to forget or a knob to put back.
     Changed,
-    /// The shown lab runs a kernel.
-    Kernel,
+    /// The shown lab runs a kernel whose text can be changed.
+    Written,
     /// The marked question has a hint that has not been shown.
     Hint,
     /// The lab has presets.

@@ -119,8 +119,8 @@ impl App {
                 slot.is_some_and(is_changed),
                 "nothing to reset: nothing has run and no knob was turned",
             ),
-            Need::Kernel => met(
-                slot.is_some_and(|slot| slot.kernel().is_some()),
+            Need::Written => met(
+                slot.is_some_and(|slot| slot.kernel_text().is_some()),
                 "the shown lab runs no kernel",
             ),
             Need::Hint => hint(page),

@@ -53,7 +53,7 @@ impl App {
         let Some(slot) = page.slot() else {
             return Vec::new();
         };
-        let Some((example, source)) = slot.kernel() else {
+        let Some((example, source)) = slot.kernel_text() else {
             return Vec::new();
         };
         let draft = Draft::of_lab(&lesson.front.id, &slot.id, &example);

@@ -598,7 +598,7 @@ pub const TABLE: &[Binding] = &[
         "edit kernel",
         "write the shown lab's kernel and run it as it is written",
     )
-    .needs(&[Need::Kernel]),
+    .needs(&[Need::Written]),
     row(
         Command::Run,
         &[Key::Ctrl('s')],

@@ -21,7 +21,7 @@ pub struct Edited {
 
 impl Slot {
     /// The example that the lab runs and its text without the learner's changes; none if it runs no kernel.
-    pub fn kernel(&self) -> Option<(String, String)> {
+    pub fn kernel_text(&self) -> Option<(String, String)> {
         if self.schema.kind != KIND {
             return None;
         }
@@ -42,7 +42,7 @@ impl Slot {
             return settings;
         };
         let is_it = self
-            .kernel()
+            .kernel_text()
             .is_some_and(|(example, _)| example == edited.example);
         if !is_it {
             return settings;

@@ -54,7 +54,7 @@ impl App {
         else {
             return Vec::new();
         };
-        match slot.kernel() {
+        match slot.kernel_text() {
             Some((now, source)) if now == example => {
                 let example = example.to_owned();
                 slot.edited = (text != source).then_some(Edited { example, text });

@@ -56,7 +56,7 @@ impl App {
         };
         let id = &page.lesson.front.id;
         let found = page.slots.iter().enumerate().find_map(|(place, slot)| {
-            let (example, _) = slot.kernel()?;
+            let (example, _) = slot.kernel_text()?;
             (Draft::of_lab(id, &slot.id, &example) == *draft).then_some((place, example))
         });
         let Some((place, example)) = found else {
