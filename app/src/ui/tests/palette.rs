@@ -144,7 +144,7 @@ fn help_shows_what_can_be_done_here_first_and_reaches_every_row_at_any_size() {
         bench.keys("?");
         bench.shows("Keys here (text)");
         let mut seen = String::new();
-        for _ in 0..60 {
+        for _ in 0..90 {
             seen.push_str(&bench.screen().replace('\n', " "));
             press(&mut bench, Key::PageDown);
         }
