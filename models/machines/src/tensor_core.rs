@@ -2,7 +2,7 @@
 
 mod format;
 
-use mlsys_lab::frame::Bars;
+use mlsys_lab::frame::{Bars, HeatMap};
 use mlsys_lab::schema::{Scale, Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
@@ -243,9 +243,20 @@ impl Product {
             .map(|output| output.error(output.value, output.exact) as f32);
         let errors: Vec<f32> = errors.collect();
         let high = errors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let labels = (0..self.edge).map(|row| format!("row {row}")).collect();
-        let legend = "error of each element, over the sum of its absolute products";
-        picture::cells(self.edge, errors, labels, high, legend)
+        let edge = self.edge;
+        Frame::HeatMap(HeatMap {
+            columns: edge,
+            rows: edge,
+            cells: errors,
+            low: 0.0,
+            high,
+            x: (0.0, edge as f32),
+            y: (edge as f32, 0.0),
+            column_labels: Vec::new(),
+            row_labels: (0..edge).map(|row| format!("row {row}")).collect(),
+            points: Vec::new(),
+            legend: "error of each element, over the sum of its absolute products".to_owned(),
+        })
     }
 
     fn steps(&self, errors: &Errors, first: &Output) -> Frame {
