@@ -111,7 +111,7 @@ impl Session {
                 }
                 Turn::Redraw(changes) => {
                     self.apply(run, changes);
-                    self.draw(run, Moment::Running);
+                    self.draw(run, Moment::Asked);
                 }
                 Turn::Stop(_) => return Goes::Ends,
             }
