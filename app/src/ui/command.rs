@@ -1,5 +1,6 @@
 //! The one table of commands: dispatch, footer, help and palette all read it.
 
+mod place;
 pub mod reference;
 mod table;
 
@@ -7,6 +8,7 @@ use mlsys_machines::kernel::{Goal, Way};
 
 use super::key::Key;
 
+pub use place::Place;
 pub use table::TABLE;
 
 /// Something a person can tell the app to do.
@@ -199,87 +201,6 @@ pub enum Choice {
     PreviousBlock,
     /// The next variable in each lane.
     NextVariable,
-}
-
-/// Where the keys go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The list of lessons.
-    Course,
-    /// The text of a lesson.
-    Text,
-    /// The knobs of a lesson's lab.
-    Lab,
-    /// The chosen picture of a lesson's lab.
-    Picture,
-    /// A kernel being written.
-    Kernel,
-    /// The help page.
-    Help,
-    /// The presets of a lab.
-    Presets,
-    /// The line that opens what is on the screen.
-    Line,
-    /// The palette.
-    Palette,
-    /// A question that y answers.
-    Confirm,
-    /// The field for a number of steps.
-    Steps,
-    /// The search in a lesson.
-    Search,
-    /// The filter of the lessons.
-    Filter,
-    /// The filter of a table's rows.
-    Rows,
-    /// The glossary.
-    Glossary,
-    /// The list of recorded runs.
-    Records,
-}
-
-impl Place {
-    /// All of them.
-    pub const ALL: [Self; 16] = [
-        Self::Course,
-        Self::Text,
-        Self::Lab,
-        Self::Picture,
-        Self::Kernel,
-        Self::Help,
-        Self::Presets,
-        Self::Line,
-        Self::Palette,
-        Self::Confirm,
-        Self::Steps,
-        Self::Search,
-        Self::Filter,
-        Self::Rows,
-        Self::Glossary,
-        Self::Records,
-    ];
-
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Course => "course",
-            Self::Text => "text",
-            Self::Lab => "lab",
-            Self::Picture => "picture",
-            Self::Kernel => "kernel",
-            Self::Help => "help",
-            Self::Presets => "presets",
-            Self::Line => "line",
-            Self::Palette => "palette",
-            Self::Confirm => "question",
-            Self::Steps => "steps",
-            Self::Search => "search",
-            Self::Filter => "filter",
-            Self::Rows => "rows",
-            Self::Glossary => "glossary",
-            Self::Records => "recorded runs",
-        }
-    }
 }
 
 /// What must hold for a command to do anything; [`super::app::App::available`] says why it does not.
