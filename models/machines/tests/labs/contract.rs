@@ -1,10 +1,13 @@
 //! What every lab's schema promises.
 
+mod well_formed;
+
 use std::collections::BTreeSet;
 
 use mlsys_lab::schema::{Draw, Type};
-use mlsys_lab::{Frame, RunData, Schema, Settings, Value};
+use mlsys_lab::{RunData, Schema, Settings, Value};
 
+use self::well_formed::well_formed;
 use crate::run::{lab, run};
 
 /// Settings that between them meet every `when` of every lab.
@@ -350,104 +353,6 @@ fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
         for (panel, (_, frame)) in &data.frames {
             well_formed(frame, &format!("{kind} {panel} {set:?}"));
         }
-    }
-}
-
-fn well_formed(frame: &Frame, place: &str) {
-    match frame {
-        Frame::HeatMap(map) => {
-            assert_eq!(map.cells.len(), map.columns * map.rows, "{place}");
-            assert!(!map.cells.is_empty(), "{place}");
-            assert!(
-                map.cells
-                    .iter()
-                    .all(|c| c.is_nan() || (map.low..=map.high).contains(c)),
-                "{place}"
-            );
-            let inside = |(a, b): (f32, f32), at: f32| (a.min(b)..=a.max(b)).contains(&at);
-            assert!(
-                map.points
-                    .iter()
-                    .all(|p| inside(map.x, p.x) && inside(map.y, p.y)),
-                "{place}"
-            );
-        }
-        Frame::Bars(bars) => {
-            assert!(!bars.bars.is_empty(), "{place}");
-            assert!(
-                bars.bars
-                    .iter()
-                    .all(|bar| bar.value.is_some_and(f64::is_finite)),
-                "{place}"
-            );
-        }
-        Frame::Histogram(histogram) => {
-            let (edges, counts) = (&histogram.edges, &histogram.first.counts);
-            assert_eq!(edges.len(), counts.len() + 1, "{place}");
-            assert!(edges.is_sorted() && !counts.is_empty(), "{place}");
-        }
-        Frame::Scatter(scatter) => {
-            let placed = scatter.points.iter().filter_map(|p| p.place());
-            assert!(placed.count() > 0, "{place}");
-            let groups = scatter.series.len().max(1);
-            assert!(scatter.points.iter().all(|p| p.series < groups), "{place}");
-        }
-        Frame::Table(table) => {
-            assert!(!table.rows.is_empty(), "{place}");
-            assert!(
-                table
-                    .rows
-                    .iter()
-                    .all(|row| row.len() == table.columns.len()),
-                "{place}"
-            );
-        }
-        Frame::Cells(cells) => {
-            let all = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
-            assert!(all().count() > 0, "{place}");
-            assert!(all().all(|cell| cell.kind < cells.kinds.len()), "{place}");
-        }
-        Frame::Graph(graph) => {
-            assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
-            let inside = |node: usize| node < graph.nodes.len();
-            assert!(
-                graph
-                    .edges
-                    .iter()
-                    .all(|edge| inside(edge.from) && inside(edge.to)),
-                "{place}"
-            );
-            assert!(graph.walk.iter().all(|step| inside(step.node)), "{place}");
-        }
-        Frame::Timeline(timeline) => {
-            assert!(!timeline.spans.is_empty(), "{place}");
-            assert!(
-                timeline.spans.iter().all(|span| span.start < span.end
-                    && span.lane < timeline.lanes.len()
-                    && span.class < timeline.classes.len()),
-                "{place}"
-            );
-        }
-        Frame::Kernel(kernel) => {
-            let lines = kernel.recipe.source.lines().count() as u32;
-            let whole = &kernel.whole;
-            assert!(whole.steps > 0, "{place}");
-            assert!(
-                whole
-                    .lines
-                    .iter()
-                    .all(|cost| (1..=lines).contains(&cost.line) && cost.lanes <= 32 * cost.issues),
-                "{place}"
-            );
-            let mut machine = mlsys_machines::kernel::recipe::start(&kernel.recipe).expect(place);
-            machine.run(u64::MAX);
-            assert_eq!(machine.clock(), whole.steps, "{place}");
-        }
-        Frame::Panes(panes) => panes
-            .iter()
-            .for_each(|pane| well_formed(&pane.frame, place)),
-        Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
-        Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
     }
 }
 
