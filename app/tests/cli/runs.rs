@@ -33,6 +33,25 @@ fn of(folder: &Folder, index: usize) -> (PathBuf, String) {
 }
 
 #[test]
+fn runs_are_listed_and_shown() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["runs", "list"]).did(), "");
+    folder
+        .run(&["lab", "train", "--device", "cpu", "--set", "steps=3"])
+        .did();
+    let last = folder.run(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(last["lab"], "train");
+    assert_eq!(last["outcome"], "finished");
+    assert_eq!(last["about"]["params"]["steps"], 3);
+    assert_eq!(last["metrics"]["steps_done"], 3);
+    // A kill may tear the last line: what came before it stays.
+    let reports = records(&folder.path("data"))[0].join("reports.jsonl");
+    let text = fs::read(&reports).unwrap();
+    fs::write(&reports, &text[..text.len() - 5]).unwrap();
+    assert!(folder.run(&["runs", "show", "last", "--json"]).json()["metrics"]["loss"].is_number());
+}
+
+#[test]
 fn runs_are_listed_filtered_and_named_in_many_ways() {
     let folder = three_runs();
     let lines = |arguments: &[&str]| folder.run(arguments).did().lines().count();
