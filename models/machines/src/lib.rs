@@ -16,6 +16,7 @@ mod integer;
 mod intensity;
 pub mod kernel;
 mod launch_geometry;
+mod lowering;
 mod multiprocessor;
 mod occupancy;
 mod pattern;
@@ -46,6 +47,7 @@ pub use graph::Graph;
 use graph::engine::Engine;
 pub use intensity::Intensity;
 pub use launch_geometry::LaunchGeometry;
+pub use lowering::Lowering;
 pub use occupancy::Occupancy;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
@@ -95,6 +97,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(Waves::new()?),
         Box::new(kernel),
         Box::new(TensorCore::new()?),
+        Box::new(Lowering::new()?),
         Box::new(Intensity::new()?),
         Box::new(Roofline::new()?),
         Box::new(ActivationMemory::new()?),

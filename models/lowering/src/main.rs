@@ -1,0 +1,271 @@
+//! Compiles the kernels of the lab `lowering` for every target and writes what came out to `forms.txt`.
+
+#[rustfmt::skip]
+mod kernels;
+mod origin;
+mod tidy;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use cubecl_core::ir::{
+    DeviceIdentity, HardwareProperties, MemoryDeviceProperties, features::Features,
+};
+use cubecl_core::prelude::*;
+use cubecl_core::{Compiler, WgpuCompilationOptions};
+use cubecl_cpp::shared::{CompilationOptions, CppCompiler};
+use cubecl_cpp::target::{Cuda, Hip, Metal};
+
+const BLOCKS: [usize; 4] = [32, 64, 128, 256];
+const TARGETS: [&str; 6] = ["cubecl-ir", "wgsl", "spirv", "cuda", "hip", "metal"];
+const KERNELS: [&str; 6] = [
+    "vector-add",
+    "relu",
+    "saxpy",
+    "window-sum",
+    "matmul-tile",
+    "softmax-row",
+];
+const SOURCE: &str = include_str!("kernels.rs");
+
+/// A machine that has what any GPU has.
+fn properties() -> Arc<DeviceProperties> {
+    let hardware = HardwareProperties {
+        load_width: 128,
+        vector_register_count: None,
+        plane_size_min: 32,
+        plane_size_max: 32,
+        max_bindings: 32,
+        max_shared_memory_size: 49152,
+        max_cube_count: (u32::MAX, u16::MAX as u32, u16::MAX as u32),
+        max_units_per_cube: 1024,
+        max_cube_dim: (1024, 1024, 64),
+        num_streaming_multiprocessors: None,
+        num_tensor_cores: None,
+        min_tensor_cores_dim: None,
+        num_cpu_cores: None,
+        last_level_cache_size: None,
+        max_vector_size: 4,
+        cube_mma_reserved_shared_memory: 0,
+    };
+    let memory = MemoryDeviceProperties::new(u64::MAX, 256);
+    let identity = DeviceIdentity {
+        name: "none".into(),
+        fingerprint: "none".into(),
+        physical: None,
+    };
+    let timing = cubecl_core::profile::TimingMethod::Device;
+    Arc::new(DeviceProperties::new(
+        Features::default(),
+        memory,
+        hardware,
+        timing,
+        identity,
+    ))
+}
+
+fn buffer() -> BufferCompilationArg {
+    BufferCompilationArg { inplace: None }
+}
+
+fn kernel(name: &str, block: usize, width: usize) -> Box<dyn CubeKernel> {
+    // A tile is square: the largest power of two whose square is no more than the block.
+    let side = (1..=block)
+        .rev()
+        .find(|side| side.is_power_of_two() && side * side <= block)
+        .unwrap();
+    let dim = match name {
+        "matmul-tile" => CubeDim::new_2d(side as u32, side as u32),
+        _ => CubeDim::new_1d(block as u32),
+    };
+    let settings = KernelSettings::new(*dim, ExecutionMode::Checked, AddressType::U32);
+    let (p, t) = (properties(), Arc::new(TargetProperties::default()));
+    let b = buffer;
+    match name {
+        "vector-add" => Box::new(kernels::vector_add::VectorAdd::new(
+            settings,
+            p,
+            t,
+            b(),
+            b(),
+            b(),
+            width,
+        )),
+        "relu" => Box::new(kernels::relu::Relu::new(settings, p, t, b(), b(), width)),
+        "saxpy" => Box::new(kernels::saxpy::Saxpy::new(
+            settings,
+            p,
+            t,
+            b(),
+            b(),
+            (),
+            width,
+        )),
+        "window-sum" => Box::new(kernels::window_sum::WindowSum::new(
+            settings,
+            p,
+            t,
+            b(),
+            b(),
+            block,
+            2,
+        )),
+        "matmul-tile" => Box::new(kernels::matmul_tile::MatmulTile::new(
+            settings,
+            p,
+            t,
+            b(),
+            b(),
+            b(),
+            (),
+            side,
+        )),
+        _ => Box::new(kernels::softmax_row::SoftmaxRow::new(
+            settings,
+            p,
+            t,
+            b(),
+            b(),
+            (),
+            block,
+        )),
+    }
+}
+
+fn compiled<C: Compiler>(
+    mut compiler: C,
+    options: &C::CompilationOptions,
+    kernel: &dyn CubeKernel,
+) -> C::Representation {
+    let definition = cubecl_core::define_kernel(kernel).unwrap();
+    compiler.compile(definition, options).unwrap()
+}
+
+/// Some compilers go through hash maps and number their own values in another order each time. The smallest of many
+/// texts is always the same.
+fn smallest(target: &str, kernel: &dyn CubeKernel) -> String {
+    let mut least = text(target, kernel);
+    let mut since = 0;
+    while since < 12 {
+        let other = text(target, kernel);
+        since = if other < least { 0 } else { since + 1 };
+        least = least.min(other);
+    }
+    least
+}
+
+fn text(target: &str, kernel: &dyn CubeKernel) -> String {
+    let plain = CompilationOptions::default();
+    match target {
+        "cubecl-ir" => cubecl_core::define_kernel(kernel).unwrap().body.to_string(),
+        "wgsl" => {
+            let text = compiled(
+                cubecl_wgpu::WgslCompiler,
+                &WgpuCompilationOptions::default(),
+                kernel,
+            )
+            .to_string();
+            valid_wgsl(&text);
+            text
+        }
+        "spirv" => {
+            let mut options = WgpuCompilationOptions::default();
+            options.supports_vulkan_compiler = true;
+            options.vulkan.max_spirv_version = (1, 3);
+            options.vulkan.max_vector_size = 4;
+            let shader = compiled(cubecl_spirv::SpirvCompiler, &options, kernel);
+            consistent_words(&shader.assembled_module);
+            shader.to_string()
+        }
+        "cuda" => compiled(CppCompiler::<Cuda>::default(), &plain, kernel).to_string(),
+        "hip" => compiled(CppCompiler::<Hip>::default(), &plain, kernel).to_string(),
+        _ => compiled(CppCompiler::<Metal>::default(), &plain, kernel).to_string(),
+    }
+}
+
+fn valid_wgsl(text: &str) {
+    let module =
+        naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let flags = naga::valid::ValidationFlags::all();
+    let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
+    validator
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+}
+
+/// A SPIR-V module is its magic number, four more words, and instructions that begin with their count of words.
+fn consistent_words(words: &[u32]) {
+    assert_eq!(words[0], 0x0723_0203, "the magic number");
+    let mut at = 5;
+    while at < words.len() {
+        let count = (words[at] >> 16) as usize;
+        assert!(count > 0, "an instruction without words at {at}");
+        at += count;
+    }
+    assert_eq!(at, words.len(), "the last instruction goes past the end");
+}
+
+fn source(kernel: &str) -> String {
+    let head = format!("// kernel: {kernel}\n");
+    let from = SOURCE.find(&head).unwrap() + head.len();
+    let rest = &SOURCE[from..];
+    rest[..rest.find("\n// kernel:").unwrap_or(rest.len())]
+        .trim_end()
+        .to_owned()
+}
+
+fn main() {
+    let mut out = String::from(
+        "# What cubecl 0.11.3 makes of models/lowering/src/kernels.rs; written by models/lowering.\n",
+    );
+    for name in KERNELS {
+        let written = source(name);
+        let source = origin::Source::of(name, &written);
+        let widths: &[usize] = if ["vector-add", "relu", "saxpy"].contains(&name) {
+            &[1, 4]
+        } else {
+            &[1]
+        };
+        for &width in widths {
+            for target in TARGETS {
+                let texts = BLOCKS.map(|block| smallest(target, &*kernel(name, block, width)));
+                let forms: Vec<Vec<String>> = texts
+                    .iter()
+                    .map(|text| tidy::tidy(text, target, name))
+                    .collect();
+                let whole: Vec<String> = cubecl_core::define_kernel(&*kernel(name, 64, width))
+                    .unwrap()
+                    .body
+                    .to_string()
+                    .lines()
+                    .map(str::to_owned)
+                    .collect();
+                let marks = origin::origins(&source, &whole, &forms[1], target);
+                let checked = origin::compares_length(&written, &forms[1], &marks);
+                let lines = texts[1].lines().count();
+                writeln!(out, "#### {name} {width} {target} {lines} {checked}").unwrap();
+                for (at, mark) in marks.iter().enumerate() {
+                    assert!(
+                        forms.iter().all(|form| form.len() == forms[1].len()),
+                        "{name} {target}: lines differ"
+                    );
+                    let variants: Vec<&str> = forms.iter().map(|form| form[at].as_str()).collect();
+                    let mark = mark.map(|mark| mark.to_string()).unwrap_or_default();
+                    let same = variants.iter().all(|variant| *variant == variants[0]);
+                    let line = if same {
+                        variants[0].to_owned()
+                    } else {
+                        variants.join("\t")
+                    };
+                    writeln!(out, "{mark}|{line}").unwrap();
+                }
+            }
+        }
+    }
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../machines/src/lowering/forms.txt"
+    );
+    std::fs::write(path, &out).unwrap();
+    println!("{} bytes in {path}", out.len());
+}
