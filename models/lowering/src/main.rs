@@ -141,19 +141,6 @@ fn compiled<C: Compiler>(
     compiler.compile(definition, options).unwrap()
 }
 
-/// Some compilers go through hash maps and number their own values in another order each time. The smallest of many
-/// texts is always the same.
-fn smallest(target: &str, kernel: &dyn CubeKernel) -> String {
-    let mut least = text(target, kernel);
-    let mut since = 0;
-    while since < 12 {
-        let other = text(target, kernel);
-        since = if other < least { 0 } else { since + 1 };
-        least = least.min(other);
-    }
-    least
-}
-
 fn text(target: &str, kernel: &dyn CubeKernel) -> String {
     let plain = CompilationOptions::default();
     match target {
@@ -203,6 +190,24 @@ fn consistent_words(words: &[u32]) {
         at += count;
     }
     assert_eq!(at, words.len(), "the last instruction goes past the end");
+}
+
+/// Some compilers go through hash maps and list things in another order each time. With their own values numbered in
+/// the order in which they appear, the smallest of some texts is always the same.
+fn smallest(target: &str, kernel: &dyn CubeKernel) -> String {
+    let shared = origin::most(&text("cubecl-ir", kernel));
+    let make = || match target {
+        "cubecl-ir" | "spirv" => text(target, kernel),
+        _ => tidy::renumbered(&text(target, kernel), shared),
+    };
+    let mut least = make();
+    let mut since = 0;
+    while since < 12 {
+        let other = make();
+        since = if other < least { 0 } else { since + 1 };
+        least = least.min(other);
+    }
+    least
 }
 
 fn source(kernel: &str) -> String {

@@ -208,6 +208,11 @@ pub fn origins(
     found
 }
 
+/// The largest number of a value in cubecl's own form.
+pub fn most(ir: &str) -> usize {
+    named(ir).into_iter().max().unwrap_or(0)
+}
+
 /// What a form does, in order, with the line that does it.
 fn events(lines: &[String]) -> Vec<(Event, &str)> {
     lines

@@ -166,3 +166,32 @@ fn signature(line: &str, out: &mut Vec<String>) {
         out.push(format!("    {}{end}", argument.trim()));
     }
 }
+
+/// Numbers the values above `shared`, which a compiler added, in the order in which they appear.
+pub fn renumbered(text: &str, shared: usize) -> String {
+    let mut numbers: Vec<&str> = Vec::new();
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('v') {
+        let before = rest[..at].chars().next_back();
+        let (head, tail) = rest.split_at(at + 1);
+        let digits = tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, tail) = tail.split_at(digits);
+        out.push_str(head);
+        let begins = before.is_none_or(|c| c == '_' || !c.is_ascii_alphanumeric());
+        if begins && number.parse().is_ok_and(|value: usize| value > shared) {
+            let nth = numbers
+                .iter()
+                .position(|known| *known == number)
+                .unwrap_or_else(|| {
+                    numbers.push(number);
+                    numbers.len() - 1
+                });
+            out.push_str(&(shared + 1 + nth).to_string());
+        } else {
+            out.push_str(number);
+        }
+        rest = tail;
+    }
+    out + rest
+}

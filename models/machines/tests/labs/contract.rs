@@ -25,6 +25,18 @@ const CASES: &[(&str, &[&str])] = &[
             "arguments.n=1",
         ],
     ),
+    ("lowering", &[]),
+    (
+        "lowering",
+        &[
+            "kernel=softmax-row",
+            "vector_width=4",
+            "left=ptx",
+            "right=spirv",
+            "languages=20",
+            "targets=[\"ptx\", \"metal\"]",
+        ],
+    ),
     ("graph", &["learning_rate=0.1"]),
     (
         "graph",

@@ -10,6 +10,7 @@ mod contract;
 mod errors;
 mod gradients;
 mod kernel;
+mod lowering;
 mod not_finite;
 mod plug;
 mod run;
