@@ -12,6 +12,7 @@ mod gradients;
 mod kernel;
 mod lowering;
 mod not_finite;
+mod on_device;
 mod plug;
 mod run;
 mod walk;
