@@ -249,9 +249,19 @@ impl Writer<'_, '_> {
             let index = |at: Option<Text>| at.unwrap_or_else(|| Text::atom("0i"));
             return Ok(binary(&index(at), sign, &index(to)));
         }
+        let is_real = left.ty.scalar().is_some_and(Scalar::is_real);
         let [left, right] = self.pair(left, right)?;
+        if is_real && comparison == Comparison::NotEqual {
+            return Ok(unequal(&left, &right));
+        }
         Ok(binary(&left, sign, &right))
     }
+}
+
+/// `!=` of floats. A NaN is unequal to itself in C; compilers of WGSL take it that there is none, and make of `!=` what
+/// is false with one.
+fn unequal(left: &Text, right: &Text) -> Text {
+    binary(left, "==", right).negated()
 }
 
 /// The sign of an operation.
@@ -290,5 +300,8 @@ pub(super) fn converted(value: Text, from: Scalar, to: Scalar, place: Place) -> 
     }
     type_name(from, place)?;
     let name = type_name(to, place)?;
+    if from.is_real() && to == Scalar::Bool {
+        return Ok(unequal(&value, &Text::atom("0.0f")));
+    }
     Ok(Text::atom(format!("{name}({})", value.text)))
 }
