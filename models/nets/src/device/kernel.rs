@@ -1,24 +1,18 @@
 //! Kernels that the learner wrote, on real devices: CUDA C as it is through NVRTC, its translation into WGSL on wgpu.
 //!
-//! Each has a device of its own, apart from the one that burn computes on, so that a kernel that brings its device down
-//! takes no tensor with it.
+//! On wgpu they have a device of their own, apart from the one that burn computes on, so that a kernel that brings it down
+//! takes no tensor with it. On CUDA a program has one context a card, and shares it.
 
 #[cfg(feature = "cuda")]
 mod nvidia;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod timing;
 #[cfg(feature = "wgpu")]
 mod webgpu;
-
-use std::time::Duration;
 
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 use mlsys_machines::kernel::{Answer, Launcher, Refusal, Work};
-
-/// Launches are timed until there are so many,
-const MOST_LAUNCHES: usize = 9;
-
-/// or until they took so long together; one is timed in any case.
-const LONG_ENOUGH: Duration = Duration::from_millis(300);
 
 /// Runs kernels on the devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,40 +24,30 @@ impl Launcher for Devices {
             Backend::Cpu => Err(Refusal::NoDevice(
                 "the processor runs no kernels; choose a GPU".to_owned(),
             )),
-            #[cfg(feature = "wgpu")]
             Backend::Wgpu => webgpu::launch(device.index, work),
-            #[cfg(feature = "cuda")]
             Backend::Cuda => nvidia::launch(device.index, work),
-            #[cfg(not(feature = "wgpu"))]
-            Backend::Wgpu => super::wgpu::open(device.index)
-                .map_or_else(|reason| Err(Refusal::NoDevice(reason)), |_| unbuilt()),
-            #[cfg(not(feature = "cuda"))]
-            Backend::Cuda => super::cuda::open(device.index)
-                .map_or_else(|reason| Err(Refusal::NoDevice(reason)), |_| unbuilt()),
         }
     }
 }
 
-#[cfg(not(all(feature = "wgpu", feature = "cuda")))]
-fn unbuilt() -> Result<Answer, Refusal> {
-    Err(Refusal::NoDevice(
-        "this build runs no kernels there".to_owned(),
-    ))
-}
+/// A build without wgpu says so.
+#[cfg(not(feature = "wgpu"))]
+mod webgpu {
+    use mlsys_machines::kernel::{Answer, Refusal, Work};
 
-/// The middle one of some times; of an even number the mean of the two.
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    match times.len() {
-        0 => 0.0,
-        length if length % 2 == 1 => times[length / 2],
-        length => (times[length / 2 - 1] + times[length / 2]) / 2.0,
+    pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
+        let missing = crate::device::wgpu::open(index).err();
+        Err(Refusal::NoDevice(missing.unwrap_or_default()))
     }
 }
 
-/// Whether another launch is worth timing.
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn again(times: &[f64]) -> bool {
-    times.len() < MOST_LAUNCHES && times.iter().sum::<f64>() < LONG_ENOUGH.as_secs_f64()
+/// A build without CUDA says so.
+#[cfg(not(feature = "cuda"))]
+mod nvidia {
+    use mlsys_machines::kernel::{Answer, Refusal, Work};
+
+    pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
+        let missing = crate::device::cuda::open(index).err();
+        Err(Refusal::NoDevice(missing.unwrap_or_default()))
+    }
 }

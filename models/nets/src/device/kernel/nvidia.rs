@@ -14,7 +14,7 @@ use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use mlsys_machines::kernel::types::Access;
 use mlsys_machines::kernel::{Answer, Clock, Given, Machine, Refusal, Work};
 
-use super::{again, median};
+use super::timing::{again, median};
 use crate::device::guard::guarded;
 
 /// Bytes of shared memory that a block may have without asking.

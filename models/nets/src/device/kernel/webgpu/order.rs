@@ -17,7 +17,7 @@ use wgpu::{
 
 use super::opened::{Opened, ready};
 use crate::device::guard::PATIENCE;
-use crate::device::kernel::{again, median};
+use crate::device::kernel::timing::{again, median};
 
 /// A launch.
 pub(super) struct Order {
