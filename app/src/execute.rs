@@ -96,7 +96,7 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     let started = Instant::now();
     let schema = order.lab.schema();
     let record = order.runs.and_then(|runs| {
-        let device = schema.is_live().then_some(&order.device);
+        let device = schema.uses_device(&order.params).then_some(&order.device);
         let about = About {
             schema,
             params: &order.params,

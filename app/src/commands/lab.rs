@@ -5,9 +5,9 @@ mod print;
 
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
-use mlsys_lab::lab::Lab;
 use mlsys_lab::output;
 use mlsys_lab::params::Params;
+use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 
 use super::{World, open};
@@ -62,7 +62,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
             world,
         );
     }
-    let device = device_for(lab, options.machine.device, world)?;
+    let device = device_for(schema, &params, options.machine.device, world)?;
 
     world.listen();
     let runs = world.runs();
@@ -93,13 +93,14 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     Ok(Exit::Passed)
 }
 
-/// The device of a run; a lab that answers at once needs none, but a device that was asked for must be there.
+/// The device of a run; one that answers at once needs none, but a device that was asked for must be there.
 fn device_for(
-    lab: &dyn Lab,
+    schema: &Schema,
+    params: &Params,
     choice: DeviceChoice,
     world: &World<'_>,
 ) -> Result<DeviceInfo, Failure> {
-    let at_once = choice == DeviceChoice::Auto && !lab.schema().is_live();
+    let at_once = choice == DeviceChoice::Auto && !schema.uses_device(params);
     let choice = if at_once {
         DeviceChoice::Exactly(DeviceId::CPU)
     } else {

@@ -77,7 +77,7 @@ fn of_lab<'a>(
         Params::resolve(schema, &settings, Tables::builtin(), Some(seed)).map_err(|errors| {
             settings::failure(&format!("{} of {}", directive.id, lesson.front.id), &errors)
         })?;
-    let place = if schema.is_live() {
+    let place = if schema.uses_device(&params) {
         place(directive, request.device, world)
     } else {
         Place::Anywhere

@@ -1,6 +1,6 @@
 //! The open lesson judged: answers graded, predictions compared, checks decided, all by the lesson crate.
 
-use mlsys_lab::device::DeviceInfo;
+use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
     Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Verdict,
@@ -246,11 +246,10 @@ impl Page {
     }
 
     fn device_facts(&self, devices: &[DeviceInfo]) -> DeviceFacts {
-        let used = self
-            .slots
-            .iter()
-            .rev()
-            .find_map(|slot| slot.device.filter(|_| slot.schema.is_live()));
+        let used = self.slots.iter().rev().find_map(|slot| {
+            let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
+            slot.device.filter(of_its_own)
+        });
         let info = devices.iter().find(|info| Some(info.id) == used);
         info.map_or_else(DeviceFacts::default, |info| DeviceFacts {
             name: info.name.clone(),

@@ -99,6 +99,8 @@ fn a_kernel_from_a_file_runs_or_says_what_is_wrong_with_it() {
         let mut arguments = vec![
             "lab",
             "kernel",
+            "--device",
+            "cpu",
             "--json",
             "--set",
             "example=custom",
@@ -128,7 +130,10 @@ fn a_kernel_from_a_file_runs_or_says_what_is_wrong_with_it() {
     kernel("__global__ void k() {\n  x = 1;\n}", &[])
         .refused(2, &["k.cu:2:3: 'x' is not declared"]);
     kernel("__global__ void k() { for (;;) { } }", &[]).refused(4, &["max_instructions"]);
-    kernel(twice, &["execution=device"]).refused(3, &["runs no kernels"]);
+    kernel(twice, &["execution=device"]).refused(3, &["runs no kernels", "--device wgpu"]);
+    // Beside the interpreter it is only said that there is no device.
+    let beside = ["execution=both", "elements=4"];
+    assert_eq!(kernel(twice, &beside).json()["device"], "cpu");
 }
 
 #[test]

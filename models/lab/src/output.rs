@@ -11,7 +11,7 @@ use crate::value::Value;
 /// The object that `mlsys lab KIND --json` prints: lab, params, device, seed, metrics, series, provenance.
 ///
 /// `series` holds the values of each series and `series_steps` the steps they were taken at.
-/// Analytic labs have no device and a seed only if they have the parameter. Numbers that are not finite are left out.
+/// Analytic labs have no device, but where a run was given one, and a seed only if they have the parameter. Numbers that are not finite are left out.
 pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunData) -> Json {
     let set: Map<String, Json> = params
         .iter()
@@ -45,6 +45,8 @@ pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunDat
             });
             object["changes"] = changes.collect();
         }
+    } else if schema.uses_device(params) {
+        object["device"] = json!(device.to_string());
     } else {
         object["device"] = Json::Null;
     }

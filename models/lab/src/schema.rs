@@ -7,6 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::nearest::nearest;
+use crate::params::Params;
 use crate::value::Value;
 
 pub use preset::{Preset, UnknownPreset};
@@ -44,6 +45,18 @@ pub struct Schema {
     pub notes: Vec<String>,
     /// Seconds a run with all defaults takes on two CPU cores; absent for labs that answer at once.
     pub budget: Option<f64>,
+    /// For labs that answer at once: the setting at which a run needs a device all the same.
+    pub device: Option<DeviceNeed>,
+}
+
+/// When a lab that answers at once needs a device: whenever a parameter is not what it is without one.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceNeed {
+    /// The parameter.
+    pub param: String,
+    /// Its value without a device.
+    pub unless: String,
 }
 
 /// A typed input of a lab.
@@ -261,6 +274,15 @@ impl Schema {
     /// Whether its runs take time and can be steered; other labs answer at once.
     pub fn is_live(&self) -> bool {
         self.budget.is_some()
+    }
+
+    /// Whether a run with these parameters takes place on a device that somebody chooses: that of every live lab does.
+    pub fn uses_device(&self, params: &Params) -> bool {
+        let needs = |need: &DeviceNeed| {
+            let value = params.get(&need.param).and_then(Value::as_str);
+            value.is_some_and(|value| value != need.unless)
+        };
+        self.is_live() || self.device.as_ref().is_some_and(needs)
     }
 
     /// The parameter of this name; `inputs.x` finds the table `inputs`.

@@ -245,7 +245,12 @@ impl App {
         let Some(slot) = page.slots.get_mut(active.slot) else {
             return Vec::new();
         };
-        let device = if !slot.schema.is_live() {
+        let params = slot.params();
+        let uses_device = match &params {
+            Ok(params) => slot.schema.uses_device(params),
+            Err(_) => slot.schema.is_live(),
+        };
+        let device = if !uses_device {
             Ok(DeviceId::CPU)
         } else if let Some(devices) = &self.devices {
             match (
@@ -264,7 +269,7 @@ impl App {
             return Vec::new();
         };
         let prepared = device.and_then(|device| {
-            let params = slot.params().map_err(|errors| {
+            let params = params.map_err(|errors| {
                 errors
                     .iter()
                     .map(ToString::to_string)

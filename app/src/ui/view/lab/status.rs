@@ -1,5 +1,6 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
+use mlsys_lab::DeviceId;
 use mlsys_lab::value::{number, significant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -87,6 +88,12 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         if let Some(device) = slot.device {
             add(device.to_string());
         }
+    }
+    // A lab that answers at once is the processor's, unless it was given to another device.
+    if let Some(device) = slot.device.filter(|device| {
+        !slot.schema.is_live() && *device != DeviceId::CPU && slot.state != State::Ready
+    }) {
+        add(device.to_string());
     }
     let hurried = is_here && app.active.is_some_and(|active| active.how == How::ToTheEnd);
     if hurried {
