@@ -10,7 +10,7 @@ use crate::device::meter::Pass;
 const MOST_PASSES: u64 = 1 << 24;
 
 /// A repetition has at most so many slices.
-const MOST_SLICES: u32 = 64;
+const MOST_SLICES: usize = 64;
 
 /// Work with its times, per pass.
 pub(crate) struct Clock {
@@ -26,10 +26,18 @@ pub(crate) struct Pace {
     /// A slice: as many passes as take about so long are timed together. Short, so that some slice of a repetition is
     /// not interrupted even on a busy machine; long enough that reading the clock does not show.
     pub(crate) slice: Duration,
-    /// A repetition: slices are done until they have taken so long together. The time of a repetition is that of its
-    /// fastest slice, for whatever else the machine does only adds time.
-    pub(crate) repetition: Duration,
+    /// A repetition: slices are done until several of them agree on the fastest, for whatever else the machine does only
+    /// adds time; at least for so long.
+    pub(crate) least: Duration,
+    /// And at most for so long.
+    pub(crate) most: Duration,
 }
+
+/// So many slices must agree on the fastest one.
+const AGREEING: usize = 3;
+
+/// Slices agree whose times are at most this multiple of the fastest.
+const AGREEMENT: f64 = 1.1;
 
 /// The times of one piece of work.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,13 +75,17 @@ impl Clock {
 
     /// One repetition; cut short if the run is to end.
     pub(crate) fn repeat(&mut self, interrupted: impl Fn() -> bool) -> Result<(), LabError> {
-        let wanted = self.pace.repetition.as_secs_f64();
-        let (mut fastest, mut spent) = (f64::INFINITY, 0.0);
-        for _ in 0..MOST_SLICES {
+        let [least, most] = [self.pace.least, self.pace.most].map(|span| span.as_secs_f64());
+        let (mut slices, mut spent): (Vec<f64>, f64) = (Vec::new(), 0.0);
+        let mut fastest = f64::INFINITY;
+        while slices.len() < MOST_SLICES {
             let seconds = self.pass.time(self.passes)?;
-            fastest = fastest.min(seconds);
+            slices.push(seconds);
             spent += seconds;
-            if spent >= wanted || interrupted() {
+            fastest = fastest.min(seconds);
+            let near = |seconds: &&f64| **seconds <= AGREEMENT * fastest;
+            let agree = slices.iter().filter(near).count() >= AGREEING;
+            if (agree && spent >= least) || spent >= most || interrupted() {
                 break;
             }
         }
@@ -162,7 +174,8 @@ mod tests {
         };
         let pace = Pace {
             slice: Duration::from_millis(10),
-            repetition: Duration::from_millis(60),
+            least: Duration::from_millis(20),
+            most: Duration::from_millis(500),
         };
         let clock = Clock::warm_up(Box::new(pass), pace).unwrap();
         (clock, asked)
@@ -183,12 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_slice_does_not_count_and_a_long_one_is_done_once() {
-        // What is popped last: the fourth call is the second slice.
-        let (mut clock, asked) = clock(0.02, vec![0.7, 0.0, 0.0, 0.0]);
+    fn slices_are_done_until_three_agree_on_the_fastest() {
+        // What is popped last: the fourth and fifth call are the second and third slice.
+        let (mut clock, asked) = clock(0.02, vec![0.03, 0.1, 0.0, 0.0, 0.0]);
         clock.repeat(|| false).unwrap();
         assert_eq!(clock.times().seconds, [0.02]);
-        assert_eq!(*asked.borrow(), [1, 1, 1, 1]);
+        assert_eq!(asked.borrow().len(), 2 + 5);
+        // It never gets quiet: the fastest of what there was time for.
+        let (mut clock, asked) = self::clock(0.02, vec![0.3, 0.2, 0.1, 0.0, 0.0]);
+        clock.repeat(|| false).unwrap();
+        assert!((clock.times().seconds[0] - 0.12).abs() < 1e-12);
+        assert_eq!(asked.borrow().len(), 2 + 3);
+    }
+
+    #[test]
+    fn a_long_slice_and_a_run_that_ends_are_done_once() {
         let (mut long, asked) = self::clock(1.0, Vec::new());
         long.repeat(|| false).unwrap();
         assert_eq!(*asked.borrow(), [1, 1, 1]);
@@ -198,7 +220,7 @@ mod tests {
         let (mut instant, asked) = self::clock(0.0, Vec::new());
         asked.borrow_mut().clear();
         instant.repeat(|| false).unwrap();
-        assert_eq!(asked.borrow().len(), MOST_SLICES as usize);
+        assert_eq!(asked.borrow().len(), MOST_SLICES);
     }
 
     #[test]

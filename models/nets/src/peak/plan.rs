@@ -87,13 +87,14 @@ impl Measurement {
 
     /// How long is measured at once: all of it together stays within the lab's budget.
     pub(super) fn pace(self) -> Pace {
-        let (slice, repetition) = match self {
-            Self::Arithmetic | Self::Copy | Self::Read => (2, 50),
-            Self::Launch | Self::Rung(_) => (1, 12),
+        let [slice, least, most] = match self {
+            Self::Arithmetic | Self::Copy | Self::Read => [2, 10, 120],
+            Self::Launch | Self::Rung(_) => [1, 4, 25],
         };
         Pace {
             slice: Duration::from_millis(slice),
-            repetition: Duration::from_millis(repetition),
+            least: Duration::from_millis(least),
+            most: Duration::from_millis(most),
         }
     }
 

@@ -14,7 +14,8 @@ const BUFFER: u64 = 32 << 20;
 
 const PACE: Pace = Pace {
     slice: Duration::from_millis(2),
-    repetition: Duration::from_millis(40),
+    least: Duration::from_millis(20),
+    most: Duration::from_millis(120),
 };
 
 /// The ceilings so far.

@@ -17,8 +17,9 @@ use crate::device::{self, meter::Meter};
 use crate::timing::{Clock, Pace};
 
 const PACE: Pace = Pace {
-    slice: Duration::from_millis(3),
-    repetition: Duration::from_millis(24),
+    slice: Duration::from_millis(2),
+    least: Duration::from_millis(6),
+    most: Duration::from_millis(40),
 };
 
 /// Runs the lab.

@@ -1,85 +1,222 @@
 //! Loops over all cores of the processor at once.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Instant;
 
 use mlsys_lab::{DeviceId, LabError};
 
+use super::gate::Gate;
 use super::{Pass, lanes};
 
-/// What every core has for itself, and what it does with it.
+/// Numbers that a core copies or reads in one pass, at most. Small, so that a pass is short; the passes go through the
+/// whole buffer all the same.
+const CHUNK: usize = 1 << 16;
+
+/// Work of several cores: the caller's own and a thread for each of the others, which live as long as the work, so that
+/// the system has spread them over the cores by the time that counts.
 struct Cores<T> {
-    parts: Vec<T>,
-    work: fn(&mut T, u64),
+    own: T,
+    others: Vec<Worker>,
+    work: Work<T>,
+    counts: Counts,
     amount: f64,
 }
 
+/// Does so many passes and tells how many seconds they took.
+type Work<T> = fn(&mut T, u64) -> f64;
+
+/// What the time of a pass is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// From the first begin to the last end: the cores share what is measured.
+    Together,
+    /// Each core by itself, and their rates added up: they share nothing, and one that has to wait for another program
+    /// does not make the others slower.
+    Each,
+}
+
+struct Worker {
+    orders: Sender<Order>,
+    done: Receiver<f64>,
+}
+
+struct Order {
+    passes: u64,
+    gate: Arc<Gate>,
+}
+
 /// Two buffers, copied from one to the other in as many pieces as there are cores.
-pub(super) fn copy(bytes: u64) -> Box<dyn Pass> {
+pub(super) fn copy(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
     let cores = count();
-    let numbers = numbers_of(bytes, cores);
-    let parts: Vec<_> = (0..cores)
-        .map(|_| (vec![1.0_f32; numbers], vec![0.0_f32; numbers]))
-        .collect();
-    Box::new(Cores {
-        amount: 2.0 * bytes_of(numbers, cores),
+    let [numbers, chunk] = share(bytes, cores);
+    let parts = (0..cores).map(|_| Buffers {
+        // Written once, so that the system has given every page by now.
+        from: vec![1.0; numbers],
+        to: vec![0.5; numbers],
+        at: 0,
+    });
+    Cores::start(
         parts,
-        work: |(from, to), passes| {
+        |part, passes| {
+            let started = Instant::now();
             for _ in 0..passes {
-                to.copy_from_slice(black_box(from));
-                black_box(&mut *to);
+                let chunk = part.next();
+                part.to[chunk.clone()].copy_from_slice(black_box(&part.from[chunk]));
+                black_box(&mut part.to);
             }
+            started.elapsed().as_secs_f64()
         },
-    })
+        Counts::Together,
+        8.0 * chunk as f64,
+    )
 }
 
 /// A buffer read in as many pieces as there are cores.
-pub(super) fn read(bytes: u64) -> Box<dyn Pass> {
-    reading(bytes, count())
+pub(super) fn read(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+    let cores = count();
+    let [numbers, chunk] = share(bytes, cores);
+    let parts = (0..cores).map(|_| Buffers {
+        from: vec![1.0; numbers],
+        to: Vec::new(),
+        at: 0,
+    });
+    Cores::start(
+        parts,
+        |part, passes| {
+            let started = Instant::now();
+            for _ in 0..passes {
+                let chunk = part.next();
+                black_box(lanes::sum(black_box(&part.from[chunk])));
+            }
+            started.elapsed().as_secs_f64()
+        },
+        Counts::Together,
+        4.0 * chunk as f64,
+    )
 }
 
-/// A buffer read by one core.
-pub(super) fn read_alone(bytes: u64) -> Box<dyn Pass> {
-    reading(bytes, 1)
-}
-
-fn reading(bytes: u64, cores: usize) -> Box<dyn Pass> {
-    let numbers = numbers_of(bytes, cores);
-    Box::new(Cores {
-        amount: bytes_of(numbers, cores),
-        parts: vec![vec![1.0_f32; numbers]; cores],
-        work: |part: &mut Vec<f32>, passes| {
+/// A buffer read from its begin to its end by one core.
+pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
+    let [numbers, _] = share(bytes, 1);
+    Cores::start(
+        [vec![1.0_f32; numbers]].into_iter(),
+        |part, passes| {
+            let started = Instant::now();
             for _ in 0..passes {
                 black_box(lanes::sum(black_box(part)));
             }
+            started.elapsed().as_secs_f64()
         },
-    })
+        Counts::Together,
+        4.0 * numbers as f64,
+    )
 }
 
 /// Multiply-adds on every core.
-pub(super) fn multiply_add() -> Box<dyn Pass> {
-    let cores = count();
-    Box::new(Cores {
-        amount: (cores as u64 * lanes::flops_in_a_round()) as f64,
-        parts: vec![(); cores],
-        work: |(), passes| lanes::multiply_add(passes),
-    })
+pub(super) fn multiply_add() -> Result<Box<dyn Pass>, LabError> {
+    /// Parts of the work that are timed one by one; the fastest speaks for all.
+    const PARTS: u64 = 4;
+    Cores::start(
+        (0..count()).map(|_| ()),
+        |(), passes| {
+            let part = || {
+                let started = Instant::now();
+                lanes::multiply_add(passes);
+                started.elapsed().as_secs_f64()
+            };
+            let fastest = (0..PARTS).map(|_| part()).fold(f64::INFINITY, f64::min);
+            PARTS as f64 * fastest
+        },
+        Counts::Each,
+        (PARTS * lanes::flops_in_a_round()) as f64,
+    )
 }
 
 fn count() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Numbers that each of the cores has of so many bytes.
-fn numbers_of(bytes: u64, cores: usize) -> usize {
+/// Numbers that each of the cores has of so many bytes, and how many it handles in one pass.
+fn share(bytes: u64, cores: usize) -> [usize; 2] {
     let numbers = usize::try_from(bytes / 4).unwrap_or(usize::MAX / 8);
-    (numbers / cores).max(1)
+    let share = (numbers / cores).max(1);
+    if share > CHUNK {
+        [share - share % CHUNK, CHUNK]
+    } else {
+        [share, share]
+    }
 }
 
-fn bytes_of(numbers: usize, cores: usize) -> f64 {
-    4.0 * numbers as f64 * cores as f64
+/// What a core copies or reads, and where it is.
+struct Buffers {
+    from: Vec<f32>,
+    to: Vec<f32>,
+    at: usize,
+}
+
+impl Buffers {
+    /// The next chunk; after the last one the first.
+    fn next(&mut self) -> std::ops::Range<usize> {
+        let begin = if self.at < self.from.len() {
+            self.at
+        } else {
+            0
+        };
+        self.at = (begin + CHUNK).min(self.from.len());
+        begin..self.at
+    }
+}
+
+impl<T: Send + 'static> Cores<T> {
+    /// # Errors
+    /// A thread cannot be had.
+    fn start(
+        mut parts: impl Iterator<Item = T>,
+        work: Work<T>,
+        counts: Counts,
+        amount_of_each: f64,
+    ) -> Result<Box<dyn Pass>, LabError> {
+        let own = parts
+            .next()
+            .ok_or_else(|| failed("there is no core".to_owned()))?;
+        let others: Result<Vec<Worker>, LabError> =
+            parts.map(|part| Worker::start(part, work)).collect();
+        let others = others?;
+        Ok(Box::new(Self {
+            amount: amount_of_each * (1 + others.len()) as f64,
+            own,
+            others,
+            work,
+            counts,
+        }))
+    }
+}
+
+impl Worker {
+    fn start<T: Send + 'static>(mut part: T, work: Work<T>) -> Result<Self, LabError> {
+        let (orders, inbox) = mpsc::channel::<Order>();
+        let (told, done) = mpsc::channel();
+        // It ends when nobody can order any more.
+        let thread = thread::Builder::new()
+            .name("meter".to_owned())
+            .spawn(move || {
+                while let Ok(order) = inbox.recv() {
+                    order.gate.wait();
+                    if told.send(work(&mut part, order.passes)).is_err() {
+                        break;
+                    }
+                }
+            });
+        match thread {
+            Ok(_) => Ok(Self { orders, done }),
+            Err(error) => Err(failed(format!(
+                "no thread could be started to measure with: {error}"
+            ))),
+        }
+    }
 }
 
 impl<T: Send> Pass for Cores<T> {
@@ -88,106 +225,70 @@ impl<T: Send> Pass for Cores<T> {
     }
 
     fn time(&mut self, passes: u64) -> Result<f64, LabError> {
-        let work = self.work;
-        let Some((own, others)) = self.parts.split_first_mut() else {
-            return Ok(0.0);
-        };
-        let gate = Gate::default();
-        thread::scope(|scope| {
-            let waiting = others.len();
-            let mut threads = Vec::with_capacity(waiting);
-            for part in others {
-                let gate = &gate;
-                let thread = thread::Builder::new()
-                    .name("meter".to_owned())
-                    .spawn_scoped(scope, move || {
-                        if gate.wait() == Opened::ToWork {
-                            work(part, passes);
-                        }
-                    });
-                match thread {
-                    Ok(thread) => threads.push(thread),
-                    Err(error) => {
-                        gate.open(Opened::ToLeave);
-                        return Err(failed(format!(
-                            "no thread could be started to measure with: {error}"
-                        )));
-                    }
-                }
-            }
-            gate.await_all(waiting);
-            let started = Instant::now();
-            gate.open(Opened::ToWork);
-            work(own, passes);
-            for thread in threads {
-                if thread.join().is_err() {
-                    return Err(failed("a thread that measured panicked".to_owned()));
-                }
-            }
-            Ok(started.elapsed().as_secs_f64())
+        let gone = || failed("a thread that measured has ended".to_owned());
+        let gate = Arc::new(Gate::default());
+        for worker in &self.others {
+            let order = Order {
+                passes,
+                gate: Arc::clone(&gate),
+            };
+            worker.orders.send(order).map_err(|_| gone())?;
+        }
+        gate.await_all(self.others.len());
+        let started = Instant::now();
+        gate.open();
+        let own = (self.work)(&mut self.own, passes);
+        let mut times = vec![own];
+        for worker in &self.others {
+            times.push(worker.done.recv().map_err(|_| gone())?);
+        }
+        Ok(match self.counts {
+            Counts::Together => started.elapsed().as_secs_f64(),
+            Counts::Each => harmonic_mean(&times),
         })
     }
 }
 
-/// Where threads wait, without sleeping, until all of them run: so that none begins late.
-#[derive(Default)]
-struct Gate {
-    arrived: AtomicUsize,
-    state: AtomicUsize,
-}
-
-/// What a gate is opened for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Opened {
-    ToWork = 1,
-    /// Somebody is missing: go without having worked.
-    ToLeave = 2,
-}
-
-impl Gate {
-    fn wait(&self) -> Opened {
-        self.arrived.fetch_add(1, Ordering::AcqRel);
-        let state = spin(|| self.state.load(Ordering::Acquire), |state| state != 0);
-        if state == Opened::ToWork as usize {
-            Opened::ToWork
-        } else {
-            Opened::ToLeave
-        }
-    }
-
-    fn await_all(&self, threads: usize) {
-        spin(
-            || self.arrived.load(Ordering::Acquire),
-            |arrived| arrived >= threads,
-        );
-    }
-
-    fn open(&self, to: Opened) {
-        self.state.store(to as usize, Ordering::Release);
-    }
-}
-
-/// Looks until what is seen will do; where that takes long, others may have the core in between.
-fn spin(look: impl Fn() -> usize, will_do: impl Fn(usize) -> bool) -> usize {
-    const PATIENCE: u32 = 10_000;
-    let mut looks = 0_u32;
-    loop {
-        let seen = look();
-        if will_do(seen) {
-            return seen;
-        }
-        looks = looks.saturating_add(1);
-        if looks < PATIENCE {
-            std::hint::spin_loop();
-        } else {
-            thread::yield_now();
-        }
-    }
+/// The time in which all cores together do as much as each does in its own: rates add up.
+fn harmonic_mean(times: &[f64]) -> f64 {
+    let rates: f64 = times.iter().map(|time| time.max(1e-12).recip()).sum();
+    times.len() as f64 / rates
 }
 
 fn failed(reason: String) -> LabError {
     LabError::Failed {
         device: DeviceId::CPU,
         reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cores_go_through_all_of_their_buffers_and_begin_again() {
+        let mut part = Buffers {
+            from: vec![0.0; 3 * CHUNK],
+            to: Vec::new(),
+            at: 0,
+        };
+        let begins: Vec<usize> = (0..5).map(|_| part.next().start / CHUNK).collect();
+        assert_eq!(begins, [0, 1, 2, 0, 1]);
+        for (bytes, cores, expected) in [
+            (64, 2, [8, 8]),
+            (1, 4, [1, 1]),
+            (1 << 20, 1, [1 << 18, CHUNK]),
+            ((1 << 20) + 400, 1, [1 << 18, CHUNK]),
+        ] {
+            assert_eq!(share(bytes, cores), expected);
+        }
+    }
+
+    #[test]
+    fn rates_of_cores_add_up() {
+        // One core does its part in a second, the other, disturbed, in three: 1 + 1/3 parts a second.
+        assert!((harmonic_mean(&[1.0, 3.0]) - 1.5).abs() < 1e-12);
+        assert_eq!(harmonic_mean(&[2.0]), 2.0);
     }
 }
