@@ -14,7 +14,7 @@ pub use blocks::{Block, blocks, threads, warp_word};
 pub use formula::{builtin, formulas, global_index};
 pub use lanes::{Lane, LaneState, lanes, shown_variable, touches, variables};
 pub use listing::{Line, listing};
-pub use said::said;
+pub use said::{Weight, about_thread, said};
 pub use walk::{Play, Thread, Walk, Whence};
 
 /// What a picture of a launch shows as rows and columns, for files and for words.

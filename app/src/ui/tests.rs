@@ -2,6 +2,7 @@
 
 mod charts;
 mod kernel;
+mod kernels;
 mod line;
 mod mouse;
 mod pages;

@@ -2,7 +2,7 @@
 
 use mlsys_machines::kernel::{Event, Goal};
 
-use super::{Play, Thread, Walk, Whence, touches};
+use super::{Play, Thread, Walk, Whence, builtin, formulas, global_index, touches, variables};
 
 /// Where the walk stands: how far it is, what the last step did, and what the warp comes to.
 pub fn said(walk: &Walk) -> Vec<String> {
@@ -25,7 +25,7 @@ pub fn said(walk: &Walk) -> Vec<String> {
         Event::BlockEnded => ", and its block ends",
     };
     lines.push(format!(
-        "Step {clock} of {total}: block {} warp {} did a part of line {}{did}.",
+        "Step {clock} of {total}: block {} warp {} did one instruction of line {}{did}.",
         step.block, step.warp, step.place.line
     ));
     let here = walk.here();
@@ -63,6 +63,71 @@ pub fn said(walk: &Walk) -> Vec<String> {
     lines.extend(ahead(walk, here));
     lines.extend(news(walk));
     lines
+}
+
+/// How much a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Which thread it is.
+    Head,
+    /// What the last step did.
+    Fresh,
+    /// What holds besides.
+    Plain,
+}
+
+/// The thread that is looked at: where it is, where its indices come from, what it reached last, what it holds.
+pub fn about_thread(walk: &Walk) -> Vec<(Weight, String)> {
+    let here = walk.here();
+    let axes = |name: &str| {
+        let axis = |axis: &str| builtin(walk, &format!("{name}.{axis}")).unwrap_or_default();
+        format!("({},{},{})", axis("x"), axis("y"), axis("z"))
+    };
+    let head = format!(
+        "Thread {} of block {}: threadIdx {}, blockIdx {}",
+        here.number(),
+        here.block,
+        axes("threadIdx"),
+        axes("blockIdx")
+    );
+    let mut told = vec![(Weight::Head, head)];
+    let mut indices = formulas(walk);
+    if indices.is_empty() {
+        indices.push(global_index(walk));
+    }
+    for index in indices {
+        let value = index.value.unwrap_or_else(|| "no value yet".to_owned());
+        let mut text = format!("{} = {}", index.name, index.text);
+        for part in [index.numbers, value] {
+            if !text.ends_with(&format!("= {part}")) {
+                text.push_str(&format!(" = {part}"));
+            }
+        }
+        told.push((Weight::Plain, text));
+    }
+    let touches = touches(walk);
+    let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
+    told.push(match touch {
+        Some(touch) if touch.fresh => (
+            Weight::Fresh,
+            format!("Now, line {}: {}", touch.line, touch.said(walk)),
+        ),
+        Some(touch) => (
+            Weight::Plain,
+            format!("Last access, line {}: {}", touch.line, touch.said(walk)),
+        ),
+        None => (Weight::Plain, "No access to memory yet".to_owned()),
+    });
+    let held = variables(walk);
+    if !held.is_empty() {
+        let each = held.iter().map(|variable| {
+            let value = variable.value.as_ref();
+            let value = value.map_or("?".to_owned(), ToString::to_string);
+            format!("{} = {value}", variable.name)
+        });
+        told.push((Weight::Plain, each.collect::<Vec<_>>().join(", ")));
+    }
+    told
 }
 
 fn ahead(walk: &Walk, here: Thread) -> Option<String> {

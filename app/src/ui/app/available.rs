@@ -166,12 +166,13 @@ impl App {
         if self.active.is_some() {
             return row.command == Command::Run;
         }
+        let along = self.is_walked() || self.place() == Place::Picture && self.has_kernel_chosen();
         let wanted = [
             (Command::Enter, in_text && (unanswered || wrong)),
             (Command::Hint, wrong),
             (Command::Run, at_lab || in_lab),
-            (Command::Inspect(Inspect::Left), self.is_walked()),
-            (Command::Inspect(Inspect::Right), self.is_walked()),
+            (Command::Inspect(Inspect::Left), along),
+            (Command::Inspect(Inspect::Right), along),
         ];
         wanted.contains(&(row.command, true))
     }

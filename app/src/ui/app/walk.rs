@@ -47,13 +47,13 @@ impl App {
     }
 
     /// Whether the chosen picture is one of a kernel.
-    pub(super) fn has_kernel_chosen(&self) -> bool {
+    pub fn has_kernel_chosen(&self) -> bool {
         let slot = self.page.as_ref().and_then(Page::slot);
         slot.is_some_and(|slot| slot.walk.is_some() && view(slot).is_some())
     }
 
     /// Whether space plays a kernel: on the side of its picture, where a run has nothing else to do.
-    pub(super) fn plays_kernel(&self) -> bool {
+    pub fn plays_kernel(&self) -> bool {
         self.place() == Place::Picture && self.active.is_none() && self.has_kernel_chosen()
     }
 

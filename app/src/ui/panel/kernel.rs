@@ -11,7 +11,7 @@ use ratatui::style::Style;
 
 use super::pen::Pen;
 use super::text;
-use crate::figure::kernel::{LaneState, Walk, said, table};
+use crate::figure::kernel::{LaneState, Walk, about_thread, said, table};
 use crate::ui::theme::{Look, Theme};
 
 /// Draws a view of a launch; without anybody who steps through it, as before the first step.
@@ -43,6 +43,9 @@ pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
     const MOST: usize = 64;
     let table = table(kernel, walk);
     let mut lines: Vec<String> = walk.map_or(Vec::new(), said);
+    if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
+        lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
+    }
     let count = table.rows.len();
     for row in table.rows.into_iter().take(MOST) {
         let cells = table.columns.iter().zip(&row);

@@ -1,6 +1,7 @@
 //! What a typed line means.
 
 use mlsys_lab::nearest::nearest;
+use mlsys_machines::kernel::{Goal, Way};
 
 /// Something a learner can say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,16 @@ pub enum Line {
     StepOn,
     /// Go a step of it back.
     StepBack,
+    /// Go along the lab's kernel.
+    Walk(Goal, Way),
+    /// Look at a thread of the block that is looked at.
+    Thread(u32),
+    /// Look at a block of the kernel.
+    Block(u32),
+    /// Show a variable of the kernel in each lane.
+    Variable(String),
+    /// Set a breakpoint on a line of the kernel, or take it away.
+    Breakpoint(u32),
     /// Choose a lab by its name.
     Lab(String),
     /// Say what the checks come to.
@@ -99,7 +110,23 @@ pub const WORDS: &[Word] = &[
     word(
         "step",
         "",
-        "go a step of the graph's walk on and say it; step back goes one back",
+        "go a step of the graph or the kernel on and say it; step back goes one back; in a kernel also step line, barrier, block, problem, breakpoint, end, each with back before it",
+    ),
+    word(
+        "thread",
+        "NUMBER",
+        "look at a thread of the kernel's block and follow its warp",
+    ),
+    word("block", "NUMBER", "look at a block of the kernel"),
+    word(
+        "variable",
+        "NAME",
+        "show a variable of the kernel in each lane",
+    ),
+    word(
+        "breakpoint",
+        "LINE",
+        "set a breakpoint on a line of the kernel, or take it away",
     ),
     word("lab", "NAME", "go to a lab by its name"),
     word("checks", "", "say what the checks come to"),
@@ -144,7 +171,17 @@ pub fn read(line: &str) -> Result<Line, String> {
         "reset" => alone(Line::Reset),
         "show" => alone(Line::Show),
         "step" if rest == "back" => Line::StepBack,
-        "step" => alone(Line::StepOn),
+        "step" => match stride(rest) {
+            Some((goal, way)) => Line::Walk(goal, way),
+            None => alone(Line::StepOn),
+        },
+        "thread" | "block" | "breakpoint" => match (first, rest.parse()) {
+            ("thread", Ok(number)) => Line::Thread(number),
+            ("block", Ok(number)) => Line::Block(number),
+            (_, Ok(line)) => Line::Breakpoint(line),
+            (_, Err(_)) => Line::Text(line.to_owned()),
+        },
+        "variable" if !rest.is_empty() && !rest.contains(' ') => Line::Variable(rest.to_owned()),
         "checks" => alone(Line::Checks),
         "lessons" => alone(Line::Lessons),
         "help" | "?" => alone(Line::Help),
@@ -166,6 +203,25 @@ pub fn read(line: &str) -> Result<Line, String> {
         }
         _ => Line::Text(line.to_owned()),
     })
+}
+
+/// How far to go along a kernel, as it is said after `step`.
+fn stride(rest: &str) -> Option<(Goal, Way)> {
+    let (way, what) = match rest.strip_prefix("back ") {
+        Some(what) => (Way::Back, what.trim()),
+        None => (Way::On, rest),
+    };
+    let goal = match what {
+        "line" => Goal::Line,
+        "barrier" => Goal::Barrier,
+        "block" => Goal::Block,
+        "problem" => Goal::Problem,
+        "breakpoint" => Goal::Breakpoint,
+        "end" => Goal::End,
+        "start" => return Some((Goal::End, Way::Back)),
+        _ => return None,
+    };
+    Some((goal, way))
 }
 
 /// What to say to a text where nothing is asked.

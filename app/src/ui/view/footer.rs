@@ -107,7 +107,14 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
         .iter()
         .find(|(way, _)| command == Command::Inspect(*way));
     if let Some((_, walked)) = along {
-        return if app.is_walked() { walked } else { usual };
+        let walked_on = app.is_walked() || app.has_kernel_chosen();
+        return if walked_on { walked } else { usual };
+    }
+    if command == Command::Run && app.plays_kernel() {
+        return match app.restless() {
+            Some(_) => "pause",
+            None => "play",
+        };
     }
     if command != Command::Run {
         return usual;

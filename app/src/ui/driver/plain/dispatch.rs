@@ -3,8 +3,10 @@
 use std::io;
 
 use mlsys_lesson::Block;
+use mlsys_machines::kernel::LANES;
 
 use super::Talk;
+use crate::figure::kernel::Thread;
 use crate::ui::command::{Command, Inspect};
 use crate::ui::message::Message;
 use crate::ui::page::Page;
@@ -46,6 +48,11 @@ impl Talk<'_> {
             | Line::Show
             | Line::StepOn
             | Line::StepBack
+            | Line::Walk(..)
+            | Line::Thread(_)
+            | Line::Block(_)
+            | Line::Variable(_)
+            | Line::Breakpoint(_)
             | Line::Lab(_)
             | Line::Checks
                 if !in_lesson =>
@@ -85,13 +92,28 @@ impl Talk<'_> {
                     lines
                 })
             }),
-            Line::StepOn => {
-                self.send(Message::Do(Command::Inspect(Inspect::NextPoint)))?;
-                self.notice()
-            }
-            Line::StepBack => {
-                self.send(Message::Do(Command::Inspect(Inspect::PreviousPoint)))?;
-                self.notice()
+            Line::StepOn => self.walk(Command::Inspect(Inspect::NextPoint)),
+            Line::StepBack => self.walk(Command::Inspect(Inspect::PreviousPoint)),
+            Line::Walk(goal, way) => self.walk(Command::Walk(goal, way)),
+            Line::Thread(number) => self.look(|walk| {
+                let lanes = LANES as u32;
+                let (warp, lane) = (number / lanes, number % lanes);
+                let block = walk.here().block;
+                walk.choose(Thread { block, warp, lane })
+            }),
+            Line::Block(block) => self.look(|walk| {
+                let here = walk.here();
+                walk.choose(Thread { block, ..here })
+            }),
+            Line::Variable(name) => self.look(|walk| walk.choose_variable(&name)),
+            Line::Breakpoint(line) => {
+                let mut said = None;
+                self.look(|walk| {
+                    walk.mark(|_, last| (line as usize).saturating_sub(1).min(last));
+                    said = Some(walk.change_breakpoint());
+                    true
+                })?;
+                self.say(said)
             }
             Line::Lab(name) => self.lab(&name),
             Line::Checks => self.of_page(|page| {

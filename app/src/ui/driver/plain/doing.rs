@@ -5,7 +5,8 @@ use std::io;
 use mlsys_lesson::{Asked, Block};
 
 use super::Talk;
-use crate::ui::app::App;
+use crate::figure::kernel::{Walk, about_thread};
+use crate::ui::app::{App, Restless};
 use crate::ui::command::Command;
 use crate::ui::key::Key;
 use crate::ui::message::Message;
@@ -107,6 +108,30 @@ impl Talk<'_> {
             return self.here();
         }
         self.notice()
+    }
+
+    /// Goes along a graph or a kernel, to the end of the search, and says what came of it.
+    pub(super) fn walk(&mut self, command: Command) -> io::Result<()> {
+        self.send(Message::Do(command))?;
+        while self.app.restless() == Some(Restless::Searching) {
+            self.send(Message::Beat)?;
+        }
+        self.notice()
+    }
+
+    /// Looks at another part of the lab's kernel, and says the thread that is looked at.
+    pub(super) fn look(&mut self, choose: impl FnOnce(&mut Walk) -> bool) -> io::Result<()> {
+        let slot = self.app.page.as_mut().and_then(Page::slot_mut);
+        let Some(walk) = slot.and_then(|slot| slot.walk.as_mut()) else {
+            return self.say(["No kernel has run here.".to_owned()]);
+        };
+        let told: Vec<String> = if choose(walk) {
+            let told = about_thread(walk).into_iter();
+            told.flat_map(|(_, line)| say::sentence(&line)).collect()
+        } else {
+            vec!["The kernel has none of that name or number where it stands.".to_owned()]
+        };
+        self.say(told)
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> io::Result<()> {

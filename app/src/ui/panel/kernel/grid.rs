@@ -22,8 +22,10 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     let rows = (states.len() as u32).div_ceil(across) as u16;
     // The threads have what they need, as long as some blocks are seen above them.
     let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
-    let below = (rows + 1).min(area.height.saturating_sub(foot) * 2 / 3);
     let [above, foot] = split(area, foot);
+    let flying = walk.machine().map_or(0, |machine| machine.blocks().len()) as u16;
+    let below = (rows + 1).min(above.height * 2 / 3);
+    let below = below.max(above.height.saturating_sub(flying + 4));
     let [above, below] = split(above, below);
     draw_blocks(above, buf, walk, look);
     draw_threads(below, buf, walk, across, look);

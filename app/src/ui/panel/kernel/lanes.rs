@@ -6,10 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{legend, say, style};
-use crate::figure::kernel::{
-    Lane, LaneState, Walk, builtin, formulas, global_index, lanes, shown_variable, touches,
-    variables,
-};
+use crate::figure::kernel::{Lane, LaneState, Walk, Weight, about_thread, lanes, shown_variable};
 use crate::ui::panel::pen::{Pen, width};
 use crate::ui::theme::Look;
 
@@ -81,7 +78,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     }
     let states: Vec<LaneState> = all.iter().map(|lane| lane.state).collect();
     let mut told = vec![(legend(&states), theme.dim)];
-    told.extend(about_thread(walk, look));
+    told.extend(thread(walk, look));
     say(rest, buf, &told, look);
 }
 
@@ -143,60 +140,11 @@ fn value_text(lane: &Lane) -> String {
 }
 
 /// The thread in full.
-fn about_thread(walk: &Walk, look: &Look) -> Vec<(String, Style)> {
-    let theme = &look.theme;
-    let here = walk.here();
-    let axes = |name: &str| {
-        let axis = |axis: &str| builtin(walk, &format!("{name}.{axis}")).unwrap_or_default();
-        format!("({},{},{})", axis("x"), axis("y"), axis("z"))
+fn thread(walk: &Walk, look: &Look) -> Vec<(String, Style)> {
+    let told = about_thread(walk).into_iter();
+    let style = |weight: Weight| match weight {
+        Weight::Head | Weight::Fresh => look.theme.accent,
+        Weight::Plain => look.theme.text,
     };
-    let mut told = vec![(
-        format!(
-            "Thread {} of block {}: threadIdx {}, blockIdx {}",
-            here.number(),
-            here.block,
-            axes("threadIdx"),
-            axes("blockIdx")
-        ),
-        theme.accent,
-    )];
-    let mut indices = formulas(walk);
-    if indices.is_empty() {
-        indices.push(global_index(walk));
-    }
-    for index in indices {
-        let value = index.value.unwrap_or_else(|| "no value yet".to_owned());
-        let numbers = if index.numbers == index.text || index.numbers == value {
-            String::new()
-        } else {
-            format!(" = {}", index.numbers)
-        };
-        told.push((
-            format!("{} = {}{numbers} = {value}", index.name, index.text),
-            theme.text,
-        ));
-    }
-    let touches = touches(walk);
-    let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
-    told.push(match touch {
-        Some(touch) if touch.fresh => (
-            format!("Now, line {}: {}", touch.line, touch.said(walk)),
-            theme.accent,
-        ),
-        Some(touch) => (
-            format!("Last access, line {}: {}", touch.line, touch.said(walk)),
-            theme.text,
-        ),
-        None => ("No access yet".to_owned(), theme.dim),
-    });
-    let held = variables(walk);
-    if !held.is_empty() {
-        let each = held.iter().map(|variable| {
-            let value = variable.value.as_ref();
-            let value = value.map_or("?".to_owned(), ToString::to_string);
-            format!("{} = {value}", variable.name)
-        });
-        told.push((each.collect::<Vec<_>>().join(", "), theme.text));
-    }
-    told
+    told.map(|(weight, text)| (text, style(weight))).collect()
 }

@@ -12,7 +12,7 @@ use crate::ui::theme::Look;
 /// Columns of the marks before a line: problem or breakpoint, the warp that is looked at, how many others are there.
 const MARKS: u16 = 4;
 /// Columns of a count.
-const COUNT: u16 = 7;
+const COUNT: u16 = 8;
 /// Columns the text needs beside the counts.
 const TEXT: u16 = 24;
 

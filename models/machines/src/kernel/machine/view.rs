@@ -43,7 +43,7 @@ pub struct BlockView {
     pub id: [u32; 3],
     /// Barriers it has passed.
     pub barriers: u32,
-    /// Of each warp, what it does and the line it comes to next.
+    /// Of each warp, what it does and where it comes to next, or the barrier at which it waits.
     pub warps: Vec<(WarpState, Place)>,
 }
 
@@ -161,7 +161,7 @@ impl Machine {
             warps: resident
                 .warps
                 .iter()
-                .map(|warp| (warp.state, self.executed(warp.pc)))
+                .map(|warp| (warp.state, self.stands(warp)))
                 .collect(),
         };
         residents.iter().map(view).collect()
@@ -228,12 +228,20 @@ impl Machine {
         states
     }
 
-    /// The line a warp of a block in flight comes to next.
+    /// Where a warp of a block in flight comes to next, or the barrier at which it waits.
     pub fn place(&self, block: u32, warp: usize) -> Option<Place> {
         self.resident(block)?
             .warps
             .get(warp)
-            .map(|warp| self.executed(warp.pc))
+            .map(|warp| self.stands(warp))
+    }
+
+    /// Where a warp comes to next; one that waits stands at its barrier still.
+    fn stands(&self, warp: &super::Warp) -> Place {
+        match warp.state {
+            WarpState::Waiting => self.executed(warp.pc.saturating_sub(1)),
+            WarpState::Ready | WarpState::Done => self.executed(warp.pc),
+        }
     }
 
     /// A thread's place in its block.
