@@ -33,14 +33,16 @@ use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::earlier::Earlier;
 use super::glyphs::Glyphs;
+use super::slot::kernel_of;
 use super::theme::Look;
 use crate::figure::kernel::Walk;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
+pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
@@ -157,6 +159,12 @@ pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Optio
         Draw::Line => line::step_at(below_title(area), column, scene, look),
         Draw::Bars | Draw::Table | Draw::Frame => None,
     }
+}
+
+/// What lies at a place of a panel that shows a kernel.
+pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
+    let (_, frame) = scene.data.frames.get(scene.panel.name.as_str())?;
+    kernel::spot_at(below_title(area), kernel_of(frame)?, scene.walk?, at)
 }
 
 /// Draws a frame without a title; below it, what is marked in it is named.

@@ -204,6 +204,11 @@ impl Walk {
             .clamp(1, last)
     }
 
+    /// Whether a line was marked by choice.
+    pub fn is_marked(&self, line: u32) -> bool {
+        self.marked == Some(line)
+    }
+
     /// The line that the warp which is looked at comes to next; none where it has none.
     pub fn line(&self) -> Option<u32> {
         let Thread { block, warp, .. } = self.here();

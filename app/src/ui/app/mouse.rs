@@ -94,6 +94,14 @@ impl App {
                 }
                 return effects;
             }
+            Hit::Spot(place, spot) => {
+                let effects = self.go_to(Side::Picture);
+                if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
+                    slot.panel = (slot.panel + place) % slot.panels.len().max(1);
+                }
+                self.point_in_kernel(spot);
+                return effects;
+            }
             Hit::Picture(place, step) => {
                 let effects = self.go_to(Side::Picture);
                 if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
@@ -222,11 +230,14 @@ impl App {
             }
             Hit::Knob(_) => self.move_lab(motion),
             Hit::Kernel(..) => self.move_text_cursor(motion, NOTCH),
+            Hit::Spot(0, _) => {
+                self.move_in_kernel(motion);
+            }
             Hit::Picture(0, Some(_)) => self.inspect(match motion {
                 Motion::Up | Motion::PageUp | Motion::Top => Inspect::Closer,
                 Motion::Down | Motion::PageDown | Motion::Bottom => Inspect::Wider,
             }),
-            Hit::Picture(..) | Hit::Beside | Hit::Tab(_) | Hit::Lab(_) => {}
+            Hit::Picture(..) | Hit::Spot(..) | Hit::Beside | Hit::Tab(_) | Hit::Lab(_) => {}
         }
         Vec::new()
     }

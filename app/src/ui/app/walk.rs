@@ -7,6 +7,7 @@ use super::App;
 use crate::figure::kernel::{Play, Walk, said};
 use crate::ui::command::{Choice, Inspect, Motion, Place};
 use crate::ui::page::Page;
+use crate::ui::panel::Spot;
 use crate::ui::slot::{Slot, kernel_of};
 
 /// What goes on by itself.
@@ -149,6 +150,20 @@ impl App {
             (Motion::PageDown, View::Grid | View::Lanes) => walk.choose_warp(1),
         }
         true
+    }
+
+    /// Marks the line, or follows the thread, that was clicked; a click on the marked line sets a breakpoint on it.
+    pub(super) fn point_in_kernel(&mut self, spot: Spot) {
+        let Some(walk) = self.walk() else {
+            return;
+        };
+        match spot {
+            Spot::Line(line) if walk.is_marked(line) => self.change_breakpoint(),
+            Spot::Line(line) => walk.mark(|_, last| (line as usize).saturating_sub(1).min(last)),
+            Spot::Thread(thread) => {
+                walk.choose(thread);
+            }
+        }
     }
 
     /// Where the walk stands, in sentences.

@@ -6,12 +6,12 @@ mod source;
 
 use mlsys_lab::frame::kernel::{Kernel, View};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::pen::Pen;
 use super::text;
-use crate::figure::kernel::{LaneState, Walk, about_thread, said, table};
+use crate::figure::kernel::{LaneState, Thread, Walk, about_thread, said, table};
 use crate::ui::theme::{Look, Theme};
 
 /// Draws a view of a launch; without anybody who steps through it, as before the first step.
@@ -34,6 +34,28 @@ pub(super) fn draw(
         View::Source => source::draw(area, buf, kernel, walk, look),
         View::Grid => grid::draw(area, buf, walk, look),
         View::Lanes => lanes::draw(area, buf, walk, look),
+    }
+}
+
+/// A part of a picture of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// A line of the text, from 1.
+    Line(u32),
+    /// A thread.
+    Thread(Thread),
+}
+
+/// What lies at a place of the picture.
+pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) -> Option<Spot> {
+    let walk = Some(walk).filter(|walk| walk.is_of(kernel) && area.contains(at))?;
+    match kernel.view {
+        View::Source => source::line_at(area, walk, at.y).map(Spot::Line),
+        View::Grid => grid::thread_at(area, walk, at).map(Spot::Thread),
+        View::Lanes => lanes::lane_at(area, walk, at).map(|lane| {
+            let here = walk.here();
+            Spot::Thread(Thread { lane, ..here })
+        }),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::session::Outcome;
 use crate::ui::app::Restless;
 use crate::ui::command::Command;
 use crate::ui::key::Key;
-use crate::ui::message::{Effect, Message};
+use crate::ui::message::{Effect, Gesture, Message};
 use crate::ui::snapshot;
 
 const LESSON: &str = include_str!("kernels.md");
@@ -149,6 +149,36 @@ fn a_warp_that_is_chosen_is_followed_until_it_is_let_go() {
     assert!(!walk(&bench).is_pinned());
     bench.keys("b\u{1b}");
     assert!(!walk(&bench).is_pinned(), "esc lets go");
+}
+
+#[test]
+fn a_click_chooses_what_it_points_at() {
+    let mut bench = at_lab((100, 40), 2);
+    bench.keys("M......");
+    let click = |bench: &mut Bench, text: &str, right: usize| {
+        let screen = bench.screen();
+        let at = screen.lines().zip(0..).find_map(|(line, row)| {
+            let at = line.find(text)?;
+            let column = unicode_width::UnicodeWidthStr::width(&line[..at]) + right;
+            Some((column as u16, row))
+        });
+        let (column, row) = at.unwrap_or_else(|| panic!("{text} is not in {screen}"));
+        bench.app.update(Message::Mouse {
+            gesture: Gesture::Press,
+            column,
+            row,
+        });
+    };
+    click(&mut bench, "x[tid] += x[tid + s]", 2);
+    assert_eq!(walk(&bench).marked(), 12);
+    click(&mut bench, "x[tid] += x[tid + s]", 2);
+    bench.shows("a breakpoint on line 12");
+    bench.keys("v");
+    click(&mut bench, " 32 A A", 6);
+    assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 1));
+    bench.keys("v");
+    click(&mut bench, " 3  4  5", 7);
+    assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 5));
 }
 
 #[test]

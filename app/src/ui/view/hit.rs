@@ -8,7 +8,7 @@ use crate::ui::app::App;
 use crate::ui::document;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::{Page, Side, Telling};
-use crate::ui::panel;
+use crate::ui::panel::{self, Spot};
 use crate::ui::slot::Slot;
 
 /// Something on the screen.
@@ -30,6 +30,8 @@ pub enum Hit {
     Lab(usize),
     /// A picture, by its place after the chosen one, and the step there.
     Picture(usize, Option<u64>),
+    /// A part of a kernel's picture, by the picture's place after the chosen one.
+    Spot(usize, Spot),
     /// A knob.
     Knob(usize),
     /// A line and a column of the kernel that is being written.
@@ -98,7 +100,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         let [picture, _] = lab::chosen_areas(body);
         return picture
             .contains(at)
-            .then(|| chart(app, page, 0, picture, at.x));
+            .then(|| picture_at(app, page, 0, picture, at));
     }
     let sides = sides(app.size);
     let (text, lab) = match sides.tabs {
@@ -115,7 +117,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
     let [picture, _] = lab::chosen_areas(sides.lab);
     picture
         .contains(at)
-        .then(|| chart(app, page, 0, picture, at.x))
+        .then(|| picture_at(app, page, 0, picture, at))
 }
 
 fn tab(page: &Page, area: Rect, column: u16) -> Option<Hit> {
@@ -162,16 +164,24 @@ fn in_lab(app: &App, page: &Page, slot: &Slot, area: Rect, at: Position) -> Opti
         Telling::InWords => Vec::new(),
     };
     let (place, cell) = cells.into_iter().find(|(_, cell)| cell.contains(at))?;
-    Some(chart(app, page, place, cell, at.x))
+    Some(picture_at(app, page, place, cell, at))
 }
 
-/// A picture and the step under a column, if it is a chart.
-fn chart(app: &App, page: &Page, place: usize, cell: Rect, column: u16) -> Hit {
-    let step = page.slot().and_then(|slot| {
+/// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
+fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
+    let scene = page.slot().and_then(|slot| {
         let index = slot
             .panels
             .get((slot.panel + place) % slot.panels.len().max(1))?;
-        panel::step_at(cell, column, &slot.scene(*index)?, &app.look)
+        slot.scene(*index)
     });
+    let drawn = page.telling == Telling::Drawn;
+    let spot = scene
+        .filter(|_| drawn)
+        .and_then(|scene| panel::spot_at(cell, at, &scene));
+    if let Some(spot) = spot {
+        return Hit::Spot(place, spot);
+    }
+    let step = scene.and_then(|scene| panel::step_at(cell, at.x, &scene, &app.look));
     Hit::Picture(place, step)
 }

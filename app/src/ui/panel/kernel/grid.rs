@@ -1,15 +1,18 @@
 //! Blocks and their warps, and the threads of the block that is looked at.
 
+use mlsys_machines::kernel::LANES;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::{legend, say, split, style};
-use crate::figure::kernel::{Block, Walk, blocks, threads, warp_word};
+use crate::figure::kernel::{Block, LaneState, Thread, Walk, blocks, threads, warp_word};
 use crate::ui::panel::pen::Pen;
 use crate::ui::theme::Look;
 
 /// Threads in a row where the block has more along x: a warp.
 const ACROSS: u32 = 32;
+/// Columns before them, for the number of the first of a row.
+const MARGIN: u16 = 6;
 
 pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     let theme = &look.theme;
@@ -18,21 +21,90 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
         return;
     }
     let states = threads(walk);
-    let across = walk.recipe().block_dim[0].clamp(1, ACROSS);
-    let rows = (states.len() as u32).div_ceil(across) as u16;
-    // The threads have what they need, as long as some blocks are seen above them.
-    let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
-    let [above, foot] = split(area, foot);
-    let flying = walk.machine().map_or(0, |machine| machine.blocks().len()) as u16;
-    let below = (rows + 1).min(above.height * 2 / 3);
-    let below = below.max(above.height.saturating_sub(flying + 4));
-    let [above, below] = split(above, below);
+    let [above, below, foot] = parts(area, walk);
     draw_blocks(above, buf, walk, look);
-    draw_threads(below, buf, walk, across, look);
+    draw_threads(below, buf, walk, &states, look);
     let mut told = vec![(legend(&states), theme.dim)];
     let blocks = ". waiting, r running, b at a barrier, d done";
     told.push((format!("blocks and warps: {blocks}"), theme.dim));
     say(foot, buf, &told, look);
+}
+
+/// Blocks, threads, and what the letters mean. The threads have what they need, as long as some blocks are seen above them.
+fn parts(area: Rect, walk: &Walk) -> [Rect; 3] {
+    let foot = u16::from(area.height > 8) + u16::from(area.height > 12);
+    let [above, foot] = split(area, foot);
+    let flying = walk.machine().map_or(0, |machine| machine.blocks().len());
+    let flying = u16::try_from(flying).unwrap_or(u16::MAX).saturating_add(4);
+    let rows = walk.threads().div_ceil(across(walk));
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(1);
+    let below = rows.min(above.height * 2 / 3);
+    let below = below.max(above.height.saturating_sub(flying));
+    let [above, below] = split(above, below);
+    [above, below, foot]
+}
+
+/// Threads in a row.
+fn across(walk: &Walk) -> u32 {
+    walk.recipe().block_dim[0].clamp(1, ACROSS)
+}
+
+/// The thread at a place of the picture.
+pub(super) fn thread_at(area: Rect, walk: &Walk, at: Position) -> Option<Thread> {
+    let [_, below, _] = parts(area, walk);
+    let field = Field::of(below, walk);
+    let holds = |thread: &u32| field.cell(*thread) == Some((at.x, at.y));
+    let number = (0..walk.threads()).find(holds)?;
+    let lanes = LANES as u32;
+    Some(Thread {
+        block: walk.here().block,
+        warp: number / lanes,
+        lane: number % lanes,
+    })
+}
+
+/// Where the threads of a block stand.
+struct Field {
+    body: Rect,
+    across: u32,
+    /// The first row that is shown, and how many there are.
+    first: u32,
+    count: u32,
+    /// Columns a thread.
+    wide: u16,
+}
+
+impl Field {
+    fn of(area: Rect, walk: &Walk) -> Self {
+        let body = Rect {
+            y: area.y + u16::from(area.height > 0),
+            height: area.height.saturating_sub(1),
+            ..area
+        };
+        let across = across(walk);
+        let count = walk.threads().div_ceil(across);
+        let rows = u32::from(body.height);
+        let row = walk.here().number() as u32 / across;
+        // Whole pages of rows, so that they stand still.
+        let page = row.checked_div(rows).unwrap_or_default();
+        Self {
+            body,
+            across,
+            first: if count <= rows { 0 } else { page * rows },
+            count,
+            wide: 1 + u16::from(u32::from(body.width) >= 2 * across + MARGIN as u32),
+        }
+    }
+
+    /// Where a thread stands; none if it is not shown.
+    fn cell(&self, thread: u32) -> Option<(u16, u16)> {
+        let row = (thread / self.across).checked_sub(self.first)?;
+        let row = u16::try_from(row)
+            .ok()
+            .filter(|row| *row < self.body.height)?;
+        let x = self.body.x + MARGIN + (thread % self.across) as u16 * self.wide;
+        Some((x, self.body.y + row))
+    }
 }
 
 /// A row a block that is in flight; the others are counted, those near the one that is looked at shown by their letters.
@@ -139,57 +211,32 @@ fn letter_style(letter: char, look: &Look) -> ratatui::style::Style {
 }
 
 /// The threads of the block, a letter each, in rows along x.
-fn draw_threads(area: Rect, buf: &mut Buffer, walk: &Walk, across: u32, look: &Look) {
+fn draw_threads(area: Rect, buf: &mut Buffer, walk: &Walk, states: &[LaneState], look: &Look) {
     let theme = &look.theme;
-    let (here, states) = (walk.here(), threads(walk));
-    let Some(body) = area.height.checked_sub(1).map(|height| Rect {
-        y: area.y + 1,
-        height,
-        ..area
-    }) else {
-        return;
-    };
+    let here = walk.here();
+    let field = Field::of(area, walk);
     let [dx, dy, dz] = walk.recipe().block_dim;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
     let title = format!("threads of block {}: {dx} x {dy} x {dz}", here.block);
+    let mut pen = Pen::new(area, buf, &look.glyphs);
     pen.text(area.x, area.y, &title, theme.title);
-    let chosen = here.number();
-    let count = states.len().div_ceil(across as usize);
-    let rows = usize::from(body.height);
-    // Whole pages of rows, so that they stand still.
-    let row = chosen / across as usize;
-    let first = if count <= rows || rows == 0 {
-        0
-    } else {
-        row / rows * rows
-    };
-    let per_thread: u16 = if body.width >= across as u16 * 2 + 6 {
-        2
-    } else {
-        1
-    };
-    for (row, y) in (first..count).zip(body.y..body.bottom()) {
-        let mut pen = Pen::new(body, buf, &look.glyphs);
-        let number = row * across as usize;
-        pen.ending(body.x + 5, y, &number.to_string(), theme.dim);
-        let cells = states.iter().enumerate().skip(number).take(across as usize);
-        for ((thread, state), place) in cells.zip(0_u16..) {
-            let style = if thread == chosen {
-                theme.selection
-            } else {
-                style(*state, theme)
-            };
-            pen.glyph(
-                body.x + 6 + place * per_thread,
-                y,
-                &state.letter().to_string(),
-                style,
-            );
+    for (state, thread) in states.iter().zip(0_u32..) {
+        let Some((x, y)) = field.cell(thread) else {
+            continue;
+        };
+        if thread % field.across == 0 {
+            pen.ending(area.x + MARGIN - 1, y, &thread.to_string(), theme.dim);
         }
+        let style = if thread as usize == here.number() {
+            theme.selection
+        } else {
+            style(*state, theme)
+        };
+        pen.glyph(x, y, &state.letter().to_string(), style);
     }
-    if count > rows {
-        let last = (first + rows).min(count) * across as usize;
-        let said = format!("to {} of {}", last.min(states.len()), states.len());
-        Pen::new(area, buf, &look.glyphs).ending(area.right(), area.y, &said, theme.dim);
+    let shown = field.first + u32::from(field.body.height);
+    if field.count > u32::from(field.body.height) {
+        let last = shown.min(field.count) * field.across;
+        let said = format!("to {} of {}", last.min(walk.threads()), walk.threads());
+        pen.ending(area.right(), area.y, &said, theme.dim);
     }
 }

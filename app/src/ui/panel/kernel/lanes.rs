@@ -1,8 +1,9 @@
 //! The 32 lanes of the warp that is looked at, and one thread in full: where its index comes from, what it reads and writes.
 
 use mlsys_lab::Value;
+use mlsys_machines::kernel::LANES;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::{legend, say, style};
@@ -51,63 +52,81 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
         look,
     );
     take(&mut rest, used);
-    let texts: Vec<String> = all.iter().map(|lane| value_text(lane)).collect();
-    let (across, cell) = layout(&texts, rest);
-    let bands = (all.len() as u16).div_ceil(across);
-    for band in 0..bands {
-        if rest.height < BAND {
-            break;
-        }
-        for place in 0..across {
-            let lane = usize::from(band * across + place);
-            let (Some(state), Some(text)) = (all.get(lane), texts.get(lane)) else {
-                continue;
-            };
-            let x = rest.x + place * cell;
+    let texts: Vec<String> = all.iter().map(value_text).collect();
+    let bands = Bands::of(&texts, rest);
+    for (lane, (state, text)) in all.iter().zip(&texts).enumerate() {
+        if let Some(cell) = bands.cell(lane as u16) {
             let chosen = lane as u32 == here.lane;
-            draw_lane(
-                (x, rest.y, cell - 1),
-                buf,
-                lane,
-                (state, text),
-                chosen,
-                look,
-            );
+            draw_lane(cell, buf, lane, (state, text), chosen, look);
         }
-        take(&mut rest, BAND);
     }
+    take(&mut rest, bands.rows());
     let states: Vec<LaneState> = all.iter().map(|lane| lane.state).collect();
     let mut told = vec![(legend(&states), theme.dim)];
     told.extend(thread(walk, look));
     say(rest, buf, &told, look);
 }
 
-/// Lanes in a row, and columns of each: as many as fit with their values whole, else with values cut.
-fn layout(texts: &[String], area: Rect) -> (u16, u16) {
-    let longest = texts
-        .iter()
-        .map(|text| width(text))
-        .max()
-        .unwrap_or(0)
-        .max(2)
-        + 1;
-    let fits = |across: u16, cell: u16| {
-        across * cell <= area.width + 1 && 32 / across * BAND <= area.height
+/// The lane at a place of the picture.
+pub(super) fn lane_at(area: Rect, walk: &Walk, at: Position) -> Option<u32> {
+    let rest = Rect {
+        y: area.y + 1,
+        height: area.height.checked_sub(1)?,
+        ..area
     };
-    let whole = [32, 16, 8, 4]
-        .into_iter()
-        .find(|across| fits(*across, longest));
-    match whole {
-        Some(across) => (across, longest),
-        None => {
-            let across = if area.width >= 96 { 32 } else { 16 };
-            (across, ((area.width + 1) / across).max(2))
-        }
+    let texts: Vec<String> = lanes(walk).iter().map(value_text).collect();
+    let bands = Bands::of(&texts, rest);
+    let holds = |lane: &u16| bands.cell(*lane).is_some_and(|cell| cell.contains(at));
+    (0..LANES as u16).find(holds).map(u32::from)
+}
+
+/// Lanes beside and below each other.
+struct Bands {
+    area: Rect,
+    /// Lanes in a row.
+    across: u16,
+    /// Columns of each, with the one between it and the next.
+    cell: u16,
+}
+
+impl Bands {
+    /// As many in a row as fit with their values whole, with rows left for the thread below; else with values cut.
+    fn of(texts: &[String], area: Rect) -> Self {
+        const BELOW: u16 = 6;
+        let longest = texts.iter().map(|text| width(text)).max().unwrap_or(0);
+        let cell = longest.max(2) + 1;
+        let fits = |across: u16, below: u16| {
+            across * cell <= area.width + 1 && 32 / across * BAND + below <= area.height
+        };
+        let whole = [32, 16, 8, 4]
+            .into_iter()
+            .find(|across| fits(*across, BELOW));
+        let whole = whole.or_else(|| [32, 16].into_iter().find(|across| fits(*across, 0)));
+        let (across, cell) = match whole {
+            Some(across) => (across, cell),
+            None if area.width >= 95 => (32, (area.width + 1) / 32),
+            None => (16, ((area.width + 1) / 16).max(2)),
+        };
+        Self { area, across, cell }
+    }
+
+    /// Rows that are drawn.
+    fn rows(&self) -> u16 {
+        let bands = (LANES as u16).div_ceil(self.across);
+        bands.min(self.area.height / BAND) * BAND
+    }
+
+    /// Where a lane stands; none if there is no room for it.
+    fn cell(&self, lane: u16) -> Option<Rect> {
+        let (band, place) = (lane / self.across, lane % self.across);
+        let y = self.area.y + band * BAND;
+        (band * BAND < self.rows())
+            .then(|| Rect::new(self.area.x + place * self.cell, y, self.cell - 1, BAND))
     }
 }
 
 fn draw_lane(
-    (x, y, room): (u16, u16, u16),
+    area: Rect,
     buf: &mut Buffer,
     number: usize,
     (lane, value): (&Lane, &str),
@@ -115,7 +134,9 @@ fn draw_lane(
     look: &Look,
 ) {
     let theme = &look.theme;
-    let area = Rect::new(x, y, room, BAND);
+    let Rect {
+        x, y, width: room, ..
+    } = area;
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let own = style(lane.state, theme);
     let head = if chosen { theme.selection } else { theme.dim };

@@ -1,5 +1,7 @@
 //! The text with line numbers, where the warps are, and what each line cost in the margin.
 
+use std::ops::Range;
+
 use mlsys_lab::frame::kernel::Kernel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,13 +37,7 @@ const COLUMNS: [Column; 5] = [
 
 pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &Look) {
     let theme = &look.theme;
-    let foot = match area.height {
-        0..=5 => 0,
-        6..=9 => 2,
-        10..=16 => 4,
-        _ => 6,
-    };
-    let [body, foot] = split(area, foot);
+    let [body, foot] = parts(area);
     let lines = listing(kernel, walk);
     let numbers = width(&lines.len().to_string());
     let before = MARKS + numbers + 1;
@@ -54,10 +50,8 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     let free = area.width.saturating_sub(before + longest.clamp(TEXT, 48));
     let shown = usize::from(free / COUNT).clamp(usize::from(area.width > before + COUNT + 8), 5);
     let margin = area.right().saturating_sub(COUNT * shown as u16);
-    let mut rows = body.y..body.bottom();
-    if body.height > 3
-        && let Some(y) = rows.next()
-    {
+    if body.height > 3 {
+        let y = body.y;
         let mut pen = Pen::new(body, buf, &look.glyphs);
         let so_far = if walk.clock() == 0 {
             "whole run"
@@ -72,7 +66,8 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
         }
     }
     let marked = walk.marked();
-    let first = first(&lines, marked, rows.len());
+    let rows = rows(body);
+    let first = first(lines.len(), marked, rows.len());
     for (line, y) in lines.iter().skip(first).zip(rows) {
         let mut pen = Pen::new(body, buf, &look.glyphs);
         match (&line.problem, line.breakpoint) {
@@ -146,9 +141,36 @@ fn point_at(pen: &mut Pen<'_>, line: &Line, column: u32, place: (u16, u16, u16),
     }
 }
 
+/// The text, and what is said below it.
+fn parts(area: Rect) -> [Rect; 2] {
+    let foot = match area.height {
+        0..=5 => 0,
+        6..=9 => 2,
+        10..=16 => 4,
+        _ => 6,
+    };
+    split(area, foot)
+}
+
+/// The rows of the text, below the titles of the counts.
+fn rows(body: Rect) -> Range<u16> {
+    body.y + u16::from(body.height > 3)..body.bottom()
+}
+
+/// The line of the text at a row of the picture.
+pub(super) fn line_at(area: Rect, walk: &Walk, row: u16) -> Option<u32> {
+    let rows = rows(parts(area)[0]);
+    if !rows.contains(&row) {
+        return None;
+    }
+    let lines = walk.source().lines().count();
+    let line = first(lines, walk.marked(), rows.len()) + usize::from(row - rows.start);
+    (line < lines).then_some(line as u32 + 1)
+}
+
 /// The first line that is shown: the window moves by halves, so that it stands still over most steps.
-pub(super) fn first(lines: &[Line], marked: u32, rows: usize) -> usize {
-    let last = lines.len().saturating_sub(rows);
+fn first(lines: usize, marked: u32, rows: usize) -> usize {
+    let last = lines.saturating_sub(rows);
     let half = (rows / 2).max(1);
     let at = (marked as usize).saturating_sub(1);
     (at.saturating_sub(rows / 4) / half * half).min(last)
