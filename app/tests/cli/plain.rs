@@ -268,7 +268,7 @@ fn a_kernel_is_stepped_through_line_by_line() {
         "Thread 5 of block 1",
         "The kernel has none of that name or number",
         "a breakpoint on line 17",
-        "races with",
+        "touches it too",
         "There is no line after.",
         "and its block ends",
         "Before the first of",

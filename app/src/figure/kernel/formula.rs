@@ -1,5 +1,7 @@
 //! Where a thread's indices come from: the assignments of the text that read the thread's place, with its numbers in them.
 
+use mlsys_lab::expr::{Dialect, evaluate_pattern, parse};
+
 use super::Walk;
 use super::lanes::variables;
 
@@ -14,37 +16,49 @@ pub struct Formula {
     pub numbers: String,
     /// What it holds; absent if it has no value yet.
     pub value: Option<String>,
+    /// Whether that is what the numbers come to: the variable may have changed since.
+    pub explains: bool,
 }
 
-/// The indices of the thread that is looked at, in the order of the text, of those variables that exist where it is. A
-/// text that computes none this way has the usual global index.
+/// The indices of the thread that is looked at, in the order of the text, of those variables that exist where it is.
+///
+/// Of several assignments to one variable the one that explains what it holds is told, else the first.
 pub fn formulas(walk: &Walk) -> Vec<Formula> {
     let held = variables(walk);
     let mut found: Vec<Formula> = Vec::new();
     for line in walk.source().lines() {
         let line = line.split("//").next().unwrap_or_default();
-        for statement in line.split(';') {
-            let Some((name, text)) = assignment(statement) else {
+        for (name, text) in line.split(';').filter_map(assignment) {
+            let Some(variable) = held.iter().rev().find(|held| held.name == name) else {
                 continue;
             };
-            let value = held.iter().rev().find(|variable| variable.name == name);
-            let Some(value) = value else {
-                continue;
-            };
-            let value = value.value.as_ref().map(ToString::to_string);
-            // Of several assignments to one variable the text does not tell which was the last.
-            if found.iter().any(|known| known.name == name) {
-                continue;
-            }
-            found.push(Formula {
-                name: name.to_owned(),
-                numbers: with_numbers(walk, text),
-                text: text.to_owned(),
-                value,
+            let numbers = with_numbers(walk, text);
+            let value = variable.value.as_ref();
+            let explains = value.is_some_and(|value| {
+                let held = value.as_f64();
+                computed(&numbers).is_some_and(|computed| held == Some(computed as f64))
             });
+            let formula = Formula {
+                name: name.to_owned(),
+                text: text.to_owned(),
+                numbers,
+                value: value.map(ToString::to_string),
+                explains,
+            };
+            match found.iter_mut().find(|known| known.name == name) {
+                Some(known) if !known.explains && formula.explains => *known = formula,
+                Some(_) => {}
+                None => found.push(formula),
+            }
         }
     }
     found
+}
+
+/// What a formula of numbers comes to, by C's rules for whole numbers.
+fn computed(numbers: &str) -> Option<i64> {
+    let read = parse(numbers, Dialect::Pattern).ok()?;
+    evaluate_pattern(&read, &|_| None).ok()
 }
 
 /// The global index that most kernels mean, of the thread that is looked at: the formula and the numbers, along x.
@@ -58,6 +72,7 @@ pub fn global_index(walk: &Walk) -> Formula {
         text: TEXT.to_owned(),
         numbers: with_numbers(walk, TEXT),
         value: Some(value.to_string()),
+        explains: true,
     }
 }
 
@@ -108,10 +123,21 @@ fn with_numbers(walk: &Walk, text: &str) -> String {
         match (builtin(walk, &word), value) {
             (Some(number), _) => written.push_str(&number.to_string()),
             (None, Some(value)) => written.push_str(&value.to_string()),
-            (None, None) => written.push_str(&word),
+            (None, None) => written.push_str(&defined(walk.source(), &word)),
         }
     }
     written
+}
+
+/// What a `#define` puts in a word's place, else the word.
+fn defined(source: &str, word: &str) -> String {
+    let definition = source.lines().find_map(|line| {
+        let rest = line.trim().strip_prefix("#define")?.trim();
+        let (name, text) = rest.split_once(char::is_whitespace)?;
+        (name == word).then(|| text.trim())
+    });
+    let number = definition.filter(|text| text.chars().all(|c| c.is_ascii_digit()));
+    number.unwrap_or(word).to_owned()
 }
 
 /// One of the numbers that a thread knows its place by.

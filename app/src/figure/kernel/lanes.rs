@@ -83,6 +83,8 @@ pub struct Touch {
     pub line: u32,
     /// Whether the last step did it.
     pub fresh: bool,
+    /// Bytes of it.
+    pub bytes: u32,
     /// Where.
     pub reach: Reach,
 }
@@ -166,6 +168,7 @@ pub fn touches(walk: &Walk) -> Vec<Option<Touch>> {
             kind: access.kind,
             line: access.place.line,
             fresh,
+            bytes: access.bytes,
             reach: reach?,
         })
     };
@@ -200,7 +203,10 @@ impl Touch {
                 format!("{buffer}[{element}]{value} (sector {sector})")
             }
             Reach::Shared { byte, bank } => {
-                format!("shared memory, byte {byte} (bank {bank})")
+                let machine = walk.machine().ok();
+                let element = machine.and_then(|m| m.shared_element(*byte, self.bytes));
+                let element = element.unwrap_or_else(|| "shared memory".to_owned());
+                format!("{element}, byte {byte} of shared memory (bank {bank})")
             }
             Reach::Local { byte } => format!("its own memory, byte {byte}"),
             Reach::Nowhere => "no memory".to_owned(),

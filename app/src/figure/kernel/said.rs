@@ -1,6 +1,6 @@
 //! Where a walk stands, in sentences.
 
-use mlsys_machines::kernel::{Event, Goal};
+use mlsys_machines::kernel::{BlockState, Event, Goal};
 
 use super::{Play, Thread, Walk, Whence, builtin, formulas, global_index, touches, variables};
 
@@ -96,28 +96,21 @@ pub fn about_thread(walk: &Walk) -> Vec<(Weight, String)> {
         indices.push(global_index(walk));
     }
     for index in indices {
-        let value = index.value.unwrap_or_else(|| "no value yet".to_owned());
         let mut text = format!("{} = {}", index.name, index.text);
-        for part in [index.numbers, value] {
-            if !text.ends_with(&format!("= {part}")) {
-                text.push_str(&format!(" = {part}"));
+        if index.numbers != index.text {
+            text.push_str(&format!(" = {}", index.numbers));
+        }
+        match index.value {
+            None => text.push_str("; it has no value yet"),
+            Some(value) if !index.explains => {
+                text.push_str(&format!(" at first; now it is {value}"));
             }
+            Some(value) if value != index.numbers => text.push_str(&format!(" = {value}")),
+            Some(_) => {}
         }
         told.push((Weight::Plain, text));
     }
-    let touches = touches(walk);
-    let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
-    told.push(match touch {
-        Some(touch) if touch.fresh => (
-            Weight::Fresh,
-            format!("Now, line {}: {}", touch.line, touch.said(walk)),
-        ),
-        Some(touch) => (
-            Weight::Plain,
-            format!("Last access, line {}: {}", touch.line, touch.said(walk)),
-        ),
-        None => (Weight::Plain, "No access to memory yet".to_owned()),
-    });
+    told.push(touched(walk));
     let held = variables(walk);
     if !held.is_empty() {
         let each = held.iter().map(|variable| {
@@ -128,6 +121,42 @@ pub fn about_thread(walk: &Walk) -> Vec<(Weight, String)> {
         told.push((Weight::Plain, each.collect::<Vec<_>>().join(", ")));
     }
     told
+}
+
+/// What the thread reached last, or why there is nothing to say.
+fn touched(walk: &Walk) -> (Weight, String) {
+    let here = walk.here();
+    let touches = touches(walk);
+    let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
+    let (weight, text) = match touch {
+        Some(touch) if touch.fresh => (
+            Weight::Fresh,
+            format!("Now, line {}: {}", touch.line, touch.said(walk)),
+        ),
+        Some(touch) => (
+            Weight::Plain,
+            format!("Last access, line {}: {}", touch.line, touch.said(walk)),
+        ),
+        None => {
+            let state = walk
+                .machine()
+                .map(|machine| machine.block_state(here.block));
+            let other = touches.iter().flatten().next();
+            let text = match (state, other) {
+                (Ok(BlockState::Waiting), _) => "Its block has not begun.".to_owned(),
+                (Ok(BlockState::Ended), _) => {
+                    "Its block has ended: steps back show what it did.".to_owned()
+                }
+                (_, Some(other)) => format!(
+                    "It took no part in its warp's last access, in line {}.",
+                    other.line
+                ),
+                (_, None) => "Its warp has accessed no memory yet.".to_owned(),
+            };
+            (Weight::Plain, text)
+        }
+    };
+    (weight, text)
 }
 
 fn ahead(walk: &Walk, here: Thread) -> Option<String> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use mlsys_lab::frame::kernel::{Kernel, Recipe};
-use mlsys_machines::kernel::{Goal, LANES, Machine, Replay, Seek, Sought, Step, Way, recipe};
+use mlsys_machines::kernel::{
+    Goal, LANES, Machine, Replay, Seek, Sought, Step, WarpState, Way, recipe,
+};
 
 /// Steps of a search between two frames: some milliseconds.
 const SLICE: u64 = 20_000;
@@ -213,7 +215,6 @@ impl Walk {
     pub fn line(&self) -> Option<u32> {
         let Thread { block, warp, .. } = self.here();
         let machine = self.machine().ok()?;
-        use mlsys_machines::kernel::WarpState;
         match machine.warp_state(block, warp as usize)? {
             WarpState::Ready | WarpState::Waiting => {
                 Some(machine.place(block, warp as usize)?.line)
@@ -296,8 +297,15 @@ impl Walk {
         };
     }
 
-    /// Gives up what is looked for.
+    /// Gives up what is looked for; a place that is known already is gone to.
     pub fn give_up(&mut self) {
+        /// Steps that are done before the next key, at most: a fraction of a second.
+        const MOST: u64 = 1 << 19;
+        if let (Some(seek), Ok(replay)) = (&mut self.seek, &mut self.replay)
+            && seek.is_known()
+        {
+            seek.go_on(replay, MOST);
+        }
         self.seek = None;
     }
 

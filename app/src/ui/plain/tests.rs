@@ -40,7 +40,7 @@ fn every_word_that_help_lists_is_understood() {
     for known in WORDS {
         let line = match known.more {
             "" => known.word.to_owned(),
-            "NUMBER" => format!("{} 1", known.word),
+            "NUMBER" | "LINE" => format!("{} 1", known.word),
             more => format!("{} {more}", known.word),
         };
         assert!(!matches!(read(&line), Ok(Line::Text(_)) | Err(_)), "{line}");

@@ -113,7 +113,7 @@ fn a_step_moves_the_line_of_the_warp_that_went() {
     let mut bench = at_lab((80, 24), 0);
     bench.shows("whole run");
     bench.keys("..");
-    bench.shows("Step 2 of 18: block 1 warp 0 did one instruction of line 3.");
+    bench.shows("Step 2 of 18: block 0 warp 0 did one instruction of line 3.");
     bench.shows("so far");
     bench.keys(")");
     bench.shows("comes to line 4 next");
@@ -125,7 +125,7 @@ fn a_step_moves_the_line_of_the_warp_that_went() {
     bench.app.update(Message::Key(Key::Home));
     bench.shows("whole run");
     // Another picture stands at the same step.
-    bench.keys("....v");
+    bench.keys(".......v");
     bench.shows("block 1 (1,0,0) running");
     bench.keys("v");
     bench.shows("i = blockDim.x * blockIdx.x + threadIdx.x = 4 * 1 + 0 = 4");
@@ -154,7 +154,7 @@ fn a_warp_that_is_chosen_is_followed_until_it_is_let_go() {
 #[test]
 fn a_click_chooses_what_it_points_at() {
     let mut bench = at_lab((100, 40), 2);
-    bench.keys("M......");
+    bench.keys("M......z");
     let click = |bench: &mut Bench, text: &str, right: usize| {
         let screen = bench.screen();
         let at = screen.lines().zip(0..).find_map(|(line, row)| {
@@ -185,7 +185,7 @@ fn a_click_chooses_what_it_points_at() {
 fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
     let mut bench = at_lab((80, 30), 1);
     bench.keys("*");
-    bench.shows("races with");
+    bench.shows("touches it too with no barrier between");
     let first = walk(&bench).clock();
     bench.keys("#");
     assert_eq!(walk(&bench).clock(), 0);

@@ -22,6 +22,8 @@ pub struct Replay {
     copies: Vec<Machine>,
     /// Steps between two copies.
     every: u64,
+    /// A copy from shortly before where one went back to: the next steps back begin here.
+    near: Option<Box<Machine>>,
     last: Option<Step>,
     breakpoints: BTreeSet<u32>,
 }
@@ -33,6 +35,7 @@ impl Replay {
             copies: vec![machine.clone()],
             machine,
             every: 64,
+            near: None,
             last: None,
             breakpoints: BTreeSet::new(),
         }
@@ -86,10 +89,26 @@ impl Replay {
 
     /// To the latest copy before a clock, from which the step that leads there can be done; to the beginning if there is none.
     fn rewind(&mut self, clock: u64) {
-        let copy = self.copies.iter().rev().find(|copy| copy.clock() < clock);
-        if let Some(copy) = copy.or(self.copies.first()) {
+        let before = |copy: &&Machine| copy.clock() < clock;
+        let copy = self.copies.iter().rev().find(before);
+        let near = self.near.as_deref().filter(before);
+        let nearest = copy.into_iter().chain(near).max_by_key(|copy| copy.clock());
+        if let Some(copy) = nearest.or(self.copies.first()) {
             self.machine = copy.clone();
             self.last = None;
+        }
+    }
+
+    /// Keeps a copy on the way back to a clock, if it is time to.
+    fn keep_near(&mut self, clock: u64) {
+        /// Steps back that begin at one copy.
+        const STEPS: u64 = 128;
+        let here = self.machine.clock();
+        let known = self.copies.iter().map(Machine::clock);
+        let known = known.chain(self.near.as_deref().map(Machine::clock));
+        let spared = !known.into_iter().any(|copy| (here..clock).contains(&copy));
+        if here + STEPS == clock && spared {
+            self.near = Some(Box::new(self.machine.clone()));
         }
     }
 

@@ -33,10 +33,10 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
         "block {} warp {} ({}){}",
         here.block,
         here.warp,
-        if walk.is_pinned() {
-            "followed; 0 lets go"
-        } else {
-            "went last"
+        match (walk.is_pinned(), walk.clock()) {
+            (true, _) => "followed; 0 lets go",
+            (false, 0) => "before the first step",
+            (false, _) => "went last",
         },
         variable
             .as_ref()

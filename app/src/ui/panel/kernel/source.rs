@@ -47,7 +47,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
         .max()
         .unwrap_or(0);
     // All counts where there is room for them, at least the first where there is any.
-    let free = area.width.saturating_sub(before + longest.clamp(TEXT, 48));
+    let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
     let shown = usize::from(free / COUNT).clamp(usize::from(area.width > before + COUNT + 8), 5);
     let margin = area.right().saturating_sub(COUNT * shown as u16);
     if body.height > 3 {
@@ -116,7 +116,12 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
         .map(|line| (line, theme.text))
         .collect();
     let trouble = lines.iter().find(|line| line.number == marked);
-    if let Some(problem) = trouble.and_then(|line| line.problem.as_ref()) {
+    // What the last step found is told already.
+    let found = walk.last().is_some_and(|step| step.found);
+    if let Some(problem) = trouble
+        .filter(|_| !found)
+        .and_then(|line| line.problem.as_ref())
+    {
         told.insert(0, (format!("Line {marked}: {problem}."), theme.bad));
     }
     say(foot, buf, &told, look);

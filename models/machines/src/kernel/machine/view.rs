@@ -19,7 +19,7 @@ pub enum ThreadState {
     Waiting,
     /// It has ended.
     Done,
-    /// Something went wrong in it.
+    /// Something went wrong in it in the last step.
     Faulted,
 }
 
@@ -217,7 +217,7 @@ impl Machine {
             .findings
             .told()
             .iter()
-            .filter(|finding| finding.block == resident.id)
+            .filter(|finding| finding.block == resident.id && finding.step + 1 >= self.clock)
         {
             let [x, y, z] = finding.thread;
             let [dx, dy, _] = self.launch.block_dim;

@@ -108,6 +108,11 @@ impl Seek {
         self.goal
     }
 
+    /// Whether it is known where, so that nothing is looked for any more.
+    pub fn is_known(&self) -> bool {
+        matches!(self.stage, Stage::To { .. })
+    }
+
     /// Goes on looking, at most about so many steps.
     pub fn go_on(&mut self, replay: &mut Replay, most: u64) -> Sought {
         let mut left = most;
@@ -178,6 +183,7 @@ impl Seek {
                         replay.rewind(clock);
                     }
                     while left > 0 && replay.machine().clock() < clock {
+                        replay.keep_near(clock);
                         if replay.forward().is_none() {
                             return sought;
                         }
