@@ -185,7 +185,7 @@ fn a_click_chooses_what_it_points_at() {
 fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
     let mut bench = at_lab((80, 30), 1);
     bench.keys("*");
-    bench.shows("touches it too with no barrier between");
+    bench.shows("touches it too");
     let first = walk(&bench).clock();
     bench.keys("#");
     assert_eq!(walk(&bench).clock(), 0);

@@ -46,9 +46,14 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
         .map(|line| width(&line.text))
         .max()
         .unwrap_or(0);
-    // All counts where there is room for them, at least the first where there is any.
-    let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
-    let shown = usize::from(free / COUNT).clamp(usize::from(area.width > before + COUNT + 8), 5);
+    // All counts where there is room beside the text; the first three if need be, as they are what the text is read for.
+    let needed = match area.width {
+        0..=32 => 0,
+        33..=55 => 1,
+        56..=69 => 2,
+        _ => 3,
+    };
+    let shown = usize::from(free / COUNT).clamp(needed, COLUMNS.len());
     let margin = area.right().saturating_sub(COUNT * shown as u16);
     if body.height > 3 {
         let y = body.y;
