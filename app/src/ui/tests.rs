@@ -2,7 +2,7 @@
 
 mod charts;
 mod kernel;
-mod kernels;
+
 mod line;
 mod mouse;
 mod pages;
@@ -15,6 +15,7 @@ mod runs;
 mod screens;
 mod sizes;
 mod steering;
+mod stepping;
 mod texts;
 
 use std::sync::Arc;

@@ -53,6 +53,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
         56..=69 => 2,
         _ => 3,
     };
+    let free = area.width.saturating_sub(before + longest.clamp(TEXT, 84));
     let shown = usize::from(free / COUNT).clamp(needed, COLUMNS.len());
     let margin = area.right().saturating_sub(COUNT * shown as u16);
     if body.height > 3 {

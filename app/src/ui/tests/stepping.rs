@@ -15,7 +15,7 @@ use crate::ui::key::Key;
 use crate::ui::message::{Effect, Gesture, Message};
 use crate::ui::snapshot;
 
-const LESSON: &str = include_str!("kernels.md");
+const LESSON: &str = include_str!("stepping.md");
 
 #[derive(Default)]
 struct Kept(Vec<Report>);
@@ -55,7 +55,7 @@ fn run(bench: &mut Bench, effects: Vec<Effect>) {
 fn at_lab(size: (u16, u16), place: usize) -> Bench {
     let mut bench = Bench::new(size);
     bench.probed();
-    let read = mlsys_lesson::read("kernels.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let read = mlsys_lesson::read("stepping.md", LESSON.as_bytes(), mlsys_registry::registry());
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     let effects = bench.app.open(Arc::new(read.lesson.unwrap()));
     run(&mut bench, effects);
@@ -298,7 +298,7 @@ fn whole_screens_of_a_kernel() {
                 .len();
             for panel in 0..panels {
                 let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
-                snapshot::compare("tests/kernels", &name, &bench.buffer());
+                snapshot::compare("tests/stepping", &name, &bench.buffer());
                 bench.keys("v");
             }
         }
