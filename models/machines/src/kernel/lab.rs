@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use mlsys_lab::frame::kernel::{Recipe, View};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Params, Run, Value};
+use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value};
 
 use self::device::Execution;
 use self::plug::{Plugged, Roles};
@@ -91,7 +91,7 @@ impl Lab for KernelLab {
             if left == 0 {
                 // What it did so far can be stepped through: that is how one finds the loop that never ends.
                 offer_steps(run, &job, &machine);
-                return Err(endless(run, &machine, budget));
+                return Err(endless(&machine, budget));
             }
             machine.run(left.min(GLANCE));
         }
@@ -137,14 +137,15 @@ fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
 }
 
 /// A run that used all its instructions: where it was, and what to do.
-fn endless(run: &Run<'_>, machine: &Machine, budget: u64) -> LabError {
+fn endless(machine: &Machine, budget: u64) -> LabError {
     let place = machine
         .blocks()
         .first()
         .and_then(|block| block.warps.first().map(|(_, place)| place.line));
     let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
     LabError::Failed {
-        device: run.device,
+        // Wherever the run takes place: it is the interpreter that stopped.
+        device: DeviceId::CPU,
         reason: format!(
             "stopped after {budget} warp instructions{line}: a loop that never ends, or more work than max_instructions allows"
         ),

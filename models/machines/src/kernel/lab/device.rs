@@ -6,7 +6,7 @@ use mlsys_lab::{LabError, Params, Run};
 
 use super::Job;
 use crate::kernel::{
-    Agreement, Answer, Launcher, Machine, Progress, Refusal, TOLERANCE, Work, harmless,
+    Agreement, Answer, Fault, Launcher, Machine, Progress, Refusal, TOLERANCE, Work, harmless,
 };
 
 /// What runs a kernel.
@@ -158,8 +158,24 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
         run.scalar("device_bytes_per_second", bytes as f64 / answer.seconds);
     }
     if let Some(first) = agreement.first {
+        // What C leaves open, each device answers in its own way.
+        let open = [
+            Fault::Uninitialized,
+            Fault::DivisionByZero,
+            Fault::Shift,
+            Fault::Overflow,
+        ];
+        let found = machine.findings();
+        let cause = open.into_iter().find(|fault| found.count(*fault) > 0);
+        let cause = cause.map_or_else(String::new, |fault| {
+            let count = found.count(fault);
+            format!(
+                "; the interpreter found {} ({count}), of which nobody says what comes out",
+                fault.name()
+            )
+        });
         run.sink.report(Report::Notice(format!(
-            "{} and the interpreter differ in {} of {} elements (whole numbers must be equal, floats within {TOLERANCE:e} of the larger); the first is {}[{}]: {} there, {} here",
+            "{} and the interpreter differ in {} of {} elements (whole numbers must be equal, floats within {TOLERANCE:e} of the larger); the first is {}[{}]: {} there, {} here{cause}",
             run.device,
             agreement.differing,
             agreement.compared,
