@@ -28,7 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::library::Library;
 use crate::library::languages::Languages;
 use crate::paths::{NoDataFolder, Paths};
-use crate::record;
+use crate::peaks;
 
 /// What commands work with.
 pub struct World<'a> {
@@ -145,13 +145,7 @@ impl World<'_> {
 
     /// The highest rate measured on a device, if a saved run of lab `device-peak` tells it.
     pub fn measured_peak(&self, device: &str) -> Option<f64> {
-        let paths = self.paths.as_ref().ok()?;
-        record::newest_metric(
-            &paths.runs(),
-            "device-peak",
-            device,
-            "peak_flops_per_second",
-        )
+        peaks::recorded(&self.paths.as_ref().ok()?.runs(), device)
     }
 
     /// Tells why a command did not do what was asked.

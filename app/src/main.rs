@@ -21,6 +21,7 @@ mod glyphs;
 mod interrupt;
 mod library;
 mod paths;
+mod peaks;
 mod progress_log;
 mod quiet;
 mod record;

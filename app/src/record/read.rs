@@ -272,14 +272,21 @@ pub fn open(folder: &Path) -> Result<Past, String> {
     })
 }
 
-/// A number that the newest finished run of a lab on a device has reported.
-pub fn newest_metric(runs: &Path, lab: &str, device: &str, metric: &str) -> Option<f64> {
+/// A number that the newest finished run of a lab on a device has reported, of those with a parameter at a value.
+pub fn newest_metric(
+    runs: &Path,
+    lab: &str,
+    device: &str,
+    (param, value): (&str, &str),
+    metric: &str,
+) -> Option<f64> {
     let names = list(runs).ok()?;
     names.iter().rev().find_map(|name| {
         // The description is short; the reports are read only where it fits.
         let summary = summary(&runs.join(name)).ok()?;
         let fits = summary.lab() == lab
             && summary.device().is_some_and(|(_, name)| name == device)
+            && summary.about["params"][param] == value
             && summary.standing.word() == "finished";
         let past = fits.then(|| open(&summary.folder).ok()).flatten()?;
         past.data.metric(metric)?.as_f64()

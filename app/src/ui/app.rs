@@ -31,6 +31,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Lesson, Module, Progress};
 
+use super::judge::Machine;
 use super::message::{Effect, Message};
 use super::overlay::Overlay;
 use super::page::Page;
@@ -39,6 +40,7 @@ use super::preview::Preview;
 use super::records::Entry;
 use super::theme::{Look, Theme};
 use super::wait::Waiting;
+use crate::peaks::Peaks;
 
 pub use mouse::Mouse;
 pub use walk::Restless;
@@ -71,6 +73,8 @@ pub struct App {
     pub records: Vec<Entry>,
     /// The devices, once they are known.
     pub devices: Option<Vec<DeviceInfo>>,
+    /// The highest rates measured on them.
+    pub peaks: Peaks,
     /// Which device new runs take.
     pub choice: DeviceChoice,
     /// What the learner has done so far.
@@ -218,6 +222,7 @@ impl App {
             recorded: Vec::new(),
             records: Vec::new(),
             devices: None,
+            peaks: Peaks::new(),
             choice,
             progress,
             notice: None,
@@ -283,6 +288,13 @@ impl App {
                 self.devices = Some(devices);
                 self.start_waiting()
             }
+            Message::Measured(peaks) => {
+                // What has been measured since is newer than what was kept.
+                for (device, peak) in peaks {
+                    self.peaks.entry(device).or_insert(peak);
+                }
+                Vec::new()
+            }
             Message::Reports {
                 run,
                 reports,
@@ -321,6 +333,14 @@ impl App {
             } => self.take_draft(&draft, text, whence),
             Message::Tried(tried) => self.tried(*tried),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
+        }
+    }
+
+    /// What lessons are judged on.
+    pub fn machine(&self) -> Machine<'_> {
+        Machine {
+            devices: self.devices.as_deref().unwrap_or_default(),
+            peaks: &self.peaks,
         }
     }
 

@@ -127,7 +127,7 @@ pub fn run(mut options: Options) -> Result<Left, Broken> {
         .and_then(|()| terminal.draw(|frame| view::draw(&app, frame)))
         .and_then(|()| ask(decider, &app, &mut terminal))
         .and_then(|()| {
-            inputs::probe_devices(&sender);
+            inputs::probe_devices(&sender, options.paths.as_ref().map(Paths::runs));
             driver.runner.list_records();
             driver.serve(&mut app, &mut terminal, &inbox)
         });

@@ -10,6 +10,16 @@ use mlsys_lesson::{Event, Progress};
 use super::answer;
 use super::editor::{Known, Trial, TrialState, Tried, Try};
 use super::page::{Answered, CheckState, Page, Prediction};
+use crate::peaks::Peaks;
+
+/// The machine that a lesson is judged on.
+#[derive(Clone, Copy)]
+pub struct Machine<'a> {
+    /// Its devices.
+    pub devices: &'a [DeviceInfo],
+    /// What was measured of them.
+    pub peaks: &'a Peaks,
+}
 
 impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
@@ -133,9 +143,9 @@ impl Page {
     }
 
     /// Compares predictions and decides checks with the runs there are; checks wait for all their labs.
-    pub fn judge(&mut self, devices: &[DeviceInfo]) {
+    pub fn judge(&mut self, machine: Machine<'_>) {
         let lesson = self.lesson.clone();
-        let facts = self.device_facts(devices);
+        let facts = self.device_facts(machine);
         let mut checks = Vec::new();
         let mut comparisons = Vec::new();
         {
@@ -177,8 +187,8 @@ impl Page {
     }
 
     /// What locked predictions are held against, as far as it is known.
-    pub fn truths(&self, devices: &[DeviceInfo]) -> Vec<(String, Answer)> {
-        let facts = self.device_facts(devices);
+    pub fn truths(&self, machine: Machine<'_>) -> Vec<(String, Answer)> {
+        let facts = self.device_facts(machine);
         let env = self.env(&facts);
         let is_locked = |predict: &&Predict| {
             let made = self.predictions.get(&predict.id);
@@ -245,17 +255,17 @@ impl Page {
             })
     }
 
-    fn device_facts(&self, devices: &[DeviceInfo]) -> DeviceFacts {
+    fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {
         let used = self.slots.iter().rev().find_map(|slot| {
             let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
             slot.device.filter(of_its_own)
         });
-        let info = devices.iter().find(|info| Some(info.id) == used);
+        let info = machine.devices.iter().find(|info| Some(info.id) == used);
         info.map_or_else(DeviceFacts::default, |info| DeviceFacts {
             name: info.name.clone(),
             backend: info.id.backend.name().to_owned(),
             memory_bytes: info.memory_bytes,
-            peak_flops_per_second: None,
+            peak_flops_per_second: machine.peaks.get(&info.name).copied(),
         })
     }
 }

@@ -18,6 +18,7 @@ use super::preview::Sight;
 use super::records::{Entry, Fetched, Wanted};
 use super::theme::Background;
 use crate::exports::Export;
+use crate::peaks::Peaks;
 use crate::session::{Outcome, Panels};
 
 /// Something that happened.
@@ -49,6 +50,8 @@ pub enum Message {
     Background(Background),
     /// The devices are known.
     Probed(Vec<DeviceInfo>),
+    /// What was measured of the devices before.
+    Measured(Peaks),
     /// The run has something to say; `since` is how long it has run.
     Reports {
         /// Which run, so that late news of an ended one is not mixed in.

@@ -139,7 +139,6 @@ impl App {
 
     fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
         let fresh = Page::open(Arc::clone(lesson), self.registry, self.seed);
-        let devices = self.devices.as_deref().unwrap_or_default();
-        renew::renew(page, fresh, running, self, devices)
+        renew::renew(page, fresh, running, self)
     }
 }

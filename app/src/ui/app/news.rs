@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use mlsys_lab::device::DeviceInfo;
 use mlsys_lab::report::{Report, RunData};
 use mlsys_lesson::{Event, Progress};
 
 use super::App;
+use crate::peaks;
 use crate::session::{Outcome, Panels};
+use crate::ui::judge::Machine;
 use crate::ui::message::Effect;
 use crate::ui::page::Page;
 use crate::ui::slot::State;
@@ -91,6 +92,16 @@ impl App {
             slot.data = RunData::default();
         }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
+        if complete && slot.replay.is_none() {
+            let measured = slot
+                .params()
+                .ok()
+                .and_then(|params| peaks::measured_by(&slot.schema.kind, &params, &slot.data));
+            let device = usable.iter().find(|info| Some(info.id) == slot.device);
+            if let (Some(peak), Some(device)) = (measured, device) {
+                self.peaks.insert(device.name.clone(), peak);
+            }
+        }
         // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
         if !complete || slot.explored || slot.replay.is_some() {
             return Vec::new();
@@ -103,7 +114,11 @@ impl App {
             record: None,
         })];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
-        page.judge(&usable);
+        let machine = Machine {
+            devices: &usable,
+            peaks: &self.peaks,
+        };
+        page.judge(machine);
         let newly = page
             .passed_checks()
             .filter(|check| !held.iter().any(|h| h == check));
@@ -113,7 +128,7 @@ impl App {
                 check: check.to_owned(),
             })
         }));
-        effects.extend(told_first(page, &usable, &self.progress));
+        effects.extend(told_first(page, machine, &self.progress));
         if page
             .marked_block()
             .is_some_and(|block| block.as_predict().is_some())
@@ -128,11 +143,11 @@ impl App {
 }
 
 /// What predictions came to and which checks cannot be told here, as far as the progress does not know it yet.
-fn told_first(page: &Page, devices: &[DeviceInfo], progress: &Progress) -> Vec<Effect> {
+fn told_first(page: &Page, machine: Machine<'_>, progress: &Progress) -> Vec<Effect> {
     let lesson = page.lesson.front.id.clone();
     let known = progress.lesson(&lesson);
     let mut effects = Vec::new();
-    for (prediction, actual) in page.truths(devices) {
+    for (prediction, actual) in page.truths(machine) {
         if known.and_then(|known| known.outcomes.get(&prediction)) != Some(&actual) {
             effects.push(Effect::Save(Event::PredictionCompared {
                 lesson: lesson.clone(),

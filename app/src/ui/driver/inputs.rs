@@ -4,11 +4,13 @@
 mod unix;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::{Outbox, message_of};
 use crate::devices::{PROBE_LIMIT, probe};
+use crate::peaks;
 use crate::ui::message::Message;
 
 /// What arrives at the loop.
@@ -88,11 +90,17 @@ fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 /// Looks for devices beside the first frame.
-pub fn probe_devices(outbox: &Outbox) {
+pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
     let outbox = outbox.clone();
     let spawned = named("devices", move || {
         let probed = probe(PROBE_LIMIT);
+        let devices = probed.devices.clone();
         let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
+        // There may be many records: runs that wait for a device do not wait for this.
+        if let Some(runs) = runs {
+            let peaks = peaks::of_devices(&runs, &devices);
+            let _ = outbox.send(Input::Message(Message::Measured(peaks)));
+        }
         if let Some(trouble) = probed.trouble {
             let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
         }

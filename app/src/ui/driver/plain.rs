@@ -46,7 +46,7 @@ pub fn run_plain(
     app.tempo = Tempo::Full;
     let (sender, inbox) = mpsc::channel();
     let go_on = lines::listen(&sender)?;
-    inputs::probe_devices(&sender);
+    inputs::probe_devices(&sender, folder.clone());
     let mut talk = Talk {
         driver: Driver {
             runner: Runner::new(app.registry, folder, sender),

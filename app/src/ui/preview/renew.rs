@@ -1,6 +1,5 @@
 //! A page of the new version of a lesson with everything of the old one that still belongs to it.
 
-use mlsys_lab::device::DeviceInfo;
 use mlsys_lesson::{Answer, Block, Knob, LabDirective, Lesson, Setting};
 
 use super::super::app::App;
@@ -23,13 +22,7 @@ pub(super) struct Renewed {
 
 /// Carries over what belongs together by its id: labs that are set as they were with their runs, answers graded
 /// afresh, predictions and hints, the marked activity, the open field and the place in the text.
-pub(super) fn renew(
-    mut old: Page,
-    mut fresh: Page,
-    running: Option<usize>,
-    app: &App,
-    devices: &[DeviceInfo],
-) -> Renewed {
+pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
     let running_id = running.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
     let shown_id = old.slot().map(|slot| slot.id.clone());
     let reminded_id = old
@@ -92,7 +85,7 @@ pub(super) fn renew(
     });
     fresh.trials = std::mem::take(&mut old.trials);
     keep_answers(&mut old, &mut fresh, app);
-    fresh.judge(devices);
+    fresh.judge(app.machine());
     fresh.scroll = anchor::scroll(&before, old.scroll, &anchor::lines(&fresh, app))
         .min(longest_scroll(&fresh, app));
     Renewed {

@@ -228,3 +228,14 @@ fn leaving_the_lesson_ends_the_run() {
     );
     assert!(bench.app.active.is_none());
 }
+
+#[test]
+fn the_newest_measured_peak_is_what_checks_are_told() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let measured = |peak: f64| Message::Measured([("a cpu".to_owned(), peak)].into());
+    bench.app.update(measured(1e11));
+    assert_eq!(bench.app.machine().peaks.get("a cpu"), Some(&1e11));
+    // What was kept is read late, perhaps after a run that is newer.
+    bench.app.update(measured(2e11));
+    assert_eq!(bench.app.machine().peaks.get("a cpu"), Some(&1e11));
+}
