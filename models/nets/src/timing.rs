@@ -17,6 +17,8 @@ pub(crate) struct Clock {
     pass: Box<dyn Pass>,
     passes: u64,
     pace: Pace,
+    /// Slices that a repetition has at least: one that was disturbed must not be all there is.
+    least_slices: usize,
     times: Times,
 }
 
@@ -65,10 +67,12 @@ impl Clock {
             first,
             seconds: Vec::new(),
         };
+        let is_long = seconds * AGREEING as f64 > pace.most.as_secs_f64();
         Ok(Self {
             pass,
             passes,
             pace,
+            least_slices: if is_long { 1 } else { AGREEING },
             times,
         })
     }
@@ -85,7 +89,8 @@ impl Clock {
             fastest = fastest.min(seconds);
             let near = |seconds: &&f64| **seconds <= AGREEMENT * fastest;
             let agree = slices.iter().filter(near).count() >= AGREEING;
-            if (agree && spent >= least) || spent >= most || interrupted() {
+            let over = spent >= most && slices.len() >= self.least_slices;
+            if (agree && spent >= least) || over || interrupted() {
                 break;
             }
         }
@@ -206,6 +211,14 @@ mod tests {
         let (mut clock, asked) = self::clock(0.02, vec![0.3, 0.2, 0.1, 0.0, 0.0]);
         clock.repeat(|| false).unwrap();
         assert!((clock.times().seconds[0] - 0.12).abs() < 1e-12);
+        assert_eq!(asked.borrow().len(), 2 + 3);
+    }
+
+    #[test]
+    fn one_disturbed_slice_is_not_all_there_is() {
+        let (mut clock, asked) = clock(0.02, vec![7.0, 0.0, 0.0]);
+        clock.repeat(|| false).unwrap();
+        assert_eq!(clock.times().seconds, [0.02]);
         assert_eq!(asked.borrow().len(), 2 + 3);
     }
 

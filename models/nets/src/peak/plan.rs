@@ -88,8 +88,8 @@ impl Measurement {
     /// How long is measured at once: all of it together stays within the lab's budget.
     pub(super) fn pace(self) -> Pace {
         let [slice, least, most] = match self {
-            Self::Arithmetic | Self::Copy | Self::Read => [2, 10, 120],
-            Self::Launch | Self::Rung(_) => [1, 4, 25],
+            Self::Arithmetic | Self::Copy | Self::Read => [2, 10, 80],
+            Self::Launch | Self::Rung(_) => [1, 4, 15],
         };
         Pace {
             slice: Duration::from_millis(slice),

@@ -9,13 +9,13 @@ use crate::device::meter::{Arithmetic, Meter, Pass, Units};
 use crate::roof::Roof;
 use crate::timing::{Clock, Pace};
 
-/// The buffer whose reading and copying gives the memory's ceiling, in bytes.
-const BUFFER: u64 = 32 << 20;
+/// Least and most bytes of the buffer whose reading and copying gives the memory's ceiling.
+const BUFFER: [u64; 2] = [32 << 20, 256 << 20];
 
 const PACE: Pace = Pace {
     slice: Duration::from_millis(2),
     least: Duration::from_millis(20),
-    most: Duration::from_millis(120),
+    most: Duration::from_millis(80),
 };
 
 /// The ceilings so far.
@@ -34,7 +34,12 @@ impl Ceilings {
         interrupted: impl Fn() -> bool,
     ) -> Result<Self, LabError> {
         let mut bandwidth = 0.0_f64;
-        for pass in [meter.read(BUFFER)?, meter.copy(BUFFER)?] {
+        let [least, most] = BUFFER;
+        // Too large for the last cache, where its size is known.
+        let buffer = meter
+            .last_cache()
+            .map_or(least, |cache| (2 * cache).clamp(least, most));
+        for pass in [meter.read(buffer)?, meter.copy(buffer)?] {
             let mut clock = Clock::warm_up(pass, PACE)?;
             clock.repeat(&interrupted)?;
             bandwidth = bandwidth.max(clock.times().rate().unwrap_or(0.0));

@@ -11,31 +11,22 @@ use mlsys_lab::{DeviceId, LabError};
 use super::gate::Gate;
 use super::{Pass, lanes};
 
-/// Numbers that a core copies or reads in one pass, at most. Small, so that a pass is short; the passes go through the
-/// whole buffer all the same.
-const CHUNK: usize = 1 << 16;
+/// Numbers that a core copies or reads at once, at most: 16 MiB, some milliseconds. Where a buffer is larger, one time
+/// after the other goes on through it. Small chunks would not do: the fastest would be one that a cache happened to hold.
+const CHUNK: usize = 1 << 22;
+
+/// Parts of a pass that each core times one by one. Its fastest speaks for all of them: where another program takes the
+/// core away from one part, the others do not suffer.
+const PARTS: u32 = 4;
 
 /// Work of several cores: the caller's own and a thread for each of the others, which live as long as the work, so that
-/// the system has spread them over the cores by the time that counts.
+/// the system has spread them over the cores by the time that counts. All begin at once, so that they share what they
+/// have to share; their rates add up.
 struct Cores<T> {
     own: T,
     others: Vec<Worker>,
-    work: Work<T>,
-    counts: Counts,
+    work: fn(&mut T),
     amount: f64,
-}
-
-/// Does so many passes and tells how many seconds they took.
-type Work<T> = fn(&mut T, u64) -> f64;
-
-/// What the time of a pass is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
-    /// From the first begin to the last end: the cores share what is measured.
-    Together,
-    /// Each core by itself, and their rates added up: they share nothing, and one that has to wait for another program
-    /// does not make the others slower.
-    Each,
 }
 
 struct Worker {
@@ -58,20 +49,12 @@ pub(super) fn copy(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
         to: vec![0.5; numbers],
         at: 0,
     });
-    Cores::start(
-        parts,
-        |part, passes| {
-            let started = Instant::now();
-            for _ in 0..passes {
-                let chunk = part.next();
-                part.to[chunk.clone()].copy_from_slice(black_box(&part.from[chunk]));
-                black_box(&mut part.to);
-            }
-            started.elapsed().as_secs_f64()
-        },
-        Counts::Together,
-        8.0 * chunk as f64,
-    )
+    let work = |part: &mut Buffers| {
+        let chunk = part.next();
+        part.to[chunk.clone()].copy_from_slice(black_box(&part.from[chunk]));
+        black_box(&mut part.to);
+    };
+    Cores::start(parts, work, 8.0 * chunk as f64)
 }
 
 /// A buffer read in as many pieces as there are cores.
@@ -83,56 +66,28 @@ pub(super) fn read(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
         to: Vec::new(),
         at: 0,
     });
-    Cores::start(
-        parts,
-        |part, passes| {
-            let started = Instant::now();
-            for _ in 0..passes {
-                let chunk = part.next();
-                black_box(lanes::sum(black_box(&part.from[chunk])));
-            }
-            started.elapsed().as_secs_f64()
-        },
-        Counts::Together,
-        4.0 * chunk as f64,
-    )
+    let work = |part: &mut Buffers| {
+        let chunk = part.next();
+        black_box(lanes::sum(black_box(&part.from[chunk])));
+    };
+    Cores::start(parts, work, 4.0 * chunk as f64)
 }
 
 /// A buffer read from its begin to its end by one core.
 pub(super) fn read_alone(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
     let [numbers, _] = share(bytes, 1);
-    Cores::start(
-        [vec![1.0_f32; numbers]].into_iter(),
-        |part, passes| {
-            let started = Instant::now();
-            for _ in 0..passes {
-                black_box(lanes::sum(black_box(part)));
-            }
-            started.elapsed().as_secs_f64()
-        },
-        Counts::Together,
-        4.0 * numbers as f64,
-    )
+    let work = |part: &mut Vec<f32>| {
+        black_box(lanes::sum(black_box(part)));
+    };
+    let parts = [vec![1.0_f32; numbers]].into_iter();
+    Cores::start(parts, work, 4.0 * numbers as f64)
 }
 
 /// Multiply-adds on every core.
 pub(super) fn multiply_add() -> Result<Box<dyn Pass>, LabError> {
-    /// Parts of the work that are timed one by one; the fastest speaks for all.
-    const PARTS: u64 = 4;
-    Cores::start(
-        (0..count()).map(|_| ()),
-        |(), passes| {
-            let part = || {
-                let started = Instant::now();
-                lanes::multiply_add(passes);
-                started.elapsed().as_secs_f64()
-            };
-            let fastest = (0..PARTS).map(|_| part()).fold(f64::INFINITY, f64::min);
-            PARTS as f64 * fastest
-        },
-        Counts::Each,
-        (PARTS * lanes::flops_in_a_round()) as f64,
-    )
+    let parts = (0..count()).map(|_| ());
+    let flops = lanes::flops_in_a_round() as f64;
+    Cores::start(parts, |()| lanes::multiply_add(1), flops)
 }
 
 fn count() -> usize {
@@ -175,9 +130,8 @@ impl<T: Send + 'static> Cores<T> {
     /// A thread cannot be had.
     fn start(
         mut parts: impl Iterator<Item = T>,
-        work: Work<T>,
-        counts: Counts,
-        amount_of_each: f64,
+        work: fn(&mut T),
+        amount: f64,
     ) -> Result<Box<dyn Pass>, LabError> {
         let own = parts
             .next()
@@ -186,17 +140,31 @@ impl<T: Send + 'static> Cores<T> {
             parts.map(|part| Worker::start(part, work)).collect();
         let others = others?;
         Ok(Box::new(Self {
-            amount: amount_of_each * (1 + others.len()) as f64,
+            amount: amount * f64::from(PARTS) * (1 + others.len()) as f64,
             own,
             others,
             work,
-            counts,
         }))
     }
 }
 
+/// Does so many passes.
+///
+/// # Returns
+/// Seconds that they would take if all their parts were as fast as the fastest.
+fn passes_of<T>(part: &mut T, work: fn(&mut T), passes: u64) -> f64 {
+    let fastest = (0..PARTS).map(|_| {
+        let started = Instant::now();
+        for _ in 0..passes {
+            work(part);
+        }
+        started.elapsed().as_secs_f64()
+    });
+    f64::from(PARTS) * fastest.fold(f64::INFINITY, f64::min)
+}
+
 impl Worker {
-    fn start<T: Send + 'static>(mut part: T, work: Work<T>) -> Result<Self, LabError> {
+    fn start<T: Send + 'static>(mut part: T, work: fn(&mut T)) -> Result<Self, LabError> {
         let (orders, inbox) = mpsc::channel::<Order>();
         let (told, done) = mpsc::channel();
         // It ends when nobody can order any more.
@@ -205,7 +173,8 @@ impl Worker {
             .spawn(move || {
                 while let Ok(order) = inbox.recv() {
                     order.gate.wait();
-                    if told.send(work(&mut part, order.passes)).is_err() {
+                    let seconds = passes_of(&mut part, work, order.passes);
+                    if told.send(seconds).is_err() {
                         break;
                     }
                 }
@@ -235,17 +204,12 @@ impl<T: Send> Pass for Cores<T> {
             worker.orders.send(order).map_err(|_| gone())?;
         }
         gate.await_all(self.others.len());
-        let started = Instant::now();
         gate.open();
-        let own = (self.work)(&mut self.own, passes);
-        let mut times = vec![own];
+        let mut times = vec![passes_of(&mut self.own, self.work, passes)];
         for worker in &self.others {
             times.push(worker.done.recv().map_err(|_| gone())?);
         }
-        Ok(match self.counts {
-            Counts::Together => started.elapsed().as_secs_f64(),
-            Counts::Each => harmonic_mean(&times),
-        })
+        Ok(harmonic_mean(&times))
     }
 }
 
@@ -269,17 +233,17 @@ mod tests {
     #[test]
     fn the_cores_go_through_all_of_their_buffers_and_begin_again() {
         let mut part = Buffers {
-            from: vec![0.0; 3 * CHUNK],
+            from: vec![0.0; 2 * CHUNK],
             to: Vec::new(),
             at: 0,
         };
-        let begins: Vec<usize> = (0..5).map(|_| part.next().start / CHUNK).collect();
-        assert_eq!(begins, [0, 1, 2, 0, 1]);
+        let begins: Vec<usize> = (0..4).map(|_| part.next().start / CHUNK).collect();
+        assert_eq!(begins, [0, 1, 0, 1]);
         for (bytes, cores, expected) in [
             (64, 2, [8, 8]),
             (1, 4, [1, 1]),
-            (1 << 20, 1, [1 << 18, CHUNK]),
-            ((1 << 20) + 400, 1, [1 << 18, CHUNK]),
+            (1 << 26, 2, [1 << 23, CHUNK]),
+            ((1 << 26) + 400, 1, [1 << 24, CHUNK]),
         ] {
             assert_eq!(share(bytes, cores), expected);
         }
