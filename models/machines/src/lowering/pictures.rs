@@ -73,21 +73,22 @@ fn runs(lines: &[Line]) -> Vec<&[Line]> {
     lines.chunk_by(|a, b| a.origin == b.origin).collect()
 }
 
-/// Two forms line by line, so that runs of common origin begin in the same row: the longest sequence of runs that both
-/// have in the same order is matched, and the rest stands alone.
+/// Two forms line by line, so that runs of common origin begin in the same row: of all sequences of runs that both have
+/// in the same order, the one with most of a known origin is matched, and the rest stands alone.
 fn aligned(left: &[Line], right: &[Line]) -> Vec<(Option<Line>, Option<Line>)> {
     let (left, right) = (runs(left), runs(right));
-    let same = |a: &[Line], b: &[Line]| {
-        let origin = |run: &[Line]| run.first().and_then(|line| line.origin);
-        origin(a).is_some() && origin(a) == origin(b)
-    };
+    let origin = |run: &[Line]| run.first().and_then(|line| line.origin);
+    let same = |a: &[Line], b: &[Line]| origin(a) == origin(b);
+    // What each target needs of itself may share rows, too, but never in place of what has an origin.
+    let worth = |run: &[Line]| if origin(run).is_some() { 1000 } else { 1 };
     let mut common = vec![vec![0_usize; right.len() + 1]; left.len() + 1];
     for a in (0..left.len()).rev() {
         for b in (0..right.len()).rev() {
+            let apart = common[a + 1][b].max(common[a][b + 1]);
             common[a][b] = if same(left[a], right[b]) {
-                common[a + 1][b + 1] + 1
+                apart.max(common[a + 1][b + 1] + worth(left[a]))
             } else {
-                common[a + 1][b].max(common[a][b + 1])
+                apart
             };
         }
     }
@@ -95,7 +96,8 @@ fn aligned(left: &[Line], right: &[Line]) -> Vec<(Option<Line>, Option<Line>)> {
     let (mut a, mut b) = (0, 0);
     while a < left.len() || b < right.len() {
         let both = a < left.len() && b < right.len();
-        if both && same(left[a], right[b]) {
+        let together = both && same(left[a], right[b]);
+        if together && common[a][b] == common[a + 1][b + 1] + worth(left[a]) {
             for nth in 0..left[a].len().max(right[b].len()) {
                 rows.push((left[a].get(nth).copied(), right[b].get(nth).copied()));
             }
