@@ -8,7 +8,7 @@ use mlsys_machines::kernel::{
 };
 
 /// Steps of a search between two frames: some milliseconds.
-const SLICE: u64 = 20_000;
+const SLICE: u64 = 50_000;
 
 /// A place in a launch, and what of it is looked at.
 #[derive(Clone, Debug)]

@@ -189,18 +189,18 @@ fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
     let first = walk(&bench).clock();
     bench.keys("#");
     assert_eq!(walk(&bench).clock(), 0);
-    // Down to line 17, from the first.
-    bench.keys(&"_".repeat(16));
+    // Down to line 15, from the first.
+    bench.keys(&"_".repeat(14));
     bench.keys("H");
-    bench.shows("a breakpoint on line 17");
+    bench.shows("a breakpoint on line 15");
     bench.keys("N");
-    assert_eq!(walk(&bench).line(), Some(17));
+    assert_eq!(walk(&bench).line(), Some(15));
     let clock = walk(&bench).clock();
     assert!(clock > 0 && clock != first);
     bench.keys("NB");
     assert_eq!(walk(&bench).clock(), clock);
     bench.keys("H");
-    bench.shows("no breakpoint on line 17 any more");
+    bench.shows("no breakpoint on line 15 any more");
     bench.keys("N");
     bench.shows("There is no breakpoint after.");
 }

@@ -14,6 +14,9 @@ const MOST_BYTES: usize = 128 << 20;
 /// Copies kept, however small they are.
 const MOST_COPIES: usize = 64;
 
+/// Bytes that are copied in about the time that a step takes: a copy of a large machine is worth many steps.
+const BYTES_A_STEP: u64 = 512;
+
 /// A machine that can go back.
 #[derive(Clone, Debug)]
 pub struct Replay {
@@ -33,8 +36,8 @@ impl Replay {
     pub fn new(machine: Machine) -> Self {
         Self {
             copies: vec![machine.clone()],
+            every: (machine.bytes() as u64 / BYTES_A_STEP).max(64),
             machine,
-            every: 64,
             near: None,
             last: None,
             breakpoints: BTreeSet::new(),
