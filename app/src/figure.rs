@@ -114,9 +114,7 @@ impl<'a> Figure<'a> {
                 let (_, frame) = found.ok_or_else(nothing)?;
                 Ok(Content::Frame(match frame {
                     // A file has no next step: it has the rows of where one stands.
-                    Frame::Kernel(kernel) => {
-                        Cow::Owned(Frame::Table(kernel::table(kernel, self.walk)))
-                    }
+                    Frame::Kernel(kernel) => Cow::Owned(kernel::picture(kernel, self.walk)),
                     Frame::HeatMap(_)
                     | Frame::Bars(_)
                     | Frame::Histogram(_)

@@ -36,7 +36,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
         Frame::Images(images) => self::images(lines, images),
         Frame::Graph(graph) => structures::graph(lines, graph),
         Frame::Timeline(timeline) => structures::timeline(lines, timeline),
-        Frame::Kernel(kernel) => table(lines, &super::kernel::table(kernel, None)),
+        Frame::Kernel(kernel) => self::frame(lines, &super::kernel::picture(kernel, None)),
         Frame::Panes(panes) => structures::panes(lines, panes),
         Frame::Text(text) => {
             lines.line(["text"]);

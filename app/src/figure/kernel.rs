@@ -4,21 +4,28 @@ mod blocks;
 mod formula;
 mod lanes;
 mod listing;
+mod moved;
+mod order;
 mod said;
+mod strips;
 mod walk;
 
-use mlsys_lab::frame::Table;
+use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
 
 pub use blocks::{Block, blocks, threads, warp_word};
 pub use formula::{builtin, formulas, global_index};
+pub use lanes::Touch;
 pub use lanes::{Lane, LaneState, lanes, shown_variable, touches, variables};
 pub use listing::{Line, listing};
+pub use moved::{banks, sectors};
+pub use order::{current, order, problems};
 pub use said::{Weight, about_thread, said};
+pub use strips::{Room, memory};
 pub use walk::{Play, Thread, Walk, Whence};
 
-/// What a picture of a launch shows as rows and columns, for files and for words.
-pub fn table(kernel: &Kernel, walk: Option<&Walk>) -> Table {
+/// A picture of a launch where the walk stands, as files and words have it.
+pub fn picture(kernel: &Kernel, walk: Option<&Walk>) -> Frame {
     // Without anybody who steps, it is as before the first step.
     let fresh;
     let walk = match walk.filter(|walk| walk.is_of(kernel)) {
@@ -29,8 +36,13 @@ pub fn table(kernel: &Kernel, walk: Option<&Walk>) -> Table {
         }
     };
     match kernel.view {
-        View::Source => listing::table(kernel, walk),
-        View::Grid => blocks::table(walk),
-        View::Lanes => lanes::table(walk),
+        View::Source => Frame::Table(listing::table(kernel, walk)),
+        View::Grid => Frame::Table(blocks::table(walk)),
+        View::Lanes => Frame::Table(lanes::table(walk)),
+        View::Memory => Frame::Cells(memory(walk, Room::PAGE).cells),
+        View::Sectors => sectors(walk),
+        View::Banks => banks(walk),
+        View::Timeline => Frame::Timeline(order(kernel, walk)),
+        View::Problems => Frame::Table(problems(kernel)),
     }
 }

@@ -44,7 +44,7 @@ fn frame(page: &mut Page, frame: &Frame) {
         Frame::Images(images) => images::draw(page, images),
         Frame::Graph(graph) => graph::draw(page, graph),
         Frame::Timeline(timeline) => timeline::draw(page, timeline),
-        Frame::Kernel(kernel) => cells::table(page, &kernel::table(kernel, None)),
+        Frame::Kernel(kernel) => self::frame(page, &kernel::picture(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
         Frame::Text(text) => cells::text(page, text),
     }

@@ -39,7 +39,7 @@ pub use wgsl::{Binding, Subgroups, Target, Wgsl};
 pub use machine::{
     Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
     Findings, Given, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule,
-    Step, ThreadState, Traffic, Values, VariableView, WarpState,
+    SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
 };
 
 /// A kernel that has been read and is ready to be launched.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mlsys_lab::frame::kernel::{Kernel, Recipe};
+use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
 use mlsys_machines::kernel::{
     Goal, LANES, Machine, Replay, Seek, Sought, Step, WarpState, Way, recipe,
 };
@@ -24,6 +24,8 @@ pub struct Walk {
     variable: Option<String>,
     /// The marked line of the text, from 1; absent to follow the walk.
     marked: Option<u32>,
+    /// The problem that was gone to, as a place among those of the whole run.
+    problem: Option<usize>,
     seek: Option<Seek>,
     play: Play,
     whence: Whence,
@@ -76,6 +78,7 @@ impl Walk {
             lane: 0,
             variable: None,
             marked: None,
+            problem: None,
             seek: None,
             play: Play::Still,
             whence: Whence::There,
@@ -286,6 +289,43 @@ impl Walk {
             }
         }
         self.seek = None;
+    }
+
+    /// Goes to another problem of the whole run, so many on, and looks at its thread; the first time to the nearest end.
+    pub fn go_to_problem(&mut self, problems: &[Problem], by: isize) {
+        let Some(last) = problems.len().checked_sub(1) else {
+            return;
+        };
+        let at = match self.problem {
+            Some(at) => at.saturating_add_signed(by).min(last),
+            None if by < 0 => last,
+            None => 0,
+        };
+        let Some(problem) = problems.get(at) else {
+            return;
+        };
+        let linear = |[x, y, z]: [u32; 3], [wide, high, _]: [u32; 3]| {
+            let rows = y.saturating_add(z.saturating_mul(high));
+            x.saturating_add(rows.saturating_mul(wide))
+        };
+        let thread = linear(problem.thread, self.recipe.block_dim);
+        let lanes = LANES as u32;
+        self.choose(Thread {
+            block: linear(problem.block, self.recipe.grid_dim),
+            warp: thread / lanes,
+            lane: thread % lanes,
+        });
+        self.play = Play::Still;
+        self.whence = Whence::There;
+        self.problem = Some(at);
+        // The step that did it has been done.
+        self.seek = Some(Seek::to(problem.step + 1));
+        self.go_on();
+    }
+
+    /// The problem that was gone to.
+    pub fn problem(&self) -> Option<usize> {
+        self.problem
     }
 
     /// Lets steps go on by themselves, or no longer.

@@ -104,6 +104,7 @@ fn tone(tone: Tone) -> (&'static str, &'static str) {
         Tone::Second => (ink::soft(1), ink::color(1)),
         Tone::Third => (ink::soft(2), ink::color(2)),
         Tone::Faint => (ink::PAPER, ink::GRID),
+        Tone::Empty => (ink::GRID, ink::DIM),
         Tone::Warn => (ink::soft(3), ink::color(4)),
         Tone::Bad => (ink::soft(4), ink::BAD),
     }

@@ -135,6 +135,8 @@ impl App {
         let Some(view) = slot.and_then(view) else {
             return false;
         };
+        let kernel = slot.and_then(Slot::kernel);
+        let problems = kernel.map_or(Vec::new(), |kernel| kernel.whole.problems.clone());
         let Some(walk) = self.walk() else {
             return false;
         };
@@ -144,10 +146,20 @@ impl App {
             (motion, View::Source) => walk.mark(|at, last| motion.from(at, half, last)),
             (Motion::Up, View::Grid) => walk.choose_block(-1),
             (Motion::Down, View::Grid) => walk.choose_block(1),
-            (Motion::Up, View::Lanes) => walk.choose_lane(-1),
-            (Motion::Down, View::Lanes) => walk.choose_lane(1),
-            (Motion::PageUp, View::Grid | View::Lanes) => walk.choose_warp(-1),
-            (Motion::PageDown, View::Grid | View::Lanes) => walk.choose_warp(1),
+            (Motion::Up, View::Lanes | View::Memory) => walk.choose_lane(-1),
+            (Motion::Down, View::Lanes | View::Memory) => walk.choose_lane(1),
+            (Motion::Up, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(-1),
+            (Motion::Down, View::Sectors | View::Banks | View::Timeline) => walk.choose_warp(1),
+            (Motion::Up, View::Problems) => walk.go_to_problem(&problems, -1),
+            (Motion::Down, View::Problems) => walk.go_to_problem(&problems, 1),
+            (Motion::PageUp, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(-1),
+            (Motion::PageDown, View::Grid | View::Lanes | View::Memory) => walk.choose_warp(1),
+            (Motion::PageUp, View::Sectors | View::Banks | View::Timeline) => walk.choose_block(-1),
+            (Motion::PageDown, View::Sectors | View::Banks | View::Timeline) => {
+                walk.choose_block(1)
+            }
+            (Motion::PageUp, View::Problems) => walk.go_to_problem(&problems, -10),
+            (Motion::PageDown, View::Problems) => walk.go_to_problem(&problems, 10),
         }
         true
     }

@@ -95,6 +95,7 @@ fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
         Tone::Second => (glyphs.fills[1], theme.curves[1]),
         Tone::Third => (glyphs.fills[2], theme.curves[2]),
         Tone::Faint => (glyphs.faint_point, theme.dim),
+        Tone::Empty => (glyphs.open, theme.dim),
         Tone::Warn => ("!", theme.warn),
         Tone::Bad => (glyphs.wrong, theme.bad),
     }

@@ -4,14 +4,17 @@ mod grid;
 mod lanes;
 mod source;
 
+use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::{Kernel, View};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::pen::Pen;
-use super::text;
-use crate::figure::kernel::{LaneState, Thread, Walk, about_thread, said, table};
+use super::view::{FrameView, Mark, Stretch};
+use super::{Focus, text};
+use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
+use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::{Look, Theme};
 
 /// Draws a view of a launch; without anybody who steps through it, as before the first step.
@@ -34,6 +37,28 @@ pub(super) fn draw(
         View::Source => source::draw(area, buf, kernel, walk, look),
         View::Grid => grid::draw(area, buf, walk, look),
         View::Lanes => lanes::draw(area, buf, walk, look),
+        View::Memory => {
+            let room = Room {
+                columns: usize::from(area.width),
+                rows: usize::from(area.height),
+            };
+            let memory = figure::memory(walk, room);
+            let mark = memory.mark.map(|(row, column)| Mark { column, row });
+            shown(area, buf, Frame::Cells(memory.cells), mark, look);
+        }
+        View::Sectors => shown(area, buf, figure::sectors(walk), None, look),
+        View::Banks => shown(area, buf, figure::banks(walk), None, look),
+        View::Timeline => timeline(area, buf, kernel, walk, look),
+        View::Problems => {
+            let mark = walk.problem().map(|row| Mark { column: 0, row });
+            shown(
+                area,
+                buf,
+                Frame::Table(figure::problems(kernel)),
+                mark,
+                look,
+            );
+        }
     }
 }
 
@@ -56,18 +81,62 @@ pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) ->
             let here = walk.here();
             Spot::Thread(Thread { lane, ..here })
         }),
+        View::Memory | View::Sectors | View::Banks | View::Timeline | View::Problems => None,
     }
+}
+
+/// Draws a picture that is like those of other labs, with a place in it marked.
+fn shown(area: Rect, buf: &mut Buffer, frame: Frame, mark: Option<Mark>, look: &Look) {
+    let view = FrameView {
+        mark,
+        ..FrameView::default()
+    };
+    super::draw_frame(area, buf, &frame, &view, Focus::Aside, look);
+}
+
+/// Draws the order of instructions around where the walk stands, a column or more each.
+fn timeline(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &Look) {
+    let order = figure::order(kernel, walk);
+    let mark = figure::current(&order, walk).map(|column| Mark { column, row: 0 });
+    // Names of warps take about a fifth.
+    let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
+    let at = walk.clock() as f64;
+    let from = (at - 0.75 * wide).max(0.0);
+    let view = FrameView {
+        mark,
+        stretch: Stretch::between(from, from + wide),
+        ..FrameView::default()
+    };
+    super::draw_frame(
+        area,
+        buf,
+        &Frame::Timeline(order),
+        &view,
+        Focus::Aside,
+        look,
+    );
 }
 
 /// Where a walk stands and the rows of a picture, in words.
 pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
     /// Rows beyond which nobody listens.
     const MOST: usize = 64;
-    let table = table(kernel, walk);
     let mut lines: Vec<String> = walk.map_or(Vec::new(), said);
     if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
         lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
     }
+    let table = match figure::picture(kernel, walk) {
+        Frame::Table(table) => table,
+        other => {
+            let glyphs = Glyphs::new(GlyphSet::Ascii);
+            lines.push(super::words::picture_words(
+                &other,
+                &FrameView::default(),
+                &glyphs,
+            ));
+            return lines.join("\n");
+        }
+    };
     let count = table.rows.len();
     for row in table.rows.into_iter().take(MOST) {
         let cells = table.columns.iter().zip(&row);

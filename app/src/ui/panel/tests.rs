@@ -3,6 +3,7 @@
 pub(crate) mod counted;
 pub(crate) mod fixtures;
 pub(crate) mod graphs;
+mod kernels;
 mod marked;
 pub(crate) mod odd;
 mod snapshots;

@@ -163,7 +163,7 @@ fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     said
 }
 
-fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
+pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     match frame {
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
         Frame::HeatMap(map) => heat_words(map),

@@ -44,6 +44,8 @@ pub enum Tone {
     Third,
     /// Not lit: there, but at rest or for nothing.
     Faint,
+    /// Hollow: there is nothing in it.
+    Empty,
     /// To be looked at.
     Warn,
     /// Wrong.

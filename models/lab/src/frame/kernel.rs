@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gaps_as_nan;
+use super::{Timeline, gaps_as_nan};
 
 /// A view of a kernel's launch; where in the run one stands is the business of who looks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,16 @@ pub enum View {
     Grid,
     /// The lanes of one warp, and one thread in full.
     Lanes,
+    /// The cells of buffers and shared memory, and who touches which.
+    Memory,
+    /// The warp's last access to global memory as 32-byte sectors.
+    Sectors,
+    /// The warp's last access to shared memory by bank, and the memory itself.
+    Banks,
+    /// Instructions in the order they ran, by warp.
+    Timeline,
+    /// What went wrong, to go to.
+    Problems,
 }
 
 /// A launch, to be done again.
@@ -138,6 +148,9 @@ pub struct Whole {
     /// What went wrong, the first first.
     #[serde(default)]
     pub problems: Vec<Problem>,
+    /// The first instructions by warp, along steps; only for [`View::Timeline`].
+    #[serde(default)]
+    pub order: Timeline,
 }
 
 /// What one line cost.
@@ -164,8 +177,17 @@ pub struct LineCost {
 pub struct Problem {
     /// Warp instructions before it.
     pub step: u64,
+    /// What kind it is of, such as "race".
+    #[serde(default)]
+    pub fault: String,
     /// Its line.
     pub line: u32,
+    /// The block, x, y and z.
+    #[serde(default)]
+    pub block: [u32; 3],
+    /// The thread, x, y and z.
+    #[serde(default)]
+    pub thread: [u32; 3],
     /// What happened.
     pub sentence: String,
 }

@@ -113,13 +113,15 @@ impl Lab for KernelLab {
         };
         picture::offer(run, "network", || plug::picture(classes));
         offer_steps(run, &job, &machine);
-        picture::offer(run, "sectors", || pictures::sectors(&job.source, &machine));
-        picture::offer(run, "timeline", || pictures::timeline(job.start().ok()));
+        picture::offer(run, "accesses", || {
+            pictures::accesses(&job.source, &machine)
+        });
+        picture::offer(run, "roofline", || {
+            pictures::roofline(machine.flops(), machine.totals().moved())
+        });
         picture::offer(run, "translation", || {
             pictures::translation(&job.source, job.translation())
         });
-        picture::offer(run, "problems", || pictures::problems(&machine));
-        picture::offer(run, "memory", || pictures::memory(&machine, &outputs));
         Ok(())
     }
 }
@@ -130,9 +132,17 @@ fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
         ("source", View::Source),
         ("grid", View::Grid),
         ("lanes", View::Lanes),
+        ("memory", View::Memory),
+        ("sectors", View::Sectors),
+        ("banks", View::Banks),
+        ("timeline", View::Timeline),
+        ("problems", View::Problems),
     ];
     for (panel, view) in views {
-        picture::offer(run, panel, || pictures::steps(view, &job.recipe, machine));
+        picture::offer(run, panel, || {
+            let again = (view == View::Timeline).then(|| job.start().ok()).flatten();
+            pictures::steps(view, &job.recipe, machine, again)
+        });
     }
 }
 

@@ -13,6 +13,11 @@ pub struct Stretch(Option<(f64, f64)>);
 const NARROWEST: f64 = 1e-6;
 
 impl Stretch {
+    /// From one place to another.
+    pub fn between(from: f64, to: f64) -> Self {
+        Self(Some((from, to)))
+    }
+
     /// Its ends on a timeline's axis; nothing if nothing is on it.
     pub fn of(self, timeline: &Timeline) -> Option<(f64, f64)> {
         let (low, high) = timeline.extent()?;

@@ -1,10 +1,10 @@
 //! The lab's pictures.
 
 use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
-use mlsys_lab::frame::{HeatMap, Pane, Span, Timeline};
-use mlsys_lab::{Frame, Value};
+use mlsys_lab::frame::{Dimension, Pane, Scatter, ScatterLine, ScatterPoint, Span, Timeline};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::{Frame, Tables, Value};
 
-use crate::kernel::machine::CellState;
 use crate::kernel::{Counts, Event, Machine, Traffic};
 use crate::picture;
 use crate::steps::percent;
@@ -15,21 +15,25 @@ const DRAWN_STEPS: usize = 4096;
 /// Warps of it.
 const DRAWN_WARPS: usize = 32;
 
-/// Cells in a row of the picture of memory.
-const ACROSS: usize = 64;
-
-/// Rows of it.
-const DOWN: usize = 64;
-
 /// Problems that are marked in the text.
 const MARKED: usize = 64;
 
 /// A picture that can be stepped through.
-pub(super) fn steps(view: View, recipe: &Recipe, machine: &Machine) -> Frame {
+///
+/// `again` is the machine as it was launched, to tell in which order the first instructions ran.
+pub(super) fn steps(
+    view: View,
+    recipe: &Recipe,
+    machine: &Machine,
+    again: Option<Machine>,
+) -> Frame {
     let told = machine.findings().told().iter().take(MARKED);
     let problems = told.map(|finding| Problem {
         step: finding.step,
+        fault: finding.fault.name().to_owned(),
         line: finding.place.line,
+        block: finding.block,
+        thread: finding.thread,
         sentence: finding.sentence.clone(),
     });
     let lines = machine.lines().into_iter();
@@ -40,12 +44,13 @@ pub(super) fn steps(view: View, recipe: &Recipe, machine: &Machine) -> Frame {
             steps: machine.clock(),
             lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
             problems: problems.collect(),
+            order: again.map(order).unwrap_or_default(),
         },
     }))
 }
 
 /// Lines that access memory, with what moves.
-pub(super) fn sectors(text: &str, machine: &Machine) -> Frame {
+pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
     let accesses = |counts: &Counts| {
         counts.load.accesses + counts.store.accesses + counts.atomic.accesses + counts.shared
     };
@@ -99,14 +104,11 @@ pub(super) fn sectors(text: &str, machine: &Machine) -> Frame {
 }
 
 /// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.
-pub(super) fn timeline(machine: Option<Machine>) -> Frame {
+fn order(mut machine: Machine) -> Timeline {
     let mut timeline = Timeline {
         unit: "warp instructions".to_owned(),
         classes: ["runs", "waits at a barrier"].map(str::to_owned).to_vec(),
         ..Timeline::default()
-    };
-    let Some(mut machine) = machine else {
-        return Frame::Timeline(timeline);
     };
     let mut lanes: Vec<(u32, u32)> = Vec::new();
     // Of each lane the bar that may still grow, and since when it waits.
@@ -166,7 +168,7 @@ pub(super) fn timeline(machine: Option<Machine>) -> Frame {
     }
     let name = |(block, warp): (u32, u32)| format!("block {block} warp {warp}");
     timeline.lanes = lanes.into_iter().map(name).collect();
-    Frame::Timeline(timeline)
+    timeline
 }
 
 /// The kernel in both languages.
@@ -189,65 +191,65 @@ fn plain(line: &str) -> String {
         .replace(|c: char| c.is_control(), " ")
 }
 
-/// What went wrong.
-pub(super) fn problems(machine: &Machine) -> Frame {
-    let place = |[x, y, z]: [u32; 3]| Value::from(format!("{x}, {y}, {z}"));
-    let told = machine.findings().told().iter().map(|finding| {
-        [
-            Value::from(finding.fault.name()),
-            Value::Int(i64::from(finding.place.line)),
-            place(finding.block),
-            place(finding.thread),
-            Value::from(finding.sentence.as_str()),
-        ]
-    });
-    let mut rows: Vec<_> = told.collect();
-    if rows.is_empty() {
-        rows.push(["none", "", "", "", "nothing went wrong"].map(Value::from));
+/// GPUs whose roofs the kernel is put under.
+const ROOFS: [(&str, &str); 3] = [
+    ("V100", "v100-sxm2-16gb"),
+    ("A100", "a100-sxm4-80gb"),
+    ("H100", "h100-sxm5-80gb"),
+];
+
+/// The kernel under the roofs of tabled GPUs: FP32 peak and memory bandwidth.
+pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
+    let field = |gpu: &str, name: &str| {
+        let value = Tables::builtin().field("gpu", gpu, name)?;
+        value.as_f64()
+    };
+    let own = (flops > 0 && bytes > 0).then(|| flops as f64 / bytes as f64);
+    let mut scatter = Scatter {
+        x: axis("intensity", "flops/byte"),
+        y: axis("attainable", "flop/s"),
+        series: vec!["ridge".to_owned(), "this kernel".to_owned()],
+        ..Scatter::default()
+    };
+    for (name, gpu) in ROOFS {
+        let peak = field(gpu, "path.fp32.peak_flops_per_second");
+        let (Some(peak), Some(bandwidth)) = (peak, field(gpu, "bandwidth_bytes_per_second")) else {
+            continue;
+        };
+        let rate = |intensity: f64| peak.min(intensity * bandwidth);
+        let ridge = peak / bandwidth;
+        let at = |intensity: f64| (intensity, rate(intensity));
+        let (least, most) = own.map_or((ridge, ridge), |own| (ridge.min(own), ridge.max(own)));
+        scatter.lines.push(ScatterLine {
+            name: format!("{name} FP32"),
+            points: vec![at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)],
+        });
+        let mut point = |x: f64, label: String, series: usize| {
+            scatter.points.push(ScatterPoint {
+                x: Some(x),
+                y: Some(rate(x)),
+                label,
+                series,
+            });
+        };
+        point(ridge, format!("ridge of {name}"), 0);
+        if let Some(own) = own {
+            let share = percent(rate(own) / peak);
+            point(
+                own,
+                format!("this kernel on {name}: {share} of its peak"),
+                1,
+            );
+        }
     }
-    picture::table(
-        ["problem", "line", "block", "thread", "what happened"],
-        rows,
-    )
+    Frame::Scatter(scatter)
 }
 
-/// Cells of the buffers that were to be filled; of all buffers if there is none.
-pub(super) fn memory(machine: &Machine, outputs: &[String]) -> Frame {
-    let named: Vec<String> = match outputs {
-        [] => machine
-            .buffers()
-            .map(|(name, ..)| name.to_owned())
-            .collect(),
-        outputs => outputs.to_vec(),
-    };
-    let code = |cell: CellState| match cell {
-        CellState { raced: true, .. } => 5.0,
-        CellState {
-            rewritten: true, ..
-        } => 4.0,
-        CellState { written: true, .. } => 3.0,
-        CellState { read: true, .. } => 2.0,
-        CellState { defined: true, .. } => 1.0,
-        CellState { .. } => 0.0,
-    };
-    let cells = named
-        .iter()
-        .flat_map(|name| (0..).map_while(|element| machine.cell(name, element)));
-    let mut cells: Vec<f32> = cells.take(ACROSS * DOWN).map(code).collect();
-    let columns = cells.len().clamp(1, ACROSS);
-    let rows = cells.len().div_ceil(columns).max(1);
-    cells.resize(columns * rows, -1.0);
-    Frame::HeatMap(HeatMap {
-        columns,
-        rows,
-        cells,
-        low: -1.0,
-        high: 5.0,
-        x: (0.0, columns as f32),
-        y: (rows as f32, 0.0),
-        column_labels: Vec::new(),
-        row_labels: (0..rows).map(|row| format!("{}[{}]", named.first().map_or("", String::as_str), row * columns)).collect(),
-        points: Vec::new(),
-        legend: "0: untouched, 1: given, 2: read, 3: written, 4: written more than once, 5: racing, -1: no cell".to_owned(),
-    })
+fn axis(name: &str, unit: &str) -> Dimension {
+    Dimension {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        scale: Scale::Log,
+        ..Dimension::default()
+    }
 }

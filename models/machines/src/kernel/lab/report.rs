@@ -77,6 +77,10 @@ pub(super) fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &
     run.scalar("sectors_per_load", totals.load.sectors_per_access());
     run.scalar("sectors_per_store", totals.store.sectors_per_access());
     run.scalar("bank_replays", totals.replays as i64);
+    let (flops, moved) = (machine.flops(), totals.moved());
+    run.scalar("flops", flops as i64);
+    run.scalar("moved_bytes", moved as i64);
+    run.scalar("intensity", flops as f64 / moved.max(1) as f64);
     run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
     if job.example.is_none() {
         let names: Vec<String> = machine

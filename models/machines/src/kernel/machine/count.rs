@@ -2,6 +2,12 @@
 
 use mlsys_lab::frame::kernel::LineCost;
 
+use super::Machine;
+use crate::kernel::code::Instr;
+use crate::kernel::math::Math;
+use crate::kernel::typed::{Atomic, Operation};
+use crate::kernel::types::Scalar;
+
 /// Counts of one instruction, of a line, or of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -67,7 +73,52 @@ impl Traffic {
     }
 }
 
+/// Floating-point operations that one lane does in an instruction: sums, differences, products, quotients and functions
+/// count one, a fused multiply-add two; comparisons, conversions and signs none.
+fn flops(instr: &Instr) -> u64 {
+    let real = |ty: Scalar| matches!(ty, Scalar::Float | Scalar::Double);
+    let one = |counts: bool| u64::from(counts);
+    if let Instr::Arithmetic(operation, ty, ..) = instr {
+        let counts = matches!(
+            operation,
+            Operation::Add
+                | Operation::Subtract
+                | Operation::Multiply
+                | Operation::Divide
+                | Operation::Remainder
+        );
+        return one(real(*ty) && counts);
+    }
+    if let Instr::Math(function, ty, ..) = instr {
+        let free = matches!(
+            function,
+            Math::Abs | Math::IsNan | Math::IsInf | Math::CopySign
+        );
+        let times = if *function == Math::Fma { 2 } else { 1 };
+        return times * one(real(*ty) && !free);
+    }
+    if let Instr::Atomic { atomic, ty, .. } = instr {
+        return one(real(*ty) && matches!(atomic, Atomic::Add | Atomic::Subtract));
+    }
+    0
+}
+
+impl Machine {
+    /// Floating-point operations of all threads so far; a fused multiply-add is two.
+    pub fn flops(&self) -> u64 {
+        let counted = self.code.instrs.iter().zip(&self.counts);
+        counted
+            .map(|(instr, counts)| flops(instr).saturating_mul(counts.lanes))
+            .fold(0, u64::saturating_add)
+    }
+}
+
 impl Counts {
+    /// Bytes moved between global memory and the multiprocessors: whole sectors, as if no cache kept any.
+    pub fn moved(&self) -> u64 {
+        self.load.moved() + self.store.moved() + self.atomic.moved()
+    }
+
     /// As the counts of a line of the text.
     pub fn of_line(&self, line: u32) -> LineCost {
         let global = [&self.load, &self.store, &self.atomic];
