@@ -12,7 +12,7 @@ use ratatui::style::Style;
 
 use super::pen::Pen;
 use super::view::{FrameView, Mark, Stretch};
-use super::{Focus, text};
+use super::{Focus, cells, text};
 use crate::figure::kernel::{self as figure, LaneState, Room, Thread, Walk, about_thread, said};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::{Look, Theme};
@@ -44,7 +44,8 @@ pub(super) fn draw(
             };
             let memory = figure::memory(walk, room);
             let mark = memory.mark.map(|(row, column)| Mark { column, row });
-            shown(area, buf, Frame::Cells(memory.cells), mark, look);
+            // The sentence below names the marked cell.
+            cells::draw(area, buf, &memory.cells, mark, look);
         }
         View::Sectors => shown(area, buf, figure::sectors(walk), None, look),
         View::Banks => shown(area, buf, figure::banks(walk), None, look),
