@@ -188,9 +188,11 @@ mod tests {
                 let busy = scheduler.cells[cycle]
                     .as_ref()
                     .is_some_and(|cell| cell.kind == 0);
+                // Of many warps some are not drawn.
+                let drawn = cycle as i64 % warps.max(latency) < WARPS;
                 assert_eq!(
                     issuing.count(),
-                    usize::from(busy),
+                    usize::from(busy && drawn),
                     "{warps} {latency} {cycle}"
                 );
                 assert!(busy || warps < latency);
