@@ -71,7 +71,7 @@ fn adapters() -> Vec<Device> {
 }
 
 #[cfg(feature = "wgpu")]
-const NO_ADAPTER: &str = "no graphics adapter was found; install the GPU's Vulkan driver (a software one: Mesa's lavapipe)";
+pub(super) const NO_ADAPTER: &str = "no graphics adapter was found; install the GPU's Vulkan driver (a software one: Mesa's lavapipe)";
 
 #[cfg(not(feature = "wgpu"))]
 pub(super) fn probe() -> Vec<DeviceInfo> {

@@ -9,7 +9,7 @@ use crate::entry::noise;
 use crate::generator::{BLOCK, Generator, INPUT};
 
 /// Kernels that are tried.
-const KERNELS: u64 = 80;
+const KERNELS: u64 = 200;
 
 fn case(number: u64) -> Case {
     let source = Generator::kernel(number);

@@ -11,6 +11,8 @@ use wgpu::{
     InstanceDescriptor, Limits, Queue,
 };
 
+use crate::device::wgpu::NO_ADAPTER;
+
 /// Threads of a warp.
 const WARP: u32 = 32;
 
@@ -54,7 +56,10 @@ impl Opened {
         let adapter = adapters()?
             .into_iter()
             .nth(index)
-            .ok_or_else(|| format!("there is no adapter {index}"))?;
+            .ok_or_else(|| match index {
+                0 => NO_ADAPTER.to_owned(),
+                _ => format!("there is no adapter {index}"),
+            })?;
         let info = adapter.get_info();
         let wanted = Features::TIMESTAMP_QUERY | Features::SUBGROUP | Features::SUBGROUP_BARRIER;
         let features = adapter.features() & wanted;
