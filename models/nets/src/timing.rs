@@ -224,13 +224,13 @@ mod tests {
 
     #[test]
     fn a_long_slice_and_a_run_that_ends_are_done_once() {
-        let (mut long, asked) = self::clock(1.0, Vec::new());
+        let (mut long, asked) = clock(1.0, Vec::new());
         long.repeat(|| false).unwrap();
         assert_eq!(*asked.borrow(), [1, 1, 1]);
-        let (mut stopped, asked) = self::clock(0.02, Vec::new());
+        let (mut stopped, asked) = clock(0.02, Vec::new());
         stopped.repeat(|| true).unwrap();
         assert_eq!(*asked.borrow(), [1, 1, 1]);
-        let (mut instant, asked) = self::clock(0.0, Vec::new());
+        let (mut instant, asked) = clock(0.0, Vec::new());
         asked.borrow_mut().clear();
         instant.repeat(|| false).unwrap();
         assert_eq!(asked.borrow().len(), MOST_SLICES);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mlsys_lab::params::Origin;
 use mlsys_lab::{LabError, Params};
 
 use crate::device::meter::{Arithmetic, Meter, Precision, Units};
@@ -34,8 +35,13 @@ pub(super) enum Measurement {
 }
 
 impl Plan {
-    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let buffer_bytes = params.size("buffer_bytes")? as u64;
+    /// What the parameters ask for on a device whose last cache has so many bytes, where it tells.
+    pub(super) fn read(params: &Params, last_cache: Option<u64>) -> Result<Self, LabError> {
+        let given = params.size("buffer_bytes")? as u64;
+        let buffer_bytes = match params.origin("buffer_bytes") {
+            Some(Origin::Default) => beyond(given, last_cache),
+            Some(Origin::Set | Origin::Table(_) | Origin::Seed) | None => given,
+        };
         // What the device may lack comes first, so that it is told before anything is waited for.
         let mut measurements = vec![
             Measurement::Arithmetic,
@@ -53,6 +59,14 @@ impl Plan {
             measurements,
         })
     }
+}
+
+/// A buffer that nobody chose is made too large for the last cache, or reading it would not need the memory.
+fn beyond(buffer_bytes: u64, last_cache: Option<u64>) -> u64 {
+    /// Beyond this, machines might not have the memory.
+    const MOST: u64 = 512 << 20;
+    let wanted = last_cache.map_or(0, |cache| 2 * cache).next_power_of_two();
+    buffer_bytes.max(wanted.min(MOST))
 }
 
 /// Working sets of a ladder up to a buffer: powers of two.
@@ -132,6 +146,20 @@ mod tests {
         assert_eq!((all[0], all[11]), (16_384, 1 << 25));
         assert_eq!(rungs(100_000).last(), Some(65_536));
         assert_eq!(rungs(1 << 32).last(), Some(1 << 32));
+    }
+
+    #[test]
+    fn a_buffer_that_nobody_chose_is_too_large_for_the_last_cache() {
+        const MIB: u64 = 1 << 20;
+        for (cache, buffer) in [
+            (None, 32),
+            (Some(8 * MIB), 32),
+            (Some(32 * MIB), 64),
+            (Some(36 * MIB), 128),
+            (Some(1024 * MIB), 512),
+        ] {
+            assert_eq!(beyond(32 * MIB, cache), buffer * MIB);
+        }
     }
 
     #[test]

@@ -9,18 +9,19 @@ use mlsys_lab::{LabError, Run, Value};
 use super::pictures;
 use super::plan::{Measurement, Plan, size};
 use super::results::{Outcome, Results};
-use crate::device::meter::{Arithmetic, Meter};
+use crate::device::meter::{Arithmetic, Meter, Precision};
 use crate::roof::Roof;
 use crate::timing::Clock;
 
 /// Runs the lab.
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
-    let plan = Plan::read(&run.params)?;
-    let compared = Roof::compared(&run.params, plan.precision)?;
+    let precision = Precision::read(&run.params)?;
+    let compared = Roof::compared(&run.params, precision)?;
     run.sink
         .report(Report::Status(format!("opening {}", run.device)));
-    let meter = Meter::open(run.device, plan.precision)?;
+    let meter = Meter::open(run.device, precision)?;
+    let plan = Plan::read(&run.params, meter.last_cache())?;
     tell_what_to_know(run, &meter, &plan);
     let mut session = Session {
         results: Results {
