@@ -278,3 +278,41 @@ fn a_kernel_is_stepped_through_line_by_line() {
     }
     assert_eq!(said.matches("Step 1 of").count(), 2, "{said}");
 }
+
+const KERNEL: &str = include_str!("../../src/ui/tests/kernel.md");
+
+#[test]
+fn a_kernel_is_answered_from_a_file_and_from_the_learners_own_editor() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("kernel.md"), KERNEL).unwrap();
+    let right = "__global__ void mine(float *B, const float *A, int n) {\n  \
+        int i = blockDim.x * blockIdx.x + threadIdx.x;\n  if (i < n) B[n - 1 - i] = A[i];\n}\n";
+    std::fs::write(folder.path("right.cu"), right).unwrap();
+    std::fs::write(folder.path("broken.cu"), right.replace("A[i];", "A[i]")).unwrap();
+    let answer = |name: &str| format!("answer @{}", folder.path(name).display());
+    let lines = format!(
+        "next\nnext\n{}\n{}\n{}\nquit\n",
+        answer("nowhere.cu"),
+        answer("broken.cu"),
+        answer("right.cu")
+    );
+    let lesson = folder.path("kernel.md").display().to_string();
+    let ended = type_in(&folder, &["open", &lesson, "--plain"], &lines);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for said in [
+        "nowhere.cu cannot be read",
+        "It cannot run yet",
+        "Line 3, column 32",
+        "Test seven elements passes",
+        "Right.",
+        "The index counts through all blocks.",
+    ] {
+        assert!(ended.out.contains(said), "{said}: {}", ended.out);
+    }
+    // What was written last is kept, and counts as the answer.
+    let data = folder.path("data");
+    let draft = std::fs::read_to_string(data.join("drafts/mlsys/mine/reverse/reverse.cu"));
+    assert_eq!(draft.unwrap(), right);
+    let progress = std::fs::read_to_string(data.join("progress.jsonl")).unwrap();
+    assert!(progress.contains("\"right\":true"), "{progress}");
+}

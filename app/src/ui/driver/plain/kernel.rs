@@ -97,7 +97,15 @@ impl Talk<'_> {
             self.driver
                 .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
-        self.app.notice = None;
+        let refused = |page: &Page| {
+            let id = page.lesson.blocks.get(block)?.id()?;
+            let state = &page.trials.get(id)?.state;
+            matches!(state, TrialState::Refused(_)).then_some(())
+        };
+        // Why it was refused is said with the tests.
+        if self.app.page.as_ref().and_then(refused).is_some() {
+            self.app.notice = None;
+        }
         self.of_page(|page| {
             let question = page.lesson.blocks.get(block).and_then(Block::as_question);
             question.map_or_else(Vec::new, |question| {
