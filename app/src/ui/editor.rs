@@ -3,6 +3,8 @@
 mod draft;
 pub mod highlight;
 mod history;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod trial;
 

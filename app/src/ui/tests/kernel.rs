@@ -46,9 +46,12 @@ fn text(bench: &Bench) -> String {
 
 /// The text that was to be kept last.
 fn kept(effects: &[Effect]) -> Option<&str> {
-    effects.iter().rev().find_map(|effect| match effect {
-        Effect::KeepDraft(_, text) => Some(text.as_str()),
-        _ => None,
+    effects.iter().rev().find_map(|effect| {
+        if let Effect::KeepDraft(_, text) = effect {
+            Some(text.as_str())
+        } else {
+            None
+        }
     })
 }
 

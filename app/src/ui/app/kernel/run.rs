@@ -83,9 +83,8 @@ impl App {
         }
         self.note_progress(&effects);
         effects.extend(self.completed());
-        if self.editor().is_none() {
-            self.keep_marked_in_view();
-        }
+        // What came of the tests stands below the question too.
+        self.keep_marked_in_view();
         self.follow_cursor();
         effects
     }
