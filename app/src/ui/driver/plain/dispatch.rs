@@ -94,7 +94,7 @@ impl Talk<'_> {
             }),
             Line::StepOn => self.walk(Command::Inspect(Inspect::NextPoint)),
             Line::StepBack => self.walk(Command::Inspect(Inspect::PreviousPoint)),
-            Line::Walk(goal, way) => self.walk(Command::Walk(goal, way)),
+            Line::Walk(goal, way) => self.stride(goal, way),
             Line::Thread(number) => self.look(|walk| {
                 let lanes = LANES as u32;
                 let (warp, lane) = (number / lanes, number % lanes);

@@ -3,6 +3,7 @@
 use std::io;
 
 use mlsys_lesson::{Asked, Block};
+use mlsys_machines::kernel::{Goal, Way};
 
 use super::Talk;
 use crate::figure::kernel::{Walk, about_thread};
@@ -117,6 +118,21 @@ impl Talk<'_> {
             self.send(Message::Beat)?;
         }
         self.notice()
+    }
+
+    /// Goes along the lab's kernel, to the end of the search, and says what came of it.
+    pub(super) fn stride(&mut self, goal: Goal, way: Way) -> io::Result<()> {
+        let slot = self.app.page.as_mut().and_then(Page::slot_mut);
+        let Some(walk) = slot.and_then(|slot| slot.walk.as_mut()) else {
+            return self.say(["No kernel has run here.".to_owned()]);
+        };
+        walk.seek(goal, way);
+        while self.app.restless() == Some(Restless::Searching) {
+            self.send(Message::Beat)?;
+        }
+        self.app.notice = None;
+        let told = self.app.walk_said();
+        self.say(told.iter().flat_map(|line| say::sentence(line)))
     }
 
     /// Looks at another part of the lab's kernel, and says the thread that is looked at.
