@@ -268,8 +268,9 @@ fn a_kernel_is_stepped_through_line_by_line() {
         "The kernel has none of that name or number",
         "a breakpoint on line 15",
         "touches it too",
+        "Step 182 of 182",
         "There is no line after.",
-        "and its block ends",
+        "Step 181 of 182",
         "Before the first of",
         "line 12, kernel",
     ] {
