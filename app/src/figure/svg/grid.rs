@@ -35,7 +35,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
     let left = MARGIN + labels + 8.0;
     let room = WIDTH - MARGIN - left - remarks - 8.0;
     let wide = (room / columns as f64).clamp(2.0, CELL.0);
-    let high = CELL.1.min(wide.max(10.0));
+    let high = wide.clamp(10.0, CELL.1);
     if !cells.across.is_empty() {
         page.text((MARGIN, page.y), Anchor::Start, &cells.across, ink::DIM);
         let step = if cells.group > 0 { cells.group } else { 4 };
