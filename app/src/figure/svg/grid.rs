@@ -27,7 +27,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
         x += width(&kind.name) + 38.0;
     }
     page.y += LINE + 4.0;
-    let columns = cells.columns().min(MOST_COLUMNS).max(1);
+    let columns = cells.columns().clamp(1, MOST_COLUMNS);
     let rows = || cells.rows.iter().take(MOST_ROWS);
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(width).fold(0.0, f64::max);
     let labels = widest(&mut rows().map(|row| row.label.as_str())).max(width(&cells.across));
