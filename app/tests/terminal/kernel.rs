@@ -103,9 +103,9 @@ fn ctrl_z_in_the_editor_stops_the_whole_job_and_fg_goes_on_in_the_editor() {
     let mut screen = folder.open(&[("VISUAL", &editor)]);
     screen.keys("\x0f");
     screen.wait_for_bytes("EDITOR IS HERE");
-    screen.signal(Signal::TSTP);
+    screen.signal_job(Signal::TSTP);
     screen.wait_until_stopped();
-    screen.signal(Signal::CONT);
+    screen.signal_job(Signal::CONT);
     screen.keys("after\r");
     screen.wait_for("// after");
     screen.keys("\x03");
