@@ -17,6 +17,13 @@ const BANKS: usize = 32;
 /// Words of shared memory in a picture.
 const WORDS: u32 = 64 * BANKS as u32;
 
+/// What of a sector was asked for: which of its bytes, and by which lanes.
+#[derive(Default)]
+struct Asked {
+    bytes: BTreeSet<i64>,
+    lanes: Vec<usize>,
+}
+
 /// The last access of the warp that is looked at, if it was to global memory: its sectors, byte by byte.
 pub fn sectors(walk: &Walk) -> Frame {
     let (machine, access, reached) = match last(walk) {
@@ -24,8 +31,8 @@ pub fn sectors(walk: &Walk) -> Frame {
         Err(reason) => return Frame::Text(reason),
     };
     let bytes = i64::from(access.bytes);
-    // By buffer and sector: which bytes lanes asked for, and which lanes.
-    let mut moved: BTreeMap<(&str, i64), (BTreeSet<i64>, Vec<usize>)> = BTreeMap::new();
+    // By buffer and sector.
+    let mut moved: BTreeMap<(&str, i64), Asked> = BTreeMap::new();
     for (lane, reach) in reached.iter().enumerate() {
         if let Some(Reach::Global {
             buffer, element, ..
@@ -33,10 +40,10 @@ pub fn sectors(walk: &Walk) -> Frame {
         {
             for byte in element * bytes..(element + 1) * bytes {
                 let at = (buffer.as_str(), byte.div_euclid(SECTOR));
-                let (used, lanes) = moved.entry(at).or_default();
-                used.insert(byte.rem_euclid(SECTOR));
-                if lanes.last() != Some(&lane) {
-                    lanes.push(lane);
+                let asked = moved.entry(at).or_default();
+                asked.bytes.insert(byte.rem_euclid(SECTOR));
+                if asked.lanes.last() != Some(&lane) {
+                    asked.lanes.push(lane);
                 }
             }
         }
@@ -47,7 +54,7 @@ pub fn sectors(walk: &Walk) -> Frame {
             access.place.line
         ));
     }
-    let row = |((buffer, sector), (used, lanes)): (&(&str, i64), &(BTreeSet<i64>, Vec<usize>))| {
+    let row = |((buffer, sector), asked): (&(&str, i64), &Asked)| {
         let end = machine.buffers().find(|(name, ..)| name == buffer);
         let end = end.map_or(0, |(_, of, elements)| {
             elements as i64 * i64::from(of.bytes())
@@ -55,7 +62,7 @@ pub fn sectors(walk: &Walk) -> Frame {
         let cell = |byte: i64| {
             let at = sector * SECTOR + byte;
             let outside = at < 0 || at >= end;
-            Some(Cell::of(match (used.contains(&byte), outside) {
+            Some(Cell::of(match (asked.bytes.contains(&byte), outside) {
                 (true, false) => 0,
                 (true, true) => 2,
                 (false, false) => 1,
@@ -65,7 +72,11 @@ pub fn sectors(walk: &Walk) -> Frame {
         CellRow {
             label: format!("{buffer} byte {}", sector * SECTOR),
             cells: (0..SECTOR).map(cell).collect(),
-            remark: format!("{} of {SECTOR} used, {}", used.len(), lanes_named(lanes)),
+            remark: format!(
+                "{} of {SECTOR} used, {}",
+                asked.bytes.len(),
+                lanes_named(&asked.lanes)
+            ),
         }
     };
     let lanes: Vec<usize> = (0..LANES).filter(|lane| reached[*lane].is_some()).collect();
@@ -124,16 +135,12 @@ pub fn banks(walk: &Walk) -> Frame {
 /// The words asked of each bank, one below the other in the order of passes.
 fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
     // Lanes that take 8 bytes go in two halves of a warp.
-    let halves: &[std::ops::Range<usize>] = if access.bytes > 4 {
-        &[0..LANES / 2, LANES / 2..LANES]
-    } else {
-        &[0..LANES]
-    };
+    let together = if access.bytes > 4 { LANES / 2 } else { LANES };
     let mut rows = Vec::new();
     let mut asked = 0;
-    for half in halves {
+    for start in (0..LANES).step_by(together) {
         let mut banks: Vec<BTreeMap<i64, usize>> = vec![BTreeMap::new(); BANKS];
-        for lane in half.clone() {
+        for lane in start..start + together {
             let Some(Some(Reach::Shared { byte, .. })) = reached.get(lane) else {
                 continue;
             };

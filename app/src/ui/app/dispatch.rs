@@ -41,9 +41,12 @@ impl App {
         }
         let place = self.place();
         // Shift means nothing where there is no text to select in.
-        let key = match key {
-            Key::Shift(way) if place != Place::Kernel => way.key(),
-            key => key,
+        let key = if let Key::Shift(way) = key
+            && place != Place::Kernel
+        {
+            way.key()
+        } else {
+            key
         };
         match (command::find(key, place), place) {
             (Some(command), _) => self.dispatch(command),

@@ -126,21 +126,15 @@ pub(super) fn words(kernel: &Kernel, walk: Option<&Walk>) -> String {
     if let (View::Lanes, Some(walk)) = (kernel.view, walk) {
         lines.extend(about_thread(walk).into_iter().map(|(_, text)| text));
     }
-    let table = match figure::picture(kernel, walk) {
-        Frame::Table(table) => table,
-        other => {
-            let glyphs = Glyphs::new(GlyphSet::Ascii);
-            lines.push(super::words::picture_words(
-                &other,
-                &FrameView::default(),
-                &glyphs,
-            ));
-            return lines.join("\n");
-        }
+    let picture = figure::picture(kernel, walk);
+    let Frame::Table(table) = &picture else {
+        let (glyphs, view) = (Glyphs::new(GlyphSet::Ascii), FrameView::default());
+        lines.push(super::words::picture_words(&picture, &view, &glyphs));
+        return lines.join("\n");
     };
     let count = table.rows.len();
-    for row in table.rows.into_iter().take(MOST) {
-        let cells = table.columns.iter().zip(&row);
+    for row in table.rows.iter().take(MOST) {
+        let cells = table.columns.iter().zip(row);
         let cells: Vec<String> = cells
             .map(|(title, value)| (title, value.to_string()))
             .filter(|(_, value)| !value.is_empty())
