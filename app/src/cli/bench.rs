@@ -11,6 +11,8 @@ pub enum Bench {
     Train(BenchTrain),
     /// Where the time of a training step of the tiny llama goes: phases, and each part on its own
     Llama(BenchLlama),
+    /// Kernels: what the interpreter takes for a launch of a million threads with everything counted
+    Kernel(BenchKernel),
     /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
     Screen(BenchScreen),
     /// The first frame, memory, and the time from a key to the frame that answers it
@@ -73,6 +75,19 @@ pub struct BenchLlama {
     pub listing: Listing,
     #[command(flatten)]
     pub machine: Machine,
+}
+
+/// Measures the interpreter of kernels.
+#[derive(Debug, Args)]
+pub struct BenchKernel {
+    /// How often each kernel is launched; they take turns
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// Elements of a launch
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub elements: u32,
+    #[command(flatten)]
+    pub listing: Listing,
 }
 
 /// Measures the screen.

@@ -3,6 +3,7 @@
 //! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
 //! docs/measuring.md says how each figure comes about.
 
+mod kernel;
 mod llama;
 mod load;
 #[cfg(unix)]
@@ -21,6 +22,7 @@ use crate::exit::{Exit, Failure};
 /// Does what `mlsys bench` asks for.
 pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
     match asked {
+        cli::Bench::Kernel(options) => kernel::run(options, world),
         cli::Bench::Load(options) => load::run(options, world),
         cli::Bench::Train(options) => train::run(options, world),
         cli::Bench::Llama(options) => llama::run(options, world),

@@ -381,23 +381,3 @@ fn what_is_computed_again_is_not_kept_and_the_losses_stay_the_same() {
     );
     assert!(blocks < 0.25 * counted, "{blocks} {counted}");
 }
-
-#[test]
-fn the_bench_of_the_llama_measures_every_part() {
-    let folder = Folder::new();
-    let arguments = [
-        "bench", "llama", "--device", "cpu", "--rounds", "2", "--json",
-    ];
-    let json = folder.run(&arguments).json();
-    let figures = json["figures"].as_object().unwrap();
-    for name in [
-        "step: forward",
-        "step: update",
-        "gated layer, 2 times: backward",
-        "all matrix products: forward",
-    ] {
-        assert_eq!(figures[name]["values"].as_array().unwrap().len(), 2);
-        assert!(figures[name]["median"].as_f64().unwrap() > 0.0, "{name}");
-    }
-    assert_eq!(figures.len(), 5 + 2 * 9 + 2);
-}

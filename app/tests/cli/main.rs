@@ -3,6 +3,7 @@
 #![expect(unreachable_pub, reason = "a test has no outside")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod bench;
 mod capture;
 mod cohort;
 mod courses;
