@@ -109,13 +109,18 @@ impl std::fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// Faults for which a kernel is not given to a device: it would write where it must not, wait for ever, or compute what
-/// depends on who comes first.
-pub const HARMFUL: [Fault; 5] = [
+/// depends on who comes first. The last four give a number that C leaves open: what the interpreter makes of it says
+/// nothing of the device's, and an index computed from it may lie anywhere.
+pub const HARMFUL: [Fault; 9] = [
     Fault::OutOfBounds,
     Fault::Misaligned,
     Fault::BarrierDivergence,
     Fault::Race,
     Fault::LostLane,
+    Fault::Uninitialized,
+    Fault::DivisionByZero,
+    Fault::Shift,
+    Fault::Overflow,
 ];
 
 /// Whether a launch that the interpreter ran to its end may be given to a device.

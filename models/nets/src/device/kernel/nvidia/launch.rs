@@ -30,9 +30,11 @@ impl Order {
         //    its own, and nobody reads it before `synchronize` has returned.
         // 3. No access outside of the buffers. The interpreter has run this very launch, on the same text, arguments
         //    and contents, to its end, within an instruction budget, and every access of every thread lay inside its
-        //    buffer, aligned, with no race and no barrier that somebody missed (`harmless`): what each thread does
-        //    then depends on no order of threads, so that the card's accesses are those that were checked. Floating
-        //    point may differ in the last places; an index that is computed from such a value is the one way to differ.
+        //    buffer, aligned, with no race, no barrier that somebody missed, and no number that C leaves open, be it
+        //    read before it was written, divided by zero, shifted too far or too large for its type (`harmless`). The
+        //    card's accesses are then those that were checked, but for an index computed from one of two things:
+        //    floating point, which may differ in the last places, and what an atomic returns, which depends on who
+        //    comes first.
         //    A kernel that failed the check comes here only if its author insisted, after a warning that it may bring
         //    down the driver and what else this program has on the card.
         unsafe { launch.launch(config) }?;
