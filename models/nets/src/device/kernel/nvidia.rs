@@ -17,12 +17,19 @@ use mlsys_machines::kernel::{Answer, Clock, Given, Machine, Refusal, Work};
 use super::timing::{again, median};
 use crate::device::guard::guarded;
 
-/// Bytes of shared memory that a block may have without asking.
+/// Bytes of shared memory that a block may have without asking, what the kernel declares and what the launch adds
+/// together; of declared ones it never has more.
 const UNASKED: u32 = 48 * 1024;
 
 /// Runs a kernel on the card of this number.
 pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
     crate::device::cuda::ready(index).map_err(Refusal::NoDevice)?;
+    let declared = work.kernel.static_shared();
+    if declared > UNASKED {
+        return Err(Refusal::TooLarge(format!(
+            "a block may declare at most {UNASKED} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
+        )));
+    }
     let order = Order::new(work);
     guarded(move || order.run(index)).unwrap_or_else(|reason| Err(Refusal::Failed(reason)))
 }
@@ -34,6 +41,8 @@ struct Order {
     grid: [u32; 3],
     block: [u32; 3],
     dynamic_shared: u32,
+    /// With what the kernel declares.
+    shared: u32,
     arguments: Vec<Argument<(Vec<u8>, Access)>>,
 }
 
@@ -73,6 +82,7 @@ impl Order {
             grid: launch.grid_dim,
             block: launch.block_dim,
             dynamic_shared: launch.dynamic_shared,
+            shared: start.shared_bytes(),
             arguments: arguments.collect(),
         }
     }
@@ -117,13 +127,13 @@ impl Order {
             .ok_or_else(|| Refusal::Failed("NVRTC made no kernel of the text".to_owned()))?;
         let module = context.load_module(ptx).map_err(failed)?;
         let function = module.load_function(&name).map_err(failed)?;
-        if self.dynamic_shared > UNASKED {
+        if self.dynamic_shared > 0 && self.shared > UNASKED {
             let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // At most 227 KiB, which the launch was checked for.
             function
                 .set_attribute(most, self.dynamic_shared as i32)
                 .map_err(|error| {
-                    let asked = self.dynamic_shared;
+                    let asked = self.shared;
                     Refusal::TooLarge(format!(
                         "it gives no block {asked} bytes of shared memory: {error}"
                     ))
