@@ -8,7 +8,7 @@ mod launch;
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{CUevent_flags, CUfunction_attribute_enum};
+use cudarc::driver::sys::CUfunction_attribute_enum;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use mlsys_machines::kernel::types::Access;
@@ -172,10 +172,7 @@ impl Order {
                 ready.stream.memcpy_dtod(&*pristine, used)?;
             }
         }
-        let clock = Some(CUevent_flags::CU_EVENT_DEFAULT);
-        let begin = ready.stream.record_event(clock)?;
-        self.submit(ready)?;
-        let end = ready.stream.record_event(clock)?;
+        let (begin, end) = self.submit(ready)?;
         ready.stream.synchronize()?;
         Ok(f64::from(begin.elapsed_ms(&end)?) * 1e-3)
     }

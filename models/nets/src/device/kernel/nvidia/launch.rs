@@ -1,12 +1,16 @@
 //! The launch itself: the one unsafe call of the workspace.
 
-use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::sys::{CUevent_flags, cudaError_enum};
+use cudarc::driver::{CudaEvent, DriverError, LaunchConfig, PushKernelArg};
 
 use super::{Argument, Order, Ready};
 
 impl Order {
     /// Hands the kernel to the card, without waiting for it.
-    pub(super) fn submit(&self, ready: &mut Ready) -> Result<(), DriverError> {
+    ///
+    /// # Returns
+    /// What the card passes just before and just after the kernel, the waits for its buffers left out.
+    pub(super) fn submit(&self, ready: &mut Ready) -> Result<(CudaEvent, CudaEvent), DriverError> {
         let mut launch = ready.stream.launch_builder(&ready.function);
         for argument in &mut ready.arguments {
             match argument {
@@ -14,6 +18,7 @@ impl Order {
                 Argument::Number(bits) => launch.arg(&*bits),
             };
         }
+        launch.record_kernel_launch(CUevent_flags::CU_EVENT_DEFAULT);
         let [x, y, z] = self.grid;
         let [width, height, depth] = self.block;
         let config = LaunchConfig {
@@ -37,7 +42,8 @@ impl Order {
         //    comes first.
         //    A kernel that failed the check comes here only if its author insisted, after a warning that it may bring
         //    down the driver and what else this program has on the card.
-        unsafe { launch.launch(config) }?;
-        Ok(())
+        let events = unsafe { launch.launch(config) }?;
+        // They are there whenever they were asked for.
+        events.ok_or(DriverError(cudaError_enum::CUDA_ERROR_NOT_FOUND))
     }
 }
