@@ -8,7 +8,7 @@ mod launch;
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUfunction_attribute_enum;
+use cudarc::driver::sys::{CUfunction_attribute_enum, cudaError_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use mlsys_machines::kernel::types::Access;
@@ -116,6 +116,7 @@ impl Order {
 
     fn prepare(&self, context: &Arc<CudaContext>) -> Result<Ready, Refusal> {
         let (major, minor) = context.compute_capability().map_err(failed)?;
+        let card = format!("sm_{major}{minor}");
         let options = CompileOptions {
             // Each operation rounds by itself, as C has it and the interpreter does.
             fmad: Some(false),
@@ -123,10 +124,13 @@ impl Order {
             options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
             ..CompileOptions::default()
         };
-        let ptx = compile_ptx_with_opts(&self.source, options).map_err(uncompiled)?;
+        let ptx = compile_ptx_with_opts(&self.source, options)
+            .map_err(|error| uncompiled(error, &card))?;
         let name = entry(&ptx.to_src())
             .ok_or_else(|| Refusal::Failed("NVRTC made no kernel of the text".to_owned()))?;
-        let module = context.load_module(ptx).map_err(failed)?;
+        let module = context
+            .load_module(ptx)
+            .map_err(|error| unloaded(error, &card))?;
         let function = module.load_function(&name).map_err(failed)?;
         if self.dynamic_shared > 0 && self.shared > UNASKED {
             let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -194,10 +198,28 @@ fn failed(error: DriverError) -> Refusal {
     Refusal::Failed(format!("CUDA says: {error}"))
 }
 
-fn uncompiled(error: CompileError) -> Refusal {
+fn unloaded(error: DriverError, card: &str) -> Refusal {
+    // The toolkit is younger than the driver.
+    if error.0 == cudaError_enum::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
+        return Refusal::Failed(format!("CUDA says: {error}; {}", unfit(card)));
+    }
+    failed(error)
+}
+
+fn unfit(card: &str) -> String {
+    format!("the CUDA toolkit and the driver or card do not fit (card {card})")
+}
+
+fn uncompiled(error: CompileError, card: &str) -> Refusal {
     Refusal::Failed(match error {
         CompileError::CompileError { log, .. } => {
-            format!("NVRTC says: {}", log.to_string_lossy().trim())
+            let told = format!("NVRTC says: {}", log.to_string_lossy().trim());
+            // A toolkit knows the cards of its time only.
+            if told.contains("invalid value for --gpu-architecture") {
+                format!("{told}; {}", unfit(card))
+            } else {
+                told
+            }
         }
         error @ (CompileError::CreationError(_)
         | CompileError::GetLogError(_)
