@@ -3,11 +3,26 @@
 use burn::tensor::Device;
 use mlsys_lab::device::DeviceInfo;
 
+/// Held while an instance of a graphics API may come or go, burn's or our own: the Vulkan loader crashes when that
+/// happens on several threads at once, and burn's lock keeps off burn only.
+#[cfg(feature = "wgpu")]
+static LOADER: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// Waits until nobody else opens an adapter.
+#[cfg(feature = "wgpu")]
+pub(super) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    // One that panicked left nothing half done behind: there is nothing in it.
+    LOADER
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 #[cfg(feature = "wgpu")]
 pub(super) fn probe() -> Vec<DeviceInfo> {
     use mlsys_lab::device::{Backend, DeviceId, DeviceState};
 
     let found = super::guard::guarded(|| {
+        let _alone = alone();
         adapters()
             .into_iter()
             .enumerate()
@@ -50,6 +65,7 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
 #[cfg(feature = "wgpu")]
 pub(super) fn open(index: usize) -> Result<Device, String> {
     super::guard::guarded(move || {
+        let _alone = alone();
         let device = adapters().into_iter().nth(index)?;
         device.identity();
         Some(device)

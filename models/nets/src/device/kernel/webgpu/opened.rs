@@ -11,13 +11,16 @@ use wgpu::{
     InstanceDescriptor, Limits, Queue,
 };
 
-use crate::device::wgpu::NO_ADAPTER;
+use crate::device::wgpu::{NO_ADAPTER, alone};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
 
 /// Adapters that are open.
 static ALL: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+
+/// The instance of each graphics API that was asked for, kept so that forgetting an adapter never destroys one.
+static INSTANCES: Mutex<Vec<(Backends, Instance)>> = Mutex::new(Vec::new());
 
 /// An adapter that is open.
 #[derive(Clone)]
@@ -53,6 +56,7 @@ impl Opened {
     }
 
     fn open(index: usize) -> Result<Self, String> {
+        let _alone = alone();
         let adapter = adapters()?
             .into_iter()
             .nth(index)
@@ -165,11 +169,7 @@ fn adapters() -> Result<Vec<Adapter>, String> {
     };
     let mut software = Vec::new();
     for &api in chain {
-        let instance = Instance::new(InstanceDescriptor {
-            backends: api,
-            ..InstanceDescriptor::new_without_display_handle()
-        });
-        let found = ready(instance.enumerate_adapters(api))?;
+        let found = ready(instance(api).enumerate_adapters(api))?;
         let is_card = |adapter: &Adapter| adapter.get_info().device_type != DeviceType::Cpu;
         if found.iter().any(is_card) {
             return Ok(listed(found));
@@ -179,6 +179,19 @@ fn adapters() -> Result<Vec<Adapter>, String> {
         }
     }
     Ok(listed(software))
+}
+
+fn instance(api: Backends) -> Instance {
+    let mut all = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, instance)) = all.iter().find(|(of, _)| *of == api) {
+        return instance.clone();
+    }
+    let instance = Instance::new(InstanceDescriptor {
+        backends: api,
+        ..InstanceDescriptor::new_without_display_handle()
+    });
+    all.push((api, instance.clone()));
+    instance
 }
 
 /// As burn lists them: one processor in disguise at most.
