@@ -2,9 +2,9 @@
 
 use mlsys_lab::Value;
 
-use super::Machine;
 use super::machine::{bits, real, value};
-use super::types::Scalar;
+use super::types::{Access, Scalar};
+use super::{Given, Machine};
 
 /// How far a float of a device may be from the interpreter's, relative to the larger of the two.
 ///
@@ -15,7 +15,7 @@ pub const TOLERANCE: f64 = 1e-5;
 /// Where a device and the interpreter differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// Elements that were compared: those that hold something by the interpreter.
+    /// Elements that were compared: those that the kernel may write and that hold something by the interpreter.
     pub compared: u64,
     /// Elements that differ by more than the tolerance; whole numbers by anything.
     pub differing: u64,
@@ -34,28 +34,54 @@ pub struct Difference {
     pub element: usize,
     /// What the interpreter has there.
     pub interpreter: Value,
-    /// What the device has there.
+    /// What the device has there; a word where its buffer ends before.
     pub device: Value,
 }
 
 impl Agreement {
-    /// Whether nothing differs.
+    /// Whether something was compared and nothing differs.
     pub fn is_whole(&self) -> bool {
-        self.differing == 0
+        self.differing == 0 && self.compared > 0
     }
 
-    /// Compares the bytes of each buffer, in the order of the arguments, with a machine that has ended.
+    /// Compares the bytes of each buffer, in the order of the arguments, with a machine that has ended. A buffer that
+    /// the kernel only reads agrees by itself and says nothing; what a device did not give back differs.
     pub fn of(machine: &Machine, device: &[Vec<u8>]) -> Self {
         let mut agreement = Self::default();
-        for ((name, of, count), there) in machine.buffers().zip(device) {
-            let here = machine.bytes_of(name);
-            for element in 0..count {
+        let buffers = machine.given().filter_map(|given| match given {
+            Given::Buffer {
+                name,
+                of,
+                access,
+                bytes,
+            } => Some((name, of, access, bytes)),
+            Given::Number { .. } => None,
+        });
+        let mut answered = device.iter();
+        for (name, of, access, here) in buffers {
+            let there = answered.next().map_or(&[][..], Vec::as_slice);
+            if access == Access::Constant {
+                continue;
+            }
+            let size = of.bytes() as usize;
+            for element in 0..here.len() / size {
                 // What nobody wrote is nothing to compare with.
                 if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
                     continue;
                 }
-                let (a, b) = (bits(here, element, of), bits(there, element, of));
                 agreement.compared += 1;
+                let a = bits(here, element, of);
+                if there.len() < (element + 1) * size {
+                    agreement.differing += 1;
+                    agreement.first.get_or_insert_with(|| Difference {
+                        buffer: name.to_owned(),
+                        element,
+                        interpreter: value(a, of),
+                        device: Value::from("nothing"),
+                    });
+                    continue;
+                }
+                let b = bits(there, element, of);
                 let (x, y) = (real(a, of), real(b, of));
                 if x.is_finite() && y.is_finite() {
                     agreement.largest = agreement.largest.max((x - y).abs());
@@ -145,5 +171,25 @@ mod tests {
         assert_eq!((other.differing, other.largest), (2, 4.0));
         let first = other.first.unwrap_or_else(|| panic!("nothing differs"));
         assert_eq!((first.element, first.device), (2, Value::Int(5)));
+        // A buffer that comes back short, or not at all, differs where it ends.
+        let short = Agreement::of(&machine, &[vec![0; 4]]);
+        assert_eq!((short.compared, short.differing), (3, 2));
+        assert_eq!(Agreement::of(&machine, &[]).differing, 3);
+    }
+
+    #[test]
+    fn what_a_kernel_only_reads_is_no_agreement() {
+        let text = "__global__ void k(const int *a, int *b) { if (a[0] > 7) b[0] = a[1]; }";
+        let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+        for (first, compared) in [(8, 1), (7, 0)] {
+            let given = [Values::Int(vec![first, 2]), Values::Poison(1)].map(Argument::Buffer);
+            let mut machine = kernel
+                .launch(Launch::line(1, 1), &given)
+                .unwrap_or_else(|error| panic!("{error}"));
+            machine.run(1000);
+            let same = Agreement::of(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
+            assert_eq!((same.compared, same.differing), (compared, 0));
+            assert_eq!(same.is_whole(), compared > 0);
+        }
     }
 }

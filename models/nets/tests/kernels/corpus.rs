@@ -59,7 +59,7 @@ fn run(device: DeviceId, entry: &Entry) -> Result<bool, String> {
         Err(refusal) => return Err(refusal.to_string()),
     };
     let agreement = Agreement::of(&ended, &answer.buffers);
-    let is_near = agreement.is_whole() && agreement.compared > 0;
+    let is_near = agreement.is_whole();
     let is_equal = agreement.largest == 0.0 || entry.closeness == Closeness::Near;
     if is_near && is_equal && answer.seconds > 0.0 {
         return Ok(true);
