@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use mlsys_lab::control::Turn;
+use mlsys_lab::device::Backend;
 use mlsys_lab::report::{Change, Moment, Report};
 use mlsys_lab::{LabError, Run, Value};
 
@@ -146,10 +147,16 @@ fn tell_what_to_know(run: &mut Run<'_>, meter: &Meter, plan: &Plan) {
         .last_cache()
         .filter(|cache| *cache >= plan.buffer_bytes)
     {
+        let whose = match run.device.backend {
+            Backend::Cpu => format!("the processor's last cache of {}", size(cache)),
+            // No driver tells.
+            Backend::Wgpu | Backend::Cuda => {
+                format!("a GPU's last cache, which may have {}", size(cache))
+            }
+        };
         run.sink.report(Report::Notice(format!(
-            "the buffer of {} fits into the processor's last cache of {}, so that reading it may not need the memory; buffer_bytes={} is surely too large for it",
+            "the buffer of {} fits into {whose}, so that reading it may not need the memory; buffer_bytes={} is surely too large for it",
             size(plan.buffer_bytes),
-            size(cache),
             4 * cache
         )));
     }

@@ -12,7 +12,7 @@ use crate::device;
 use crate::device::meter::{Meter, Pass};
 use crate::random::Stream;
 
-/// The caches of GPUs, whose drivers do not tell their size, are smaller than this.
+/// Larger than most caches, for a device whose last cache has no known size.
 const POOL: u64 = 256 << 20;
 
 /// More copies of the weights than this are never made.

@@ -35,7 +35,7 @@ impl Ceilings {
     ) -> Result<Self, LabError> {
         let mut bandwidth = 0.0_f64;
         let [least, most] = BUFFER;
-        // Too large for the last cache, where its size is known.
+        // Too large for the last cache, where its size is known or can be guessed.
         let buffer = meter
             .last_cache()
             .map_or(least, |cache| (2 * cache).clamp(least, most));
