@@ -79,12 +79,14 @@ fn the_editor_gets_the_terminal_and_the_keys_and_its_text_comes_back() {
 }
 
 #[test]
-fn an_editor_that_fails_or_is_not_there_changes_nothing_and_is_told() {
+fn an_editor_that_fails_or_is_not_there_is_told_and_what_it_saved_stays() {
     let folder = Folder::new("fails", "echo broken > \"$1\"; exit 1");
     let editor = folder.path("editor");
     let mut screen = folder.open(&[("VISUAL", ""), ("EDITOR", &editor)]);
     screen.keys("\x0f");
-    screen.wait_for("your text is as it was");
+    screen.wait_for("exit status: 1");
+    screen.wait_for("broken");
+    screen.keys("\x15");
     screen.wait_for("threadIdx.x");
     screen.keys("\x03");
     assert_eq!(screen.exit_code(), Some(0));

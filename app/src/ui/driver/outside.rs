@@ -26,9 +26,7 @@ pub(super) fn edit(path: &Path) -> Result<(), String> {
         Ok(status) if status.code() == Some(127) => {
             Err(format!("there is no editor '{editor}'; {advice}"))
         }
-        Ok(status) => Err(format!(
-            "the editor '{editor}' ended with {status}; your text is as it was"
-        )),
+        Ok(status) => Err(format!("the editor '{editor}' ended with {status}")),
         Err(error) => Err(format!(
             "the editor '{editor}' cannot be started: {error}; {advice}"
         )),

@@ -178,23 +178,22 @@ impl Driver {
         terminal: &mut impl Screen,
     ) -> io::Result<()> {
         let path = self.desk.path(draft);
-        let ended = match self.desk.keep(draft, text) {
-            Ok(()) => {
-                let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
-                terminal.lend(|| outside::edit(&path))?
-            }
-            Err(error) => Err(format!("the text cannot be put into a file: {error}")),
+        if let Err(error) = self.desk.keep(draft, text) {
+            let why = format!("the text cannot be put into a file: {error}");
+            return self.feed(app, terminal, Message::NotSaved(why));
+        }
+        let ended = {
+            let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
+            terminal.lend(|| outside::edit(&path))?
         };
+        // What was saved counts, whatever the editor says when it ends: vi says that something failed after a command
+        // that found nothing, saved or not. Undoing brings the text before it back.
+        if let Some(message) = self.desk.saved() {
+            self.feed(app, terminal, message)?;
+        }
         match ended {
-            Ok(()) => match self.desk.saved() {
-                Some(message) => self.feed(app, terminal, message),
-                None => Ok(()),
-            },
-            Err(why) => {
-                // An editor that ends with an error, as on purpose some can, has not changed anything.
-                let _ = self.desk.keep(draft, text);
-                self.feed(app, terminal, Message::NotSaved(why))
-            }
+            Ok(()) => Ok(()),
+            Err(why) => self.feed(app, terminal, Message::NotSaved(why)),
         }
     }
 
