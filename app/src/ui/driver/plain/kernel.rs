@@ -68,7 +68,11 @@ impl Talk<'_> {
             return self.notice();
         }
         self.send(Message::Do(Command::Outside))?;
-        self.notice()?;
+        if self.app.notice.is_some() {
+            // An answer that nobody meant to give would cost an attempt.
+            self.notice()?;
+            return self.send(Message::Do(Command::Back));
+        }
         self.run_open()
     }
 
