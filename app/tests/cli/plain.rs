@@ -1,7 +1,7 @@
 //! The workbench line by line, from a pipe.
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use mlsys_lesson::{Block, Lesson, Question, QuestionKind};
 
@@ -10,8 +10,11 @@ use super::help::{Ended, Folder, records};
 const LIBRARY: &str = include_str!("../../../lessons/library/systems/training-loop.md");
 
 fn type_in(folder: &Folder, arguments: &[&str], lines: &str) -> Ended {
-    let mut child = folder
-        .command(arguments)
+    type_to(&mut folder.command(arguments), lines)
+}
+
+fn type_to(command: &mut Command, lines: &str) -> Ended {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -315,4 +318,23 @@ fn a_kernel_is_answered_from_a_file_and_from_the_learners_own_editor() {
     assert_eq!(draft.unwrap(), right);
     let progress = std::fs::read_to_string(data.join("progress.jsonl")).unwrap();
     assert!(progress.contains("\"right\":true"), "{progress}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_an_editor_that_failed_has_left_is_no_answer() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("kernel.md"), KERNEL).unwrap();
+    let lesson = folder.path("kernel.md").display().to_string();
+    let mut command = folder.command(&["open", &lesson, "--plain"]);
+    // It takes the signal of Ctrl-C for its own, and so does not end the program that has lent it the terminal.
+    let editor = "kill -INT $PPID; sleep 0.2; false";
+    let ended = type_to(command.env("VISUAL", editor), "next\nnext\nedit\nquit\n");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("exit status: 1"), "{}", ended.out);
+    assert!(!ended.out.contains("Asked to end"), "{}", ended.out);
+    assert!(!ended.out.contains("Test seven"), "{}", ended.out);
+    let progress = std::fs::read_to_string(folder.path("data").join("progress.jsonl"));
+    let progress = progress.unwrap_or_default();
+    assert!(!progress.contains("answer-given"), "{progress}");
 }

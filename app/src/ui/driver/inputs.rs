@@ -44,6 +44,32 @@ pub fn is_answer_due() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
+/// Whether an editor of the learner's own has the terminal and its signals.
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// While it lives, the signals that keys send are meant for the learner's own editor, whoever reads the keys otherwise.
+pub struct Lending(());
+
+impl Lending {
+    /// From now on.
+    pub fn begin() -> Self {
+        LENT.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        LENT.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Whether the signals that keys send are meant for the learner's own editor.
+#[cfg(unix)]
+pub fn is_lent() -> bool {
+    LENT.load(Ordering::SeqCst)
+}
+
 /// Asks the loop to end when the thread that holds it ends, for whatever reason: without keys nobody could.
 struct LastWord(Outbox);
 

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 
 use super::Left;
 use super::desk::Desk;
-use super::inputs::{Input, Keyboard};
+use super::inputs::{Input, Keyboard, Lending};
 use super::outside;
 use super::pulse::Pulse;
 use super::runs::Runner;
@@ -183,6 +183,7 @@ impl Driver {
             return self.feed(app, terminal, Message::NotSaved(why));
         }
         let ended = {
+            let _signals_are_lent = Lending::begin();
             let _keys_are_lent = self.keyboard.as_mut().map(Keyboard::lend);
             terminal.lend(|| outside::edit(&path))?
         };

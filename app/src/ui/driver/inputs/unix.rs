@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use rustix::stdio::{stdin, stdout};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::{ASKED, Input, LastWord, Outbox, is_answer_due, message_of, named};
+use super::{ASKED, Input, LastWord, Outbox, is_answer_due, is_lent, message_of, named};
 use crate::exit::Exit;
 use crate::ui::message::Message;
 use crate::ui::terminal::decode::{Decoder, Said};
@@ -24,9 +24,6 @@ use crate::ui::theme::Background;
 const ESCAPE_WAIT: Duration = Duration::from_millis(50);
 /// While an answer is due, its escape may come long before the rest: a slow line must not type the rest as keys.
 const ANSWER_WAIT: Duration = Duration::from_millis(500);
-
-/// Whether an editor of the learner's own has the terminal and its signals.
-static LENT: AtomicBool = AtomicBool::new(false);
 
 /// The thread that reads keys, as whoever borrows them sees it.
 pub struct Keyboard {
@@ -41,7 +38,6 @@ pub struct Lent<'a>(&'a Keyboard);
 impl Keyboard {
     /// Waits until nothing is read any more.
     pub fn lend(&mut self) -> Lent<'_> {
-        LENT.store(true, Ordering::SeqCst);
         // A thread that has ended reads nothing either.
         if self.knock.write_all(&[0]).is_ok() {
             let _ = self.rests.recv();
@@ -52,7 +48,6 @@ impl Keyboard {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        LENT.store(false, Ordering::SeqCst);
         let _ = self.0.go_on.send(());
     }
 }
@@ -184,11 +179,11 @@ fn signals(outbox: Outbox) -> io::Result<()> {
             let input = match signal {
                 // These are meant for the editor that has the terminal. It stops by itself; we stop with it, so that
                 // the shell gets its turn, and go on when it does.
-                SIGTSTP if LENT.load(Ordering::SeqCst) => {
+                SIGTSTP if is_lent() => {
                     let _ = kill_current_process_group(Signal::STOP);
                     None
                 }
-                SIGINT | SIGCONT if LENT.load(Ordering::SeqCst) => None,
+                SIGINT | SIGCONT if is_lent() => None,
                 SIGTSTP => Some(Input::StopJob),
                 SIGCONT => Some(Input::Continued),
                 SIGWINCH => size().map(Input::Message),

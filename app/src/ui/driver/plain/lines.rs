@@ -48,13 +48,18 @@ pub(super) fn listen(outbox: &Outbox) -> io::Result<Sender<()>> {
 
 #[cfg(unix)]
 fn requests(outbox: Outbox) -> io::Result<()> {
+    use crate::ui::driver::inputs::is_lent;
     use crate::ui::message::Message;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
     thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
-            for _ in signals.forever() {
+            for signal in signals.forever() {
+                // This one is meant for the editor that has the terminal.
+                if signal == SIGINT && is_lent() {
+                    continue;
+                }
                 if outbox.send(Input::Message(Message::Terminate)).is_err() {
                     return;
                 }
