@@ -43,13 +43,17 @@ impl Drafts {
     /// What is kept of a draft; nothing if it was never written.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file is there and cannot be read, or is longer than a kernel may be: a part of it would be another text.
     pub fn read(&self, draft: &Draft) -> io::Result<Option<String>> {
         match fs::read(self.path(draft)) {
             Ok(bytes) => {
-                // More than a kernel may have is cut, at a letter's edge: an editor may have saved anything there.
-                let bytes = bytes.get(..text::MOST_BYTES).unwrap_or(&bytes);
-                Ok(Some(text::clean(&String::from_utf8_lossy(bytes))))
+                let text = text::clean(&String::from_utf8_lossy(&bytes));
+                if text.len() > text::MOST_BYTES {
+                    let most = text::MOST_BYTES / 1024;
+                    let why = format!("a kernel has at most {most} KiB of text");
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                }
+                Ok(Some(text))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -66,8 +70,11 @@ impl Drafts {
             fs::create_dir_all(folder)?;
         }
         let fresh = path.with_extension(format!("cu.{}", std::process::id()));
-        fs::write(&fresh, text)?;
-        fs::rename(&fresh, &path)
+        let kept = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
+        if kept.is_err() {
+            let _ = fs::remove_file(&fresh);
+        }
+        kept
     }
 }
 
@@ -101,8 +108,13 @@ mod tests {
             assert!(path.ends_with("gpu/threads/mine.cu"), "{path:?}");
             let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
             assert_eq!(beside, 1, "nothing else is left there");
-            fs::write(&path, vec![0xff; 200_000]).unwrap();
-            assert!(drafts.read(&draft).unwrap().unwrap().len() <= 3 * text::MOST_BYTES);
+            fs::write(&path, vec![b'x'; text::MOST_BYTES + 1]).unwrap();
+            assert!(drafts.read(&draft).is_err(), "a part is another text");
+            fs::remove_file(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+            assert!(drafts.keep(&draft, "in the place of a folder").is_err());
+            let beside = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(beside, 1, "nothing is left of what failed");
             drafts.folder.clone()
         };
         assert!(!folder.exists());

@@ -233,8 +233,9 @@ impl Driver {
                     }
                 }
                 Effect::OpenDraft(draft) => {
-                    let message = self.desk.open(draft, self.runner.outbox());
-                    self.feed(app, terminal, message)?;
+                    for message in self.desk.open(draft, self.runner.outbox()) {
+                        self.feed(app, terminal, message)?;
+                    }
                 }
                 Effect::CloseDraft => self.desk.close(),
                 Effect::KeepDraft(draft, text) => {
