@@ -181,7 +181,7 @@ impl Editor {
         }
         let next = places.iter().find(|place| **place > (line, column));
         if let Some(&(line, column)) = next.or(places.first()) {
-            self.text.put_cursor(line, column);
+            self.text.jump(line, column);
         }
     }
 

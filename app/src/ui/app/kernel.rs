@@ -174,7 +174,7 @@ impl App {
     /// Puts the cursor where somebody clicked.
     pub(super) fn put_text_cursor(&mut self, line: usize, column: usize) {
         if let Some(editor) = self.editor_mut() {
-            editor.text.put_cursor(line, column);
+            editor.text.jump(line, column);
         }
         self.follow_cursor();
     }

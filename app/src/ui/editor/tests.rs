@@ -118,3 +118,16 @@ fn all_errors_are_told_at_once_and_ctrl_n_goes_round_them() {
     }
     assert_eq!(places, [(1, 9), (2, 9), (1, 9)]);
 }
+
+#[test]
+fn a_jump_ends_the_selection_so_that_the_next_letter_replaces_nothing() {
+    let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n}\n");
+    editor.text.toggle_selection();
+    editor.next_complaint();
+    assert_eq!(editor.text.cursor().0, 1, "b is no name");
+    assert!(!editor.text.is_selecting());
+    editor.text.toggle_selection();
+    editor.text.jump(0, 2);
+    editor.key(Key::Char('x'), 5);
+    assert!(editor.text.as_str().starts_with("__xglobal__ void f"));
+}

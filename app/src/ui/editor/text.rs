@@ -116,8 +116,14 @@ impl Text {
         start..after.find('\n').map_or(self.text.len(), |end| at + end)
     }
 
+    /// Goes to a line and a column, both from 0; a selection ends, for who jumps did not mean all that lies between.
+    pub fn jump(&mut self, line: usize, column: usize) {
+        self.anchor = None;
+        self.put_cursor(line, column);
+    }
+
     /// Puts the cursor at a line and a column, both from 0, or as near as there is a place.
-    pub fn put_cursor(&mut self, line: usize, column: usize) {
+    fn put_cursor(&mut self, line: usize, column: usize) {
         let starts = self.text.match_indices('\n').map(|(end, _)| end + 1);
         let mut starts = std::iter::once(0).chain(starts);
         let start = match starts.nth(line) {
