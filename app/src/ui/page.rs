@@ -230,6 +230,13 @@ impl Page {
         self.slots.get_mut(self.current)
     }
 
+    /// Stops what goes on by itself in any lab's kernel: it would go on where nobody looks.
+    pub fn rest_walks(&mut self) {
+        for walk in self.slots.iter_mut().filter_map(|slot| slot.walk.as_mut()) {
+            walk.rest();
+        }
+    }
+
     /// The predictions that a lab's run will be held against.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
         self.lesson

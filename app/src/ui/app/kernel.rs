@@ -71,6 +71,7 @@ impl App {
         };
         let effect = Effect::OpenDraft(editor.draft.clone());
         page.entry = None;
+        page.rest_walks();
         page.editor = Some(Box::new(editor));
         self.drafts = Drafts::Followed;
         self.follow_cursor();

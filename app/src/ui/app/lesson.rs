@@ -95,6 +95,7 @@ impl App {
         }
         if let Some(mut page) = self.page.take() {
             page.editor = None;
+            page.rest_walks();
             self.kept.insert(page.lesson.front.id.to_string(), page);
         }
         effects

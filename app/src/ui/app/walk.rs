@@ -23,19 +23,24 @@ impl App {
     /// What goes on by itself and wants [`crate::ui::message::Message::Beat`]; nothing most of the time.
     pub fn restless(&self) -> Option<Restless> {
         let walk = self.page.as_ref().and_then(Page::slot)?.walk.as_ref()?;
+        // Steps that nobody sees would be over when somebody looks.
+        let is_in_front = self.ground() == Place::Picture;
         match (walk.sought(), walk.play()) {
             (Some(_), _) => Some(Restless::Searching),
-            (None, Play::Going) => Some(Restless::Playing),
+            (None, Play::Going) => is_in_front.then_some(Restless::Playing),
             (None, Play::Still) => None,
         }
     }
 
     /// The clock of what goes on by itself.
     pub(super) fn beat(&mut self) {
+        let Some(was) = self.restless() else {
+            return;
+        };
         if let Some(walk) = self.walk() {
             walk.beat();
         }
-        if self.restless() != Some(Restless::Searching) {
+        if was == Restless::Searching && self.restless() != Some(Restless::Searching) {
             self.tell_from_afar();
         }
     }

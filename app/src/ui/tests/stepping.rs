@@ -8,6 +8,7 @@ use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_machines::kernel::{Goal, Way};
 
 use super::Bench;
+use crate::figure::kernel::Play;
 use crate::session::Outcome;
 use crate::ui::app::Restless;
 use crate::ui::command::Command;
@@ -227,6 +228,26 @@ fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
     }
     assert_eq!(bench.app.restless(), None);
     assert_eq!(walk(&bench).clock(), 18);
+}
+
+#[test]
+fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone() {
+    let mut bench = at_lab((80, 24), 0);
+    bench.keys(" ");
+    bench.app.update(Message::Beat);
+    bench.keys("\t");
+    assert_eq!(bench.app.restless(), None);
+    bench.app.notice = Some("the picture is written".to_owned());
+    bench.app.update(Message::Beat);
+    assert_eq!(walk(&bench).clock(), 1);
+    bench.shows("the picture is written");
+    bench.keys("\t\t");
+    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    // Nobody looks while the text is written: it does not go on by itself afterwards.
+    bench.app.update(Message::Do(Command::Edit));
+    bench.app.update(Message::Do(Command::Back));
+    bench.keys("\t");
+    assert_eq!(walk(&bench).play(), Play::Still);
 }
 
 #[test]
