@@ -105,17 +105,18 @@ impl App {
         }
     }
 
-    /// Runs a lab whose kernel was changed, in place of the run of it that may go on.
-    pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        match self.active {
-            Some(active) if active.slot == place => effects.extend(self.abandon()),
-            Some(_) => {
-                self.notice = Some("another lab is still running: x ends it".to_owned());
-                return effects;
-            }
-            None => {}
+    /// Whether a lab cannot run because another does, which is said.
+    pub(super) fn is_kept_from_running(&mut self, place: usize) -> bool {
+        let another = self.active.is_some_and(|active| active.slot != place);
+        if another {
+            self.notice = Some("another lab is still running: x ends it".to_owned());
         }
+        another
+    }
+
+    /// Runs a lab whose kernel was changed, in place of the run that may go on.
+    pub(super) fn run_anew(&mut self, place: usize) -> Vec<Effect> {
+        let mut effects = self.abandon();
         if let Some(page) = self.page.as_mut() {
             page.current = place;
         }

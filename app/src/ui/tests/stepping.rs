@@ -12,6 +12,7 @@ use crate::figure::kernel::Play;
 use crate::session::Outcome;
 use crate::ui::app::Restless;
 use crate::ui::command::Command;
+use crate::ui::editor::{Draft, Whence};
 use crate::ui::key::Key;
 use crate::ui::message::{Effect, Gesture, Message};
 use crate::ui::snapshot;
@@ -248,6 +249,24 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
     bench.app.update(Message::Do(Command::Back));
     bench.keys("\t");
     assert_eq!(walk(&bench).play(), Play::Still);
+}
+
+#[test]
+fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
+    let mut bench = at_lab((80, 24), 0);
+    // The second lab is running.
+    bench.keys("]");
+    let lesson = bench.app.page.as_ref().unwrap().lesson.front.id.clone();
+    bench.app.update(Message::Draft {
+        draft: Draft::of_lab(&lesson, "add", "vector-add"),
+        text: Some("__global__ void add() {}\n".to_owned()),
+        whence: Whence::Saved,
+    });
+    assert_eq!(
+        bench.app.notice.as_deref(),
+        Some("another lab is still running: x ends it")
+    );
+    assert_eq!(bench.app.page.as_ref().unwrap().slots[0].edited, None);
 }
 
 #[test]

@@ -47,6 +47,10 @@ impl App {
         example: &str,
         text: String,
     ) -> Vec<Effect> {
+        // A text that has not run must not be taken for what the picture shows.
+        if self.is_kept_from_running(place) {
+            return Vec::new();
+        }
         let Some(slot) = self
             .page
             .as_mut()
