@@ -193,7 +193,7 @@ impl Slot {
         self.frozen = None;
         self.state = State::Running;
         self.explored =
-            self.edited.is_some() || self.knobs.iter().any(|knob| knob.value != knob.initial);
+            self.runs_own_text() || self.knobs.iter().any(|knob| knob.value != knob.initial);
         self.elapsed = Duration::ZERO;
         self.pictured = Duration::ZERO;
         self.rate = Rate::default();

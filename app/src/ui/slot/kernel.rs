@@ -36,15 +36,19 @@ impl Slot {
         Some((example.to_owned(), source.to_owned()))
     }
 
+    /// Whether the learner's own text is of the example that the knobs choose.
+    pub(super) fn runs_own_text(&self) -> bool {
+        let example = self.kernel_text().map(|(example, _)| example);
+        let own = self.edited.as_ref().map(|edited| &edited.example);
+        own.is_some() && own == example.as_ref()
+    }
+
     /// Settings with the learner's own text over them, where there is one for the example that they choose.
     pub(super) fn with_own_text(&self, settings: Settings) -> Settings {
         let Some(edited) = &self.edited else {
             return settings;
         };
-        let is_it = self
-            .kernel_text()
-            .is_some_and(|(example, _)| example == edited.example);
-        if !is_it {
+        if !self.runs_own_text() {
             return settings;
         }
         let mut own = Settings::new();
