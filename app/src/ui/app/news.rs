@@ -90,6 +90,7 @@ impl App {
         if matches!(slot.state, State::Failed(_)) && std::mem::take(&mut slot.superseded) {
             // What stood there answers another question.
             slot.data = RunData::default();
+            slot.walk = None;
         }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
         if complete && slot.replay.is_none() {

@@ -15,6 +15,7 @@ use crate::ui::command::Command;
 use crate::ui::editor::{Draft, Whence};
 use crate::ui::key::Key;
 use crate::ui::message::{Effect, Gesture, Message};
+use crate::ui::slot::Edited;
 use crate::ui::snapshot;
 
 const LESSON: &str = include_str!("stepping.md");
@@ -267,6 +268,28 @@ fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
         Some("another lab is still running: x ends it")
     );
     assert_eq!(bench.app.page.as_ref().unwrap().slots[0].edited, None);
+}
+
+#[test]
+fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_walk() {
+    let mut bench = at_lab((80, 24), 0);
+    let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().slots.remove(0);
+    let mut own = slot(&mut bench);
+    own.edited = Some(Edited {
+        example: "reduce-interleaved".to_owned(),
+        text: "changed".to_owned(),
+    });
+    own.begin();
+    assert!(!own.explored);
+    own.edited.as_mut().unwrap().example = "vector-add".to_owned();
+    own.begin();
+    assert!(own.explored);
+
+    let mut bench = at_lab((120, 40), 0);
+    bench.keys("\t\t");
+    bench.keys(">");
+    bench.end(Outcome::Panicked("broken".to_owned()));
+    assert!(slot(&mut bench).walk.is_none());
 }
 
 #[test]
