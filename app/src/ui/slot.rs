@@ -66,6 +66,8 @@ pub struct Slot {
     pub retired: u64,
     /// The knobs as the newest run began with them.
     pub begun_with: Vec<(String, Value)>,
+    /// All parameters of it.
+    pub begun_params: Option<Params>,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
     /// The learner's own text in the place of a kernel.

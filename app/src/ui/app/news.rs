@@ -94,10 +94,10 @@ impl App {
         }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
         if complete && slot.replay.is_none() {
-            let measured = slot
-                .params()
-                .ok()
-                .and_then(|params| peaks::measured_by(&slot.schema.kind, &params, &slot.data));
+            // The knobs may have been turned since.
+            let params = slot.begun_params.as_ref();
+            let measured =
+                params.and_then(|params| peaks::measured_by(&slot.schema.kind, params, &slot.data));
             let device = usable.iter().find(|info| Some(info.id) == slot.device);
             if let (Some(peak), Some(device)) = (measured, device) {
                 self.peaks.insert(device.name.clone(), peak);

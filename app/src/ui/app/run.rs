@@ -282,6 +282,7 @@ impl App {
         match prepared {
             Ok((device, params)) => {
                 slot.device = Some(device);
+                slot.begun_params = Some(params.clone());
                 self.active = Some(Active {
                     waiting: false,
                     ..active

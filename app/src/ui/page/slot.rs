@@ -78,6 +78,7 @@ pub(super) fn slot(
         walk: None,
         retired: 0,
         begun_with: Vec::new(),
+        begun_params: None,
         reference: None,
         edited: None,
         device: None,
