@@ -320,3 +320,16 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
         }
     }
 }
+
+#[test]
+fn a_long_sum_in_one_thread_is_as_correct_as_floats_are() {
+    let long = [
+        "example=softmax-row",
+        "rows=1",
+        "columns=2048",
+        "block_dim=[1, 1, 1]",
+    ];
+    let settings = Settings::from_pairs(long).expect("name=value");
+    let data = run("kernel", &settings).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(data.metrics().get("correct"), Some(&Value::Bool(true)));
+}
