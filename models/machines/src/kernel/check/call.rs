@@ -247,10 +247,13 @@ impl Checker {
                 Some(meeting.map_or(scalar.promoted(), |other: Scalar| other.meeting(scalar)));
         }
         let meeting = meeting.unwrap_or(Scalar::Double);
+        let floats = values
+            .iter()
+            .all(|value| value.ty.scalar() == Some(Scalar::Float));
         let of = match family {
             Family::Float => Scalar::Float,
-            // A whole number goes to the double function, as in C++.
-            Family::Overloaded if meeting == Scalar::Float => Scalar::Float,
+            // One whole number among the arguments is enough for the double function, as in C++.
+            Family::Overloaded if floats => Scalar::Float,
             Family::Overloaded => Scalar::Double,
             Family::Any => meeting,
             Family::Bits => Scalar::Unsigned,

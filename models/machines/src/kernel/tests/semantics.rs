@@ -61,6 +61,11 @@ fn expressions_have_the_values_that_c_gives_them() {
         ("int", "0xffffffff > 0", 1.0),
         ("float", "sqrtf(2.0f)", f64::from(2.0_f32.sqrt())),
         ("double", "sqrt(2)", 2.0_f64.sqrt()),
+        (
+            "double",
+            "pow(half + 0.1f, 2)",
+            f64::from(0.5_f32 + 0.1_f32).powi(2),
+        ),
         ("float", "fmaxf(half, -1.0f) + min(3, seven) + abs(-2)", 5.5),
         ("int", "max(big, 1) > 5", 1.0),
         ("int", "__popc(255u) + __clz(1) + __ffs(8)", 43.0),
