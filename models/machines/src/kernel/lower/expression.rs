@@ -330,7 +330,7 @@ fn same_bits(from: Scalar, to: Scalar) -> bool {
 }
 
 /// Whether evaluating may change a variable.
-fn has_effect(expr: &Expr) -> bool {
+pub(super) fn has_effect(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Assign(..) | Kind::Update(..) | Kind::Call(..) | Kind::Atomic(..) => true,
         Kind::Whole(_)

@@ -1,8 +1,9 @@
 //! Homes of variables, addresses, and what is assigned to.
 
-use super::Lowering;
+use super::expression::has_effect;
+use super::{Lowering, Residence};
 use crate::kernel::code::{At, Base, By, Home, Instr, Preset, Reg, address};
-use crate::kernel::typed::{Change, Expr, Kind, Target, Yields};
+use crate::kernel::typed::{Change, Expr, Fate, Kind, Target, Variable, Yields};
 use crate::kernel::types::{Scalar, Type};
 
 impl Lowering<'_> {
@@ -123,6 +124,26 @@ impl Lowering<'_> {
         At { index, ..inner }
     }
 
+    /// A value that is to last while an address is worked out, which may change the variable it was read from.
+    fn value_before(&mut self, value: &Expr, address: &Expr) -> Reg {
+        let from = self.value(value);
+        let variables = &self.program.functions[self.function].variables;
+        let own = |(residence, variable): (&Residence, &Variable)| match residence.home {
+            Home::Register(reg) => {
+                reg == from
+                    && variable.ty.is_wide() == value.ty.is_wide()
+                    && variable.fate == Fate::Changed
+            }
+            Home::Local(_) => false,
+        };
+        if !has_effect(address) || !self.homes.iter().zip(variables).any(own) {
+            return from;
+        }
+        let kept = self.register(value.ty);
+        self.move_to(value.ty, kept, from);
+        kept
+    }
+
     pub(super) fn assign(&mut self, target: &Target, value: &Expr) -> Reg {
         match target {
             Target::Variable(index) => {
@@ -140,7 +161,7 @@ impl Lowering<'_> {
             }
             Target::Memory(address) => {
                 let place = self.at;
-                let from = self.value(value);
+                let from = self.value_before(value, address);
                 let at = self.at(address);
                 self.at = place;
                 self.emit(Instr::Store {
@@ -163,10 +184,13 @@ impl Lowering<'_> {
         yields: Yields,
     ) -> Reg {
         let place = self.at;
-        let operand = self.value(value);
-        let (old, home) = match target {
-            Target::Variable(index) => (self.read_home(*index, ty), None),
+        let (operand, old, home) = match target {
+            Target::Variable(index) => {
+                let operand = self.value(value);
+                (operand, self.read_home(*index, ty), None)
+            }
             Target::Memory(address) => {
+                let operand = self.value_before(value, address);
                 let at = self.at(address);
                 let into = self.register(ty);
                 self.at = place;
@@ -175,7 +199,7 @@ impl Lowering<'_> {
                     into,
                     at,
                 });
-                (into, Some(at))
+                (operand, into, Some(at))
             }
         };
         let kept = match (yields, target) {

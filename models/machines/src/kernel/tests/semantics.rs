@@ -140,6 +140,19 @@ fn statements_do_what_c_says() {
             "unsigned i = 3; int n = 0; while (i-- > 0u) n += t; o[t] = n;",
             [0., 3., 6., 9.],
         ),
+        // The value is worked out before the place it goes to.
+        (
+            "int i = t; o[i++] = i; o[t] += i * 10;",
+            [10., 21., 32., 43.],
+        ),
+        (
+            "int i = t; o[i++] = i * 2; o[t] += i * 10;",
+            [10., 22., 34., 46.],
+        ),
+        (
+            "unsigned i = t; o[i++] += i; o[t] += i * 10;",
+            [10., 21., 32., 43.],
+        ),
     ] {
         let text = format!(
             "__device__ int g(int x) {{ if (x > 1) {{ return x * x; }} return x; }}\n__device__ int f(int x) {{ for (int i = 0; ; i++) if (i >= x) return i + (x == 0); }}\n__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}"
