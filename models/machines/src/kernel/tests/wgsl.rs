@@ -129,6 +129,16 @@ fn what_wgsl_lacks_but_can_say_is_written_out() {
             "let t = i;\n  i = i + 1i;\n  let j: i32 = t + i;",
         ),
         ("int i; a[i = 2] = 3;", "i = 2i;\n  a[i] = 3i;"),
+        // The value before the address, as in C++ since 2017.
+        (
+            "int i = 3; a[i++] = i * 2;",
+            "let t = i * 2i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] = t;",
+        ),
+        (
+            "int i = 3; a[i++] += i;",
+            "let t = i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] += t;",
+        ),
+        ("int i = 3; a[i] = i++;", "i = i + 1i;\n  a[i] = t;"),
         // A side of && that changes something runs only where C runs it.
         (
             "int i = 0; if (n > 1 && ++i > 0) a[0] = i;",

@@ -4,7 +4,7 @@ use super::block::Writer;
 use super::expression::{Text, arithmetic, converted, shifts, sign};
 use super::pointer::Atomics;
 use super::{Told, type_name, walk};
-use crate::kernel::typed::{Change, Expr, Target, Yields};
+use crate::kernel::typed::{Change, Expr, Kind, Target, Yields};
 use crate::kernel::types::{Scalar, Type};
 
 impl Writer<'_, '_> {
@@ -23,15 +23,22 @@ impl Writer<'_, '_> {
                 Ok(Text::atom(name))
             }
             Target::Memory(address) => {
-                let mut place = self.place(address)?;
-                if walk::has_effect(value) {
-                    place = place.fixed(self);
-                }
-                let value = self.value(value)?;
+                let value = self.value_before(value, address)?;
+                let place = self.place(address)?;
                 place.store(self, &value);
                 Ok(value)
             }
         }
+    }
+
+    /// A value that is worked out before the address it goes to, as in C++ since 2017; WGSL does it the other way.
+    fn value_before(&mut self, value: &Expr, address: &Expr) -> Told<Text> {
+        let text = self.value(value)?;
+        let fixed = matches!(value.kind, Kind::Whole(_) | Kind::Real(_));
+        if fixed || !walk::has_effect(address) {
+            return Ok(text);
+        }
+        Ok(self.kept(&text))
     }
 
     pub(super) fn update(
@@ -76,16 +83,15 @@ impl Writer<'_, '_> {
                 Ok(old.unwrap_or(name))
             }
             Target::Memory(address) => {
+                let value = self.value_before(value, address)?;
                 let place = self.place(address)?;
-                let plain = !walk::has_effect(value) && place.atomic == Atomics::No;
+                let plain = place.atomic == Atomics::No;
                 if of == meeting && plain && yields == Yields::New && !shifts(operation) {
-                    let value = self.value(value)?;
                     let sign = sign(operation);
                     self.line(&format!("{} {sign}= {};", place.name, value.text));
                     return Ok(place.load());
                 }
                 let place = place.fixed(self);
-                let value = self.value(value)?;
                 let before = place.load();
                 let old = match yields {
                     Yields::Old => self.kept(&before),
