@@ -228,6 +228,34 @@ pub(crate) struct Code {
     pub(crate) shown: Vec<Shown>,
 }
 
+impl Code {
+    /// The `__shared__` variable that a byte belongs to, with the indices that the text would write; accesses are of so
+    /// many bytes. None where no variable is.
+    pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {
+        let variable = self.shared.iter().find(|shared| {
+            let end = match shared.bytes {
+                0 => u32::MAX,
+                bytes => shared.offset + bytes,
+            };
+            (shared.offset..end).contains(&at)
+        })?;
+        let mut written = variable.name.clone();
+        let inner = match &variable.ty {
+            Type::Scalar(_) => return Some(written),
+            Type::Array { extents, .. } => extents.list().get(1..).unwrap_or_default(),
+            Type::Void | Type::Pointer { .. } => &[],
+        };
+        let mut rest = u64::from((at - variable.offset) / bytes.max(1));
+        let mut stride: u64 = inner.iter().map(|extent| u64::from(*extent)).product();
+        for extent in inner.iter().chain([&1]) {
+            written.push_str(&format!("[{}]", rest / stride.max(1)));
+            rest %= stride.max(1);
+            stride /= u64::from(*extent).max(1);
+        }
+        Some(written)
+    }
+}
+
 /// Addresses: what they point into stands in the high bits, and the offset lies far from both ends of its field, so that
 /// running past either end of a buffer stays a fault of that buffer.
 pub(crate) mod address {

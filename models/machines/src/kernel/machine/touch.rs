@@ -81,18 +81,8 @@ impl Core<'_> {
             }
             Target::Shared { offset } => {
                 let at = offset as u32;
-                let array = self.code.shared.iter().find(|shared| {
-                    let end = if shared.bytes == 0 {
-                        u32::MAX
-                    } else {
-                        shared.offset + shared.bytes
-                    };
-                    (shared.offset..end).contains(&at)
-                });
-                match array {
-                    Some(array) => format!("{}[{}]", array.name, (at - array.offset) / bytes),
-                    None => format!("byte {at} of shared memory"),
-                }
+                let element = self.code.shared_element(at, bytes);
+                element.unwrap_or_else(|| format!("byte {at} of shared memory"))
             }
             Target::Local { offset } => format!("byte {offset} of its own arrays"),
         }

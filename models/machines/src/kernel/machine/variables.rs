@@ -97,30 +97,10 @@ impl Machine {
         Some((access, (0..LANES).map(lane).collect()))
     }
 
-    /// The element of a `__shared__` array that a byte of shared memory belongs to, as the text would write it; accesses
+    /// The element of a `__shared__` array, or the variable, that a byte of shared memory belongs to, as the text would write it; accesses
     /// are of so many bytes. None where no array is.
     pub fn shared_element(&self, byte: i64, bytes: u32) -> Option<String> {
-        let at = u32::try_from(byte).ok()?;
-        let array = self.code.shared.iter().find(|shared| {
-            let end = match shared.bytes {
-                0 => u32::MAX,
-                bytes => shared.offset + bytes,
-            };
-            (shared.offset..end).contains(&at)
-        })?;
-        let mut rest = u64::from((at - array.offset) / bytes.max(1));
-        let inner: &[u32] = match &array.ty {
-            Type::Array { extents, .. } => extents.list().get(1..).unwrap_or_default(),
-            Type::Void | Type::Scalar(_) | Type::Pointer { .. } => &[],
-        };
-        let mut written = array.name.clone();
-        let mut stride: u64 = inner.iter().map(|extent| u64::from(*extent)).product();
-        for extent in inner.iter().chain([&1]) {
-            written.push_str(&format!("[{}]", rest / stride.max(1)));
-            rest %= stride.max(1);
-            stride /= u64::from(*extent).max(1);
-        }
-        Some(written)
+        self.code.shared_element(u32::try_from(byte).ok()?, bytes)
     }
 
     /// Words of a block's shared memory, as numbers of a type; none where nobody wrote.

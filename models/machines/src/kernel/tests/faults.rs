@@ -250,3 +250,21 @@ fn launches_that_cannot_be_are_refused() {
         assert!(error.contains(word), "{error}");
     }
 }
+
+#[test]
+fn a_finding_names_shared_memory_as_the_text_does() {
+    for (body, name) in [
+        (
+            "__shared__ float tile[3][32]; o[0] = tile[1][2];",
+            "reads tile[1][2],",
+        ),
+        ("__shared__ float total; o[0] = total;", "reads total,"),
+    ] {
+        let machine = faults(&format!("__global__ void k(int *o) {{ {body} }}"), 1);
+        let told = machine.findings().first().map(|one| one.sentence.clone());
+        assert!(
+            told.as_ref().is_some_and(|told| told.starts_with(name)),
+            "{told:?}"
+        );
+    }
+}
