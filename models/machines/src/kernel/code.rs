@@ -219,7 +219,7 @@ pub(crate) struct Code {
     pub(crate) presets: Vec<(Reg, Preset)>,
     pub(crate) narrow: usize,
     pub(crate) wide: usize,
-    /// Variables whose value may be missing.
+    /// Variables that have no value before their declaration, or before what assigns to them.
     pub(crate) slots: usize,
     /// Bytes of each thread's own memory.
     pub(crate) local: usize,

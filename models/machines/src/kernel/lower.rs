@@ -22,7 +22,10 @@ const MOST_REGISTERS: usize = 16_000;
 #[derive(Clone, Copy)]
 struct Residence {
     home: Home,
+    /// The slot that reads are checked against; none where a value cannot be missing.
     slot: Option<Reg>,
+    /// The slot that tells people who look whether there is a value yet; the same where there are both.
+    mark: Option<Reg>,
     /// Whether a pointer variable is the same in all lanes for good.
     uniform: bool,
 }
@@ -138,6 +141,7 @@ impl<'a> Lowering<'a> {
                 self.homes[index] = Residence {
                     home: Home::Register(given),
                     slot: None,
+                    mark: None,
                     uniform,
                 };
                 self.shown[index].home = Home::Register(given);
@@ -156,11 +160,15 @@ impl<'a> Lowering<'a> {
     fn enter(&mut self, function: &Function) {
         let from = self.here();
         self.homes = Vec::new();
-        for variable in &function.variables {
-            let (home, slot) = self.home(variable);
+        for (index, variable) in function.variables.iter().enumerate() {
+            let home = self.home(variable);
+            // What lies in memory has its own marks of what was written, and an argument has a value from the start.
+            let marked = variable.in_memory == Memory::Register && index >= function.params;
+            let mark = marked.then(|| self.mark());
             self.homes.push(Residence {
                 home,
-                slot,
+                slot: mark.filter(|_| variable.born == Born::Unset),
+                mark,
                 uniform: false,
             });
             self.shown.push(Shown {
@@ -169,7 +177,7 @@ impl<'a> Lowering<'a> {
                 home,
                 from,
                 to: from,
-                slot,
+                slot: mark,
             });
         }
     }
@@ -182,8 +190,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn home(&mut self, variable: &Variable) -> (Home, Option<Reg>) {
-        let home = match (variable.in_memory, variable.ty) {
+    fn home(&mut self, variable: &Variable) -> Home {
+        match (variable.in_memory, variable.ty) {
             (Memory::Local, Type::Array { of, extents, .. }) => self.local(
                 extents.elements().min(u64::from(u32::MAX / 16)) as u32 * of.bytes(),
                 of.bytes(),
@@ -194,14 +202,13 @@ impl<'a> Lowering<'a> {
             }
             (Memory::Register, ty) if ty.is_wide() => Home::Register(self.wide.take()),
             (Memory::Register, _) => Home::Register(self.narrow.take()),
-        };
-        // What lies in memory has its own marks of what was written.
-        let slot =
-            (variable.born == Born::Unset && variable.in_memory == Memory::Register).then(|| {
-                self.slots += 1;
-                (self.slots - 1).min(usize::from(Reg::MAX)) as Reg
-            });
-        (home, slot)
+        }
+    }
+
+    /// A new slot.
+    fn mark(&mut self) -> Reg {
+        self.slots += 1;
+        (self.slots - 1).min(usize::from(Reg::MAX)) as Reg
     }
 
     fn local(&mut self, bytes: u32, align: u32) -> Home {

@@ -143,7 +143,9 @@ impl Lowering<'_> {
 
     fn declare(&mut self, index: usize, value: Option<&Expr>) {
         let variable = &self.program.functions[self.function].variables[index];
-        let Residence { home, slot, .. } = self.homes[index];
+        let Residence {
+            home, slot, mark, ..
+        } = self.homes[index];
         match value {
             None => {
                 if let Some(slot) = slot {
@@ -159,6 +161,10 @@ impl Lowering<'_> {
                 self.at = variable.place;
                 if into != Some(given) {
                     self.write_home(index, variable.ty, given);
+                }
+                // From here on there is a value to show; later assignments change only which.
+                if let Some(mark) = mark {
+                    self.emit(Instr::Learn(mark));
                 }
             }
         }

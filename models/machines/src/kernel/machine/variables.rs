@@ -30,45 +30,51 @@ impl Machine {
                 let mut bytes = [0; 8];
                 let length = of.bytes() as usize;
                 bytes[..length].copy_from_slice(&warp.local[at..at + length]);
-                value(u64::from_le_bytes(bytes), of)
+                let whole = !warp.written[at..at + length].contains(&0);
+                whole.then(|| value(u64::from_le_bytes(bytes), of))
             };
-            let value = match (shown.ty, shown.home) {
+            let held = || match (shown.ty, shown.home) {
                 (Type::Scalar(of), Home::Register(reg)) if of.is_wide() => {
-                    value(warp.wide[usize::from(reg)][lane], of)
+                    Some(value(warp.wide[usize::from(reg)][lane], of))
                 }
                 (Type::Scalar(of), Home::Register(reg)) => {
-                    value(u64::from(warp.narrow[usize::from(reg)][lane]), of)
+                    Some(value(u64::from(warp.narrow[usize::from(reg)][lane]), of))
                 }
-                (Type::Pointer { to, .. }, Home::Register(reg)) => Value::Text(
-                    match self.reach(warp.wide[usize::from(reg)][lane], to.bytes()) {
-                        Reach::Global {
-                            buffer, element, ..
-                        } => format!("&{buffer}[{element}]"),
-                        Reach::Shared { byte, .. } => format!("shared memory + {byte}"),
-                        Reach::Local { byte } => format!("own memory + {byte}"),
-                        Reach::Nowhere => "nowhere".to_owned(),
-                    },
-                ),
+                (Type::Pointer { to, .. }, Home::Register(reg)) => Some(Value::Text(
+                    self.pointed(warp.wide[usize::from(reg)][lane], to.bytes()),
+                )),
                 (Type::Scalar(of), Home::Local(offset)) => local(offset, of),
                 (Type::Array { of, extents, .. }, Home::Local(offset)) => {
                     let count = extents.elements().min(64) as u32;
-                    Value::Array(
-                        (0..count)
-                            .map(|element| local(offset + element * of.bytes(), of))
-                            .collect(),
-                    )
+                    let element = |element| {
+                        local(offset + element * of.bytes(), of)
+                            .unwrap_or_else(|| Value::Text("poison".to_owned()))
+                    };
+                    Some(Value::Array((0..count).map(element).collect()))
                 }
                 (Type::Void | Type::Pointer { .. } | Type::Array { .. }, _) => {
-                    Value::Text(String::new())
+                    Some(Value::Text(String::new()))
                 }
             };
             VariableView {
                 name: shown.name.clone(),
                 ty: shown.ty,
-                value: set.then_some(value),
+                value: set.then(held).flatten(),
             }
         })
         .collect()
+    }
+
+    /// An address as the text would write it.
+    fn pointed(&self, at: u64, bytes: u32) -> String {
+        match self.reach(at, bytes) {
+            Reach::Global {
+                buffer, element, ..
+            } => format!("&{buffer}[{element}]"),
+            Reach::Shared { byte, .. } => format!("shared memory + {byte}"),
+            Reach::Local { byte } => format!("own memory + {byte}"),
+            Reach::Nowhere => "nowhere".to_owned(),
+        }
     }
 
     pub(super) fn reach(&self, at: u64, bytes: u32) -> Reach {

@@ -215,3 +215,56 @@ fn a_panel_reads_variables_states_and_accesses() {
         Some(14)
     );
 }
+
+/// What a thread's variable shows each time a warp of a block is about to run a line; none where it has no value yet.
+fn shown(replay: &mut Replay, block: u32, name: &str) -> Vec<(u32, Option<mlsys_lab::Value>)> {
+    let mut seen = Vec::new();
+    loop {
+        let machine = replay.machine();
+        let variables = machine.variables(block, 0);
+        let variable = variables.into_iter().find(|v| v.name == name);
+        if let Some((place, variable)) = machine.place(block, 0).zip(variable) {
+            seen.push((place.line, variable.value));
+        }
+        if replay.forward().is_none() {
+            return seen;
+        }
+    }
+}
+
+#[test]
+fn a_variable_has_no_value_before_its_declaration_in_any_block() {
+    let text = "__global__ void k(int *o) {
+  o[blockIdx.x] = 1; o[blockIdx.x] = 2;
+  int x = blockIdx.x + 5;
+  int own[2];
+  int z = 4;
+  int *p = &z;
+  own[1] = x;
+  o[blockIdx.x] = own[1] + *p;
+}";
+    let mut launch = Launch::line(2, 1);
+    launch.concurrent_blocks = 1;
+    let start = || Replay::new(started(text, launch.clone(), &[poison(2)]));
+    let int = |value| Some(mlsys_lab::Value::Int(value));
+    let poison = || mlsys_lab::Value::Text("poison".to_owned());
+    for block in 0..2 {
+        let before = |name: &str, line: u32| {
+            let seen = shown(&mut start(), block, name);
+            let first = seen.into_iter().find(|(at, _)| *at == line);
+            first
+                .unwrap_or_else(|| panic!("line {line} is not reached"))
+                .1
+        };
+        assert_eq!(before("x", 2), None, "block {block}");
+        assert_eq!(before("x", 5), int(i64::from(block) + 5));
+        assert_eq!(before("z", 3), None, "block {block}");
+        assert_eq!(before("z", 8), int(4));
+        let array = |second| Some(mlsys_lab::Value::Array(vec![poison(), second]));
+        assert_eq!(before("own", 3), array(poison()), "block {block}");
+        assert_eq!(
+            before("own", 8),
+            array(mlsys_lab::Value::Int(i64::from(block) + 5))
+        );
+    }
+}
