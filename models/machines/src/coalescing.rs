@@ -98,7 +98,7 @@ impl Load {
             let lanes = self.first.iter().enumerate();
             let lanes = lanes.filter(|(_, at)| **at < first + SECTOR && **at + self.size > first);
             let lanes: Vec<usize> = lanes.map(|(lane, _)| lane).collect();
-            let remark = format!("{used} of {SECTOR} used, {}", named("lane", &lanes));
+            let remark = format!("{used} of {SECTOR} used, {}", places_named("lane", &lanes));
             picture::row(format!("byte {first}"), cells, remark)
         };
         Frame::Cells(Cells {
@@ -151,7 +151,7 @@ impl Load {
             } else {
                 ""
             };
-            let label = format!("every {stride}.");
+            let label = format!("stride {stride}");
             picture::bar(label, other.moved().efficiency(), remark)
         };
         let bars = [1, 2, 3, 4, 8, 16, 32, 1024].into_iter().map(bar).collect();
@@ -189,8 +189,8 @@ impl Moved {
     }
 }
 
-/// Places with their name, as ranges where they follow each other: `lanes 0 to 7, 16`.
-pub(crate) fn named(name: &str, places: &[usize]) -> String {
+/// Ascending places with their name, as ranges where they follow each other: `lanes 0 to 7, 16`.
+pub fn places_named(name: &str, places: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &place in places {
         match parts.last_mut() {

@@ -39,7 +39,7 @@ use mlsys_lab::schema::SchemaError;
 
 pub use activation_memory::ActivationMemory;
 pub use bank_conflicts::BankConflicts;
-pub use coalescing::Coalescing;
+pub use coalescing::{Coalescing, places_named};
 pub use divergence::Divergence;
 pub use doubling_time::DoublingTime;
 pub use gpu_peak::GpuPeak;

@@ -330,23 +330,7 @@ pub(super) fn lanes_named(lanes: &[usize]) -> String {
     let mut lanes = lanes.to_vec();
     lanes.sort_unstable();
     lanes.dedup();
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for &lane in &lanes {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == lane => *last = lane,
-            Some(_) | None => parts.push((lane, lane)),
-        }
-    }
-    let part = |&(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        _ => format!("{first} to {last}"),
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    match lanes.len() {
-        0 => "no lane".to_owned(),
-        1 => format!("lane {}", parts.concat()),
-        _ => format!("lanes {}", parts.join(", ")),
-    }
+    mlsys_machines::places_named("lane", &lanes)
 }
 
 /// What the lane that is looked at does to memory.
