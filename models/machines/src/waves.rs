@@ -1,5 +1,8 @@
 //! Kind `waves`: an output cut into tiles, dealt to the multiprocessors in waves, and what the last wave wastes.
 
+#[cfg(test)]
+mod tests;
+
 use mlsys_lab::frame::{Cells, Tone};
 use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run};
@@ -219,6 +222,7 @@ impl Work {
             Some(output) => (output.down(), output.across()),
             None => (div_up(self.blocks, ACROSS), ACROSS.min(self.blocks)),
         };
+        let (rows, columns) = (down.min(DRAWN_TILES), across.min(DRAWN_TILES));
         let kind = |row: i64, column: i64| {
             let tile = row.checked_mul(across)?.checked_add(column)?;
             let wave = tile / dealt.slots;
@@ -229,7 +233,7 @@ impl Work {
             }
         };
         let row = |row: i64| {
-            let cells = (0..across.min(DRAWN_TILES)).map(|column| kind(row, column));
+            let cells = (0..columns).map(|column| kind(row, column));
             let (first, last) = (row.saturating_mul(across), (row + 1).saturating_mul(across));
             let remark = match (
                 first / dealt.slots,
@@ -251,6 +255,13 @@ impl Work {
             ),
             None => format!("{} blocks in the order of their numbers.", self.blocks),
         };
+        // In a drawn row that is not whole, the tiles drawn end with the last tile there is.
+        let last = (dealt.tiles - (rows - 1) * across).min(columns);
+        let cut = match dealt.tiles - ((rows - 1) * columns + last) {
+            0 => String::new(),
+            1 => " 1 tile is not drawn.".to_owned(),
+            more => format!(" {more} tiles are not drawn."),
+        };
         Frame::Cells(Cells {
             across: "tile".to_owned(),
             group: 0,
@@ -260,8 +271,8 @@ impl Work {
                 ("the full wave after it", Tone::Second),
                 ("the last wave", Tone::Warn),
             ]),
-            rows: (0..down.min(DRAWN_TILES)).map(row).collect(),
-            note,
+            rows: (0..rows).map(row).collect(),
+            note: note + &cut,
         })
     }
 
