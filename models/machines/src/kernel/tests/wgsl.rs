@@ -237,6 +237,18 @@ __global__ void k(float *out, const float *x) {
 }
 
 #[test]
+fn a_helper_runs_before_the_address_that_its_value_goes_to() {
+    let wgsl = translated(
+        "__device__ int next(int *a) { return a[0]++; }
+__global__ void k(int *a) { a[a[0]] = next(a); a[1] = next(a); }",
+    );
+    sound(&wgsl);
+    for line in ["= next(0i);\n  a[a[0i]] = t", "  a[1i] = next(0i);"] {
+        assert!(wgsl.text.contains(line), "{line}\n{}", wgsl.text);
+    }
+}
+
+#[test]
 fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
     for (body, at, fragment) in [
         (

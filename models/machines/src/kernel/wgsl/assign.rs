@@ -35,7 +35,10 @@ impl Writer<'_, '_> {
     fn value_before(&mut self, value: &Expr, address: &Expr) -> Told<Text> {
         let text = self.value(value)?;
         let fixed = matches!(value.kind, Kind::Whole(_) | Kind::Real(_));
-        if fixed || !walk::has_effect(address) {
+        // A call is written where its value is used: what it changes must not be read for the address before.
+        let calls = walk::any(value, &|e| matches!(e.kind, Kind::Call(..)));
+        let reads = walk::any(address, &|e| matches!(e.kind, Kind::Load(_)));
+        if fixed || !(walk::has_effect(address) || calls && reads) {
             return Ok(text);
         }
         Ok(self.kept(&text))
