@@ -13,6 +13,10 @@ pub trait Launcher: Send + Sync {
     /// # Errors
     /// Why it does not run there, or how it failed.
     fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal>;
+
+    /// The most bytes a second that the device's memory was seen to move, to hold a kernel's rate against; nothing
+    /// where that cannot be measured. Takes up to some seconds the first time it is asked of a device.
+    fn bandwidth(&self, device: DeviceId) -> Option<f64>;
 }
 
 /// One launch.

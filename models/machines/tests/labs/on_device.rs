@@ -60,6 +60,11 @@ impl Launcher for Pretended {
             clock: Clock::Device,
         })
     }
+
+    fn bandwidth(&self, device: DeviceId) -> Option<f64> {
+        assert_eq!(device, GPU);
+        Some(1e9)
+    }
 }
 
 /// What a run on such a device reports, and how often the device was asked.
@@ -101,6 +106,11 @@ fn a_device_that_agrees_is_timed_and_its_bandwidth_told() {
             ("device_clock", Value::from("device")),
             // Eight additions: two floats read and one written each.
             ("device_bytes_per_second", Value::Float(96.0 / 2e-6)),
+            ("device_bandwidth", Value::Float(1e9)),
+            (
+                "device_fraction_of_bandwidth",
+                Value::Float(96.0 / 2e-6 / 1e9),
+            ),
         ] {
             assert_eq!(data.metric(name), Some(value), "{execution} {name}");
         }

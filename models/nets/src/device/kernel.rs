@@ -10,9 +10,14 @@ mod timing;
 #[cfg(feature = "wgpu")]
 mod webgpu;
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
 use mlsys_machines::kernel::{Answer, Launcher, Refusal, Work};
+
+use super::meter::{Meter, Precision};
 
 /// Runs kernels on the devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +32,20 @@ impl Launcher for Devices {
             Backend::Wgpu => webgpu::launch(device.index, work),
             Backend::Cuda => nvidia::launch(device.index, work),
         }
+    }
+
+    fn bandwidth(&self, device: DeviceId) -> Option<f64> {
+        /// What each device was found to reach: it does not change while the program runs.
+        static SEEN: Mutex<BTreeMap<(Backend, usize), f64>> = Mutex::new(BTreeMap::new());
+        let mut seen = SEEN.lock().ok()?;
+        let key = (device.backend, device.index);
+        if let Some(bandwidth) = seen.get(&key) {
+            return Some(*bandwidth);
+        }
+        let meter = Meter::open(device, Precision::Fp32).ok()?;
+        let bandwidth = meter.bandwidth(&|| false).ok()?;
+        seen.insert(key, bandwidth);
+        Some(bandwidth)
     }
 }
 

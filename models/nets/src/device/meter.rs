@@ -4,6 +4,7 @@
 //! allocate their results, which costs more than some of what is to be measured. On a GPU they are burn's operations
 //! and burn's own probe of its arithmetic.
 
+mod bandwidth;
 mod burns;
 mod cores;
 mod gate;

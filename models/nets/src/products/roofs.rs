@@ -7,16 +7,9 @@ use mlsys_lab::LabError;
 
 use crate::device::meter::{Arithmetic, Meter, Pass, Units};
 use crate::roof::Roof;
-use crate::timing::{Clock, Pace};
 
-/// Least and most bytes of the buffer whose reading and copying gives the memory's ceiling.
-const BUFFER: [u64; 2] = [32 << 20, 256 << 20];
-
-const PACE: Pace = Pace {
-    slice: Duration::from_millis(2),
-    least: Duration::from_millis(20),
-    most: Duration::from_millis(80),
-};
+/// How long one look at the arithmetic takes.
+const SLICE: Duration = Duration::from_millis(2);
 
 /// The ceilings so far.
 pub(super) struct Ceilings {
@@ -33,17 +26,7 @@ impl Ceilings {
         baseline: Option<f64>,
         interrupted: impl Fn() -> bool,
     ) -> Result<Self, LabError> {
-        let mut bandwidth = 0.0_f64;
-        let [least, most] = BUFFER;
-        // Too large for the last cache, where its size is known or can be guessed.
-        let buffer = meter
-            .last_cache()
-            .map_or(least, |cache| (2 * cache).clamp(least, most));
-        for pass in [meter.read(buffer)?, meter.copy(buffer)?] {
-            let mut clock = Clock::warm_up(pass, PACE)?;
-            clock.repeat(&interrupted)?;
-            bandwidth = bandwidth.max(clock.times().rate().unwrap_or(0.0));
-        }
+        let bandwidth = meter.bandwidth(&interrupted)?;
         let mut ceilings = Self {
             peak: baseline.unwrap_or(0.0),
             bandwidth,
@@ -55,7 +38,7 @@ impl Ceilings {
                 Arithmetic::Timed(mut pass) => {
                     pass.time(1)?;
                     let once = pass.time(1)?;
-                    let passes = (PACE.slice.as_secs_f64() / once.max(1e-9)).clamp(1.0, 1e6);
+                    let passes = (SLICE.as_secs_f64() / once.max(1e-9)).clamp(1.0, 1e6);
                     ceilings.again = Some((pass, passes as u64));
                     for _ in 0..8 {
                         ceilings.look_again()?;

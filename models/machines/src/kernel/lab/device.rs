@@ -75,6 +75,7 @@ impl Execution {
             (Self::Device, Err(refusal)) => Err(error(run, refusal)),
             (_, Ok(answer)) => {
                 report(run, machine, &answer);
+                rates(run, launcher, machine, &answer);
                 if self == Self::Device {
                     machine.overwrite(&answer.buffers);
                 }
@@ -152,11 +153,6 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
     run.scalar("device_seconds", answer.seconds);
     run.scalar("device_launches", answer.launches as i64);
     run.scalar("device_clock", answer.clock.name());
-    let totals = machine.totals();
-    let bytes = totals.load.used + totals.store.used + totals.atomic.used;
-    if answer.seconds > 0.0 {
-        run.scalar("device_bytes_per_second", bytes as f64 / answer.seconds);
-    }
     if let Some(first) = agreement.first {
         // What C leaves open, each device answers in its own way.
         let open = [
@@ -184,5 +180,25 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
             first.device,
             first.interpreter,
         )));
+    }
+}
+
+/// What the kernel moved a second, and of what the device's memory moves at most.
+fn rates(run: &mut Run<'_>, launcher: Option<&dyn Launcher>, machine: &Machine, answer: &Answer) {
+    let totals = machine.totals();
+    let bytes = totals.load.used + totals.store.used + totals.atomic.used;
+    if answer.seconds <= 0.0 || bytes == 0 {
+        return;
+    }
+    let rate = bytes as f64 / answer.seconds;
+    run.scalar("device_bytes_per_second", rate);
+    let device = run.device;
+    let status = format!("measuring the memory of {device}");
+    run.sink.report(Report::Status(status));
+    let most = launcher.and_then(|launcher| launcher.bandwidth(device));
+    run.sink.report(Report::Status(String::new()));
+    if let Some(most) = most.filter(|most| *most > 0.0) {
+        run.scalar("device_bandwidth", most);
+        run.scalar("device_fraction_of_bandwidth", rate / most);
     }
 }
