@@ -5,6 +5,7 @@ mod device;
 mod pictures;
 mod plug;
 mod report;
+mod schedule;
 
 use std::collections::BTreeMap;
 
@@ -113,6 +114,12 @@ impl Lab for KernelLab {
         };
         picture::offer(run, "network", || plug::picture(classes));
         offer_steps(run, &job, &machine);
+        picture::offer(run, "schedulers", || {
+            job.start().map_or_else(
+                |error| mlsys_lab::Frame::Text(error.message),
+                |start| mlsys_lab::Frame::Timeline(schedule::schedule(start)),
+            )
+        });
         picture::offer(run, "accesses", || {
             pictures::accesses(&job.source, &machine)
         });
