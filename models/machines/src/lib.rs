@@ -7,24 +7,40 @@
 mod activation_memory;
 mod bank_conflicts;
 mod coalescing;
+mod distill_loss;
 mod divergence;
 mod doubling_time;
+mod energy;
 mod expression;
+mod flash_io;
 mod gpu_peak;
 pub mod graph;
 mod integer;
+mod integer_matmul;
 mod intensity;
 pub mod kernel;
+mod kmeans_quantize;
+mod kv_cache;
 mod launch_geometry;
+mod lora_params;
 mod lowering;
 mod multiprocessor;
+mod nested;
+mod nf4;
 mod occupancy;
+mod online_softmax;
+mod operation_energy;
 mod pattern;
 mod picture;
 mod prefill_decode;
+mod prune;
+mod quantization_noise;
+mod quantize;
+mod quantized_storage;
 mod random;
 mod roofline;
 mod sm_limits;
+mod speculative_decoding;
 mod steps;
 mod tensor_core;
 mod thread_index;
@@ -40,18 +56,33 @@ use mlsys_lab::schema::SchemaError;
 pub use activation_memory::ActivationMemory;
 pub use bank_conflicts::BankConflicts;
 pub use coalescing::{Coalescing, places_named};
+pub use distill_loss::DistillLoss;
 pub use divergence::Divergence;
 pub use doubling_time::DoublingTime;
+pub use energy::Energy;
+pub use flash_io::FlashIo;
 pub use gpu_peak::GpuPeak;
 pub use graph::Graph;
 use graph::engine::Engine;
+pub use integer_matmul::IntegerMatmul;
 pub use intensity::Intensity;
+pub use kmeans_quantize::KmeansQuantize;
+pub use kv_cache::KvCache;
 pub use launch_geometry::LaunchGeometry;
+pub use lora_params::LoraParams;
 pub use lowering::Lowering;
+pub use nf4::Nf4;
 pub use occupancy::Occupancy;
+pub use online_softmax::OnlineSoftmax;
+pub use operation_energy::OperationEnergy;
 pub use prefill_decode::PrefillDecode;
+pub use prune::Prune;
+pub use quantization_noise::QuantizationNoise;
+pub use quantize::Quantize;
+pub use quantized_storage::QuantizedStorage;
 pub use roofline::Roofline;
 pub use sm_limits::SmLimits;
+pub use speculative_decoding::SpeculativeDecoding;
 pub use tensor_core::TensorCore;
 pub use thread_index::ThreadIndex;
 pub use transformer_flops::TransformerFlops;
@@ -104,6 +135,21 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
         Box::new(DoublingTime::new()?),
+        Box::new(Quantize::new()?),
+        Box::new(IntegerMatmul::new()?),
+        Box::new(QuantizationNoise::new()?),
+        Box::new(QuantizedStorage::new()?),
+        Box::new(Nf4::new()?),
+        Box::new(KmeansQuantize::new()?),
+        Box::new(Prune::new()?),
+        Box::new(DistillLoss::new()?),
+        Box::new(LoraParams::new()?),
+        Box::new(KvCache::new()?),
         Box::new(PrefillDecode::new()?),
+        Box::new(OnlineSoftmax::new()?),
+        Box::new(FlashIo::new()?),
+        Box::new(SpeculativeDecoding::new()?),
+        Box::new(OperationEnergy::new()?),
+        Box::new(Energy::new()?),
     ])
 }
