@@ -7,6 +7,7 @@
 mod activation_memory;
 mod bank_conflicts;
 mod coalescing;
+pub mod collective;
 mod divergence;
 mod doubling_time;
 mod expression;
@@ -18,6 +19,7 @@ pub mod kernel;
 mod launch_geometry;
 mod lowering;
 mod multiprocessor;
+pub mod network;
 mod occupancy;
 mod pattern;
 mod picture;
