@@ -26,9 +26,11 @@ mod picture;
 mod prefill_decode;
 mod random;
 mod roofline;
+pub mod slices;
 mod sm_limits;
 mod steps;
 mod tensor_core;
+mod tensor_parallel;
 mod thread_index;
 mod transformer;
 mod transformer_flops;
@@ -55,6 +57,7 @@ pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
 pub use sm_limits::SmLimits;
 pub use tensor_core::TensorCore;
+pub use tensor_parallel::TensorParallel;
 pub use thread_index::ThreadIndex;
 pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
@@ -106,6 +109,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
         Box::new(DoublingTime::new()?),
+        Box::new(TensorParallel::new()?),
         Box::new(PrefillDecode::new()?),
     ])
 }

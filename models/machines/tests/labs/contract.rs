@@ -131,6 +131,15 @@ const CASES: &[(&str, &[&str])] = &[
     ("intensity", &["operation=dot"]),
     ("intensity", &["operation=attention"]),
     ("intensity", &["operation=counts"]),
+    ("tensor-parallel", &[]),
+    (
+        "tensor-parallel",
+        &[
+            "ranks=1000",
+            "sequence_parallel=true",
+            "bytes_per_element=0",
+        ],
+    ),
     ("activation-memory", &[]),
     (
         "activation-memory",
