@@ -2,12 +2,15 @@
 //! `tensor-parallel` and the run that really splits a layer share.
 
 use mlsys_lab::Frame;
-use mlsys_lab::frame::{Cell, CellRow, Cells, Pane, Tone};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Tone};
 
 use crate::picture;
 
 /// Ranks that are drawn; the note tells of the others.
 const DRAWN: usize = 16;
+
+/// The colours of ranks.
+const TONES: [Tone; 4] = [Tone::First, Tone::Second, Tone::Third, Tone::Faint];
 
 /// Cells along the side that is not cut.
 const ALONG: usize = 4;
@@ -101,15 +104,8 @@ fn slices(cut: Cut, ranks: usize) -> Frame {
         Cut::Rows => (drawn, ALONG),
         Cut::Whole => (ALONG, ALONG),
     };
-    let tones = [Tone::First, Tone::Second, Tone::Third, Tone::Faint];
     let kinds = match cut {
-        // More ranks than colours: neighbours differ, and the letter says which.
-        Cut::Columns | Cut::Rows => (0..drawn)
-            .map(|rank| mlsys_lab::frame::Kind {
-                name: format!("rank {}", letter(rank)),
-                tone: tones[rank % tones.len()],
-            })
-            .collect(),
+        Cut::Columns | Cut::Rows => colours(drawn),
         Cut::Whole => picture::kinds([("on every rank", Tone::First)]),
     };
     let cell = |row: usize, column: usize| {
@@ -122,7 +118,8 @@ fn slices(cut: Cut, ranks: usize) -> Frame {
             Cut::Columns | Cut::Rows => letter(rank),
             Cut::Whole => String::new(),
         };
-        Some(Cell { kind: rank, text })
+        let kind = rank % TONES.len();
+        Some(Cell { kind, text })
     };
     let row = |row: usize| CellRow {
         label: String::new(),
@@ -135,6 +132,18 @@ fn slices(cut: Cut, ranks: usize) -> Frame {
         note: beyond(ranks, drawn),
         ..Cells::default()
     })
+}
+
+/// One kind a colour: more ranks than colours share them, so that neighbours differ, and the letter says which.
+fn colours(ranks: usize) -> Vec<Kind> {
+    let of = |(first, tone): (usize, &Tone)| {
+        let letters: Vec<String> = (first..ranks).step_by(TONES.len()).map(letter).collect();
+        Kind {
+            name: letters.join(" "),
+            tone: *tone,
+        }
+    };
+    TONES.iter().enumerate().take(ranks).map(of).collect()
 }
 
 /// Two panes: what each rank holds of every activation on the way forward, and of every gradient on the way back. `up` is
