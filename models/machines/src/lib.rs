@@ -7,6 +7,7 @@
 mod activation_memory;
 mod bank_conflicts;
 mod coalescing;
+pub mod collective;
 mod distill_loss;
 mod divergence;
 mod doubling_time;
@@ -26,6 +27,7 @@ mod lora_params;
 mod lowering;
 mod multiprocessor;
 mod nested;
+pub mod network;
 mod nf4;
 mod occupancy;
 mod online_softmax;
@@ -39,10 +41,12 @@ mod quantize;
 mod quantized_storage;
 mod random;
 mod roofline;
+pub mod slices;
 mod sm_limits;
 mod speculative_decoding;
 mod steps;
 mod tensor_core;
+mod tensor_parallel;
 mod thread_index;
 mod transformer;
 mod transformer_flops;
@@ -84,6 +88,7 @@ pub use roofline::Roofline;
 pub use sm_limits::SmLimits;
 pub use speculative_decoding::SpeculativeDecoding;
 pub use tensor_core::TensorCore;
+pub use tensor_parallel::TensorParallel;
 pub use thread_index::ThreadIndex;
 pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
@@ -145,6 +150,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(DistillLoss::new()?),
         Box::new(LoraParams::new()?),
         Box::new(KvCache::new()?),
+        Box::new(TensorParallel::new()?),
         Box::new(PrefillDecode::new()?),
         Box::new(OnlineSoftmax::new()?),
         Box::new(FlashIo::new()?),

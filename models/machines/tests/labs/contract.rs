@@ -131,6 +131,103 @@ const CASES: &[(&str, &[&str])] = &[
     ("intensity", &["operation=dot"]),
     ("intensity", &["operation=attention"]),
     ("intensity", &["operation=counts"]),
+    ("tensor-parallel", &[]),
+    (
+        "tensor-parallel",
+        &[
+            "ranks=1000",
+            "sequence_parallel=true",
+            "bytes_per_element=0",
+        ],
+    ),
+    ("quantize", &[]),
+    ("quantize", &["scheme=symmetric", "bits=3"]),
+    (
+        "quantize",
+        &[
+            "scheme=symmetric-restricted",
+            "values=[[0.0, 0.0], [0.0]]",
+            "scale=0.5",
+            "zero_point=1",
+            "bits=2",
+        ],
+    ),
+    ("integer-matmul", &[]),
+    (
+        "integer-matmul",
+        &["a=[[1, 2], [3, 4]]", "b=[[5], [6]]", "multiplier=0.003"],
+    ),
+    ("quantization-noise", &[]),
+    (
+        "quantization-noise",
+        &["signal=sine", "step=0.25", "bits=5"],
+    ),
+    ("quantized-storage", &[]),
+    (
+        "quantized-storage",
+        &["block_size=64", "second_block_size=256", "parameters=1"],
+    ),
+    ("nf4", &[]),
+    ("nf4", &["values=[0.0, 0.0, 1.0]", "block_size=2"]),
+    ("kmeans-quantize", &[]),
+    (
+        "kmeans-quantize",
+        &[
+            "weights=[[1.0, 2.0], [3.0, 9.0]]",
+            "gradients=[[1.0, 1.0], [1.0, 1.0]]",
+            "clusters=1",
+        ],
+    ),
+    ("prune", &[]),
+    ("prune", &["method=magnitude", "sparsity=1"]),
+    ("distill-loss", &[]),
+    (
+        "distill-loss",
+        &[
+            "student_logits=[900.0, -900.0]",
+            "teacher_logits=[-900.0, 900.0]",
+            "temperature=1",
+        ],
+    ),
+    ("lora-params", &[]),
+    (
+        "lora-params",
+        &[
+            "model=llama-2-7b",
+            "targets=[\"q\", \"k\", \"v\", \"o\", \"gate\", \"up\", \"down\"]",
+            "rank=3",
+        ],
+    ),
+    ("kv-cache", &[]),
+    (
+        "kv-cache",
+        &[
+            "model=deepseek-v3",
+            "memory_bytes=80e9",
+            "prompt_tokens=100",
+            "generated_tokens=50",
+        ],
+    ),
+    ("online-softmax", &[]),
+    ("online-softmax", &["blocks=[[-900.0], [900.0, 3]]"]),
+    ("flash-io", &[]),
+    ("flash-io", &["sequence=1000", "sram_elements=1"]),
+    ("speculative-decoding", &[]),
+    (
+        "speculative-decoding",
+        &[
+            "acceptance_rate=1",
+            "draft_tokens=1000000",
+            "draft_time_ratio=0.1",
+        ],
+    ),
+    ("operation-energy", &[]),
+    (
+        "operation-energy",
+        &["operation=int8-add", "baseline=dram-32b"],
+    ),
+    ("energy", &[]),
+    ("energy", &["device_hours=1e6", "reported_tonnes_co2e=500"]),
     ("activation-memory", &[]),
     (
         "activation-memory",
@@ -296,6 +393,62 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "intensity=1",
         ),
         (
+            "integer-matmul",
+            "multiplier_q31",
+            &["multiplier=0.5"],
+            "a_zero_point=1",
+        ),
+        (
+            "integer-matmul",
+            "right_shift",
+            &["multiplier=0.5"],
+            "a_zero_point=1",
+        ),
+        (
+            "kmeans-quantize",
+            "centroid_gradients",
+            &["weights=[1.0, 2.0]", "gradients=[1.0, 1.0]"],
+            "clusters=1",
+        ),
+        (
+            "kmeans-quantize",
+            "updated_centroids",
+            &["weights=[1.0, 2.0]", "gradients=[1.0, 1.0]"],
+            "clusters=1",
+        ),
+        ("prune", "storage_ratio", &["keep=1"], "method=magnitude"),
+        (
+            "prune",
+            "patterns_per_group",
+            &["keep=1"],
+            "method=magnitude",
+        ),
+        (
+            "lora-params",
+            "total_parameters",
+            &["base_parameters=1"],
+            "rank=1",
+        ),
+        (
+            "lora-params",
+            "trainable_percent",
+            &["base_parameters=1"],
+            "rank=1",
+        ),
+        ("kv-cache", "max_batch", &["memory_bytes=1"], "batch=2"),
+        (
+            "kv-cache",
+            "evicted_tokens_per_step",
+            &["prompt_tokens=1", "generated_tokens=1"],
+            "prompt_tokens=1",
+        ),
+        (
+            "energy",
+            "implied_kg_co2e_per_kwh",
+            &["reported_tonnes_co2e=1"],
+            "days=1",
+        ),
+        (
             "transformer-flops",
             "mfu",
             &["devices=8", "seconds=1.0"],
@@ -334,7 +487,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
     let labs = mlsys_machines::labs().expect("every schema reads");
     let all: usize = labs.iter().map(|lab| conditions(lab.schema())).sum();
     assert_eq!(
-        all, 20,
+        all, 31,
         "a metric with a condition is missing from the table above"
     );
 }

@@ -237,7 +237,7 @@ impl Transformer {
     }
 
     /// Tokens `[batch, time]` to their vectors, `[batch, time, width]`.
-    pub(super) fn embed(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+    pub(crate) fn embed(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         let [batch, time] = tokens.dims();
         let [_, width] = self.embedding.dims();
         let x = self.embedding.val().select(0, tokens.flatten(0, 1)); // [rows, width]
@@ -295,7 +295,12 @@ impl Attention {
     }
 
     /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
-    fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
+    pub(crate) fn forward(
+        &self,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+    ) -> (Tensor<2>, Tensor<4>) {
         let (q, k, v) = self.project(x, batch, at);
         let weights = self.weigh(q, k, at);
         (self.mix(weights.clone(), v), weights)
@@ -335,7 +340,13 @@ impl Attention {
         let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
         let stacked = [batch, kv_heads, heads / kv_heads * time, time];
         let mixed = weights.reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
-        let mixed = mixed.reshape([batch, heads, time, head]).swap_dims(1, 2);
+        self.join(mixed.reshape([batch, heads, time, head]))
+    }
+
+    /// What all heads found, `[batch, heads, time, head]`, as what is added to the rows, `[rows, width]`.
+    pub(crate) fn join(&self, mixed: Tensor<4>) -> Tensor<2> {
+        let [batch, heads, time, head] = mixed.dims();
+        let mixed = mixed.swap_dims(1, 2);
         let mixed = mixed.reshape([batch * time, heads * head]);
         mixed.matmul(self.output.val())
     }
@@ -354,8 +365,19 @@ impl Positions {
     /// The angles of `time` positions for heads of `head` numbers. They are made anew for every pass, because that costs
     /// less than a thousandth of it and needs no state that could have another number format than the weights.
     pub(crate) fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
+        Self::from_position(0, time, head, dtype, device)
+    }
+
+    /// The same for `time` positions from the position `first` on: a part of a sequence.
+    pub(crate) fn from_position(
+        first: usize,
+        time: usize,
+        head: usize,
+        dtype: DType,
+        device: &Device,
+    ) -> Self {
         let pairs = head / 2;
-        let angles: Vec<f64> = (0..time)
+        let angles: Vec<f64> = (first..first + time)
             .flat_map(|position| (0..pairs).map(move |pair| angle(position, pair, head)))
             .collect();
         // Each position's angles for the first halves of the pairs, then for the second.

@@ -2,6 +2,7 @@
 
 use super::core::{Core, lanes};
 use super::finding::Fault;
+use super::memory::Store;
 use super::traffic::{Moved, moved, replays};
 use super::warp::{Access, AccessKind, Wide};
 use crate::kernel::code::{At, Base, By, WARP, address};
@@ -13,6 +14,33 @@ pub(super) enum Target {
     Global { buffer: usize, offset: usize },
     Shared { offset: usize },
     Local { offset: usize },
+}
+
+/// A row of four bytes a lane, one lane after the other: where it lies and its first byte.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    space: Space,
+    pub(super) begin: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Space {
+    Global(usize),
+    Shared,
+}
+
+impl Row {
+    /// Bytes of all lanes.
+    pub(super) const BYTES: usize = 4 * WARP;
+
+    /// What one lane of it reaches.
+    pub(super) fn target(self, lane: usize) -> Target {
+        let offset = self.begin + 4 * lane;
+        match self.space {
+            Space::Global(buffer) => Target::Global { buffer, offset },
+            Space::Shared => Target::Shared { offset },
+        }
+    }
 }
 
 impl Core<'_> {
@@ -47,9 +75,9 @@ impl Core<'_> {
         addresses
     }
 
-    /// Where all lanes reach one after the other in one buffer: its number and the first byte.
+    /// The row that all lanes reach one after the other, if they do.
     #[inline(always)]
-    pub(super) fn contiguous(&self, at: At, ty: Scalar) -> Option<(usize, usize)> {
+    pub(super) fn row(&self, at: At, ty: Scalar) -> Option<Row> {
         if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Base::Uniform {
             return None;
         }
@@ -67,30 +95,57 @@ impl Core<'_> {
             }
             By::Nothing | By::Long(_) => return None,
         };
-        let pointer = self.warp.wide[usize::from(at.pointer)][0];
-        if !follow || address::space(pointer) != address::GLOBAL {
+        if !follow {
             return None;
         }
-        let buffer = address::buffer(pointer);
+        let pointer = self.warp.wide[usize::from(at.pointer)][0];
+        let space = match address::space(pointer) {
+            address::GLOBAL => Space::Global(address::buffer(pointer)),
+            address::SHARED => Space::Shared,
+            _ => return None,
+        };
         let begin = address::offset(pointer) + 4 * first;
-        let store = &self.buffers.get(buffer)?.store;
+        let store = match space {
+            Space::Global(buffer) => &self.buffers.get(buffer)?.store,
+            Space::Shared => &*self.shared,
+        };
         let inside = begin >= 0
             && begin % 4 == 0
-            && begin as usize + 4 * WARP <= store.bytes.len()
+            && begin as usize + Row::BYTES <= store.bytes.len()
             && store.shift == 2;
-        inside.then_some((buffer, begin as usize))
+        let begin = begin as usize;
+        inside.then_some(Row { space, begin })
     }
 
-    pub(super) fn swept(&mut self, begin: usize, kind: AccessKind, buffer: usize, pc: usize) {
-        let sectors = ((begin + 4 * WARP - 1) / 32 - begin / 32 + 1) as u64;
-        let lines = ((begin + 4 * WARP - 1) / 128 - begin / 128 + 1) as u64;
-        let moved = Moved {
-            sectors,
-            lines,
-            used: 4 * WARP as u64,
+    /// The bytes and cells that a row lies in.
+    #[inline(always)]
+    pub(super) fn store_of(&mut self, row: Row) -> &mut Store {
+        match row.space {
+            Space::Global(buffer) => &mut self.buffers[buffer].store,
+            Space::Shared => self.shared,
+        }
+    }
+
+    /// Counts and remembers the access to a row. Its 32 words lie in 32 banks, so that none waits in shared memory.
+    pub(super) fn swept(&mut self, row: Row, kind: AccessKind, pc: usize) {
+        let begin = row.begin;
+        let (base, moved) = match row.space {
+            Space::Global(buffer) => {
+                let last = begin + Row::BYTES - 1;
+                let moved = Moved {
+                    sectors: (last / 32 - begin / 32 + 1) as u64,
+                    lines: (last / 128 - begin / 128 + 1) as u64,
+                    used: Row::BYTES as u64,
+                };
+                self.count(kind, pc, WARP as u64, moved);
+                (address::global(buffer), moved)
+            }
+            Space::Shared => {
+                self.counts[pc].shared += 1;
+                (address::shared(0), Moved::default())
+            }
         };
-        self.count(kind, pc, WARP as u64, moved);
-        let base = address::global(buffer) + begin as u64;
+        let base = base + begin as u64;
         let addresses = std::array::from_fn(|lane| base + 4 * lane as u64);
         self.remember(kind, pc, 4, addresses, moved, 0);
         self.warp.touched = u32::MAX;

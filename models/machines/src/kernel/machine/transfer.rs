@@ -1,6 +1,6 @@
 //! Loads and stores of 32 lanes, and the short way for lanes that stand side by side.
 
-use super::access::Target;
+use super::access::{Row, Target};
 use super::core::{Core, lanes};
 use super::memory::{POISON, Touch, word};
 use super::warp::AccessKind;
@@ -9,8 +9,8 @@ use crate::kernel::types::Scalar;
 
 impl Core<'_> {
     pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: At, pc: usize) {
-        if let Some((buffer, begin)) = self.contiguous(at, ty) {
-            self.load_swept(into, buffer, begin, pc);
+        if let Some(row) = self.row(at, ty) {
+            self.load_row(into, row, pc);
             return;
         }
         let targets = self.reach(at, ty, AccessKind::Load, pc);
@@ -38,37 +38,35 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn load_swept(&mut self, into: Reg, buffer: usize, begin: usize, pc: usize) {
-        let (who, first) = (self.who, self.warp.first as u16);
-        let store = &mut self.buffers[buffer].store;
+    fn load_row(&mut self, into: Reg, row: Row, pc: usize) {
+        let bytes = row.begin..row.begin + Row::BYTES;
         let mut result = [0; WARP];
-        for (lane, value) in result.iter_mut().enumerate() {
-            *value = word(&store.bytes[begin..begin + 4 * WARP], 4 * lane);
+        for (lane, four) in self.store_of(row).bytes[bytes].chunks_exact(4).enumerate() {
+            result[lane] = word(four, 0);
         }
+        self.touch_row(row, Touch::Read);
+        self.swept(row, AccessKind::Load, pc);
+        self.put(into, &result);
+    }
+
+    /// Notes the touch of all lanes in the cells of a row; what is found is told by the way that takes its time.
+    #[inline(always)]
+    fn touch_row(&mut self, row: Row, touch: Touch) {
+        let (who, first) = (self.who, self.warp.first as u16);
+        let from = row.begin >> 2;
         let mut unusual = 0_u32;
-        let cell = begin >> 2;
-        for (lane, cell) in store.cells[cell..cell + WARP].iter_mut().enumerate() {
+        let cells = &mut self.store_of(row).cells[from..from + WARP];
+        for (lane, cell) in cells.iter_mut().enumerate() {
             let before = *cell;
-            let found = cell.touch(who, first + lane as u16, Touch::Read);
+            let found = cell.touch(who, first + lane as u16, touch);
             if found.poison || found.race {
-                // Told below, by the way that takes its time.
                 *cell = before;
                 unusual |= 1 << lane;
             }
         }
         for lane in lanes(unusual) {
-            self.touch(
-                Target::Global {
-                    buffer,
-                    offset: begin + 4 * lane,
-                },
-                4,
-                Touch::Read,
-                lane,
-            );
+            self.touch(row.target(lane), 4, touch, lane);
         }
-        self.swept(begin, AccessKind::Load, buffer, pc);
-        self.put(into, &result);
     }
 
     pub(super) fn read(&self, target: Target, ty: Scalar, lane: usize) -> u64 {
@@ -109,8 +107,8 @@ impl Core<'_> {
     }
 
     pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: At, pc: usize) {
-        if let Some((buffer, begin)) = self.contiguous(at, ty) {
-            self.store_swept(from, buffer, begin, pc);
+        if let Some(row) = self.row(at, ty) {
+            self.store_row(from, row, pc);
             return;
         }
         let targets = self.reach(at, ty, AccessKind::Store, pc);
@@ -123,36 +121,14 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn store_swept(&mut self, from: Reg, buffer: usize, begin: usize, pc: usize) {
-        let (who, first) = (self.who, self.warp.first as u16);
+    fn store_row(&mut self, from: Reg, row: Row, pc: usize) {
         let values = self.narrow(from);
-        let store = &mut self.buffers[buffer].store;
-        for (lane, bytes) in store.bytes[begin..begin + 4 * WARP]
-            .chunks_exact_mut(4)
-            .enumerate()
-        {
-            bytes.copy_from_slice(&values[lane].to_le_bytes());
+        let bytes = row.begin..row.begin + Row::BYTES;
+        let into = self.store_of(row).bytes[bytes].chunks_exact_mut(4);
+        for (value, four) in values.iter().zip(into) {
+            four.copy_from_slice(&value.to_le_bytes());
         }
-        let mut unusual = 0_u32;
-        let cell = begin >> 2;
-        for (lane, cell) in store.cells[cell..cell + WARP].iter_mut().enumerate() {
-            let before = *cell;
-            if cell.touch(who, first + lane as u16, Touch::Write).race {
-                *cell = before;
-                unusual |= 1 << lane;
-            }
-        }
-        for lane in lanes(unusual) {
-            self.touch(
-                Target::Global {
-                    buffer,
-                    offset: begin + 4 * lane,
-                },
-                4,
-                Touch::Write,
-                lane,
-            );
-        }
-        self.swept(begin, AccessKind::Store, buffer, pc);
+        self.touch_row(row, Touch::Write);
+        self.swept(row, AccessKind::Store, pc);
     }
 }

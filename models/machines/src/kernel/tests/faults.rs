@@ -268,3 +268,43 @@ fn a_finding_names_shared_memory_as_the_text_does() {
         );
     }
 }
+
+#[test]
+fn a_row_of_lanes_finds_and_counts_what_lane_by_lane_is_found() {
+    // The same accesses by an array's own index, which goes the short way, and by a pointer that may differ from lane to
+    // lane, which does not: shared rows read before they are written, raced with no barrier, shifted and out of the banks'
+    // order, and global rows of every kind.
+    let body = |tile: &str, o: &str| {
+        format!(
+            "__global__ void k(const int *in, int *o) {{
+                __shared__ int tile[160];
+                int t = threadIdx.x;
+                int *p = t < 0 ? 0 : tile;
+                int *q = t < 0 ? 0 : o;
+                int early = {tile}[t + 96];
+                {tile}[t] = in[t];
+                {tile}[t + 1] = in[t] + 1;
+                __syncthreads();
+                {o}[t] = {tile}[t + 1] + early * 0;
+                {tile}[t + 32] = t;
+                __syncthreads();
+                {o}[t + 64] = {tile}[t + 32] + {tile}[127 - t];
+            }}"
+        )
+    };
+    let run = |text: &str| {
+        let input = Argument::Buffer(Values::Int((0..64).collect()));
+        ran(text, Launch::line(1, 64), &[input, poison(128)])
+    };
+    let (short, long) = (run(&body("tile", "o")), run(&body("p", "q")));
+    assert_eq!(all(&short, "o"), all(&long, "o"));
+    for fault in Fault::ALL {
+        let counts = [&short, &long].map(|machine| machine.findings().count(fault));
+        assert_eq!(counts[0], counts[1], "{fault:?}");
+    }
+    // tile[1] to tile[63] between two writers, tile[64] between its reader and the second row's writer.
+    assert_eq!(short.findings().count(Fault::Race), 64);
+    let totals = [&short, &long].map(Machine::totals);
+    let moved = totals.map(|of| (of.shared, of.replays, of.load, of.store));
+    assert_eq!(moved[0], moved[1]);
+}

@@ -105,3 +105,33 @@ fn activation_memory_refuses_a_model_without_dimensions() {
         ],
     );
 }
+
+#[test]
+fn tensor_parallel_refuses_layers_and_links_that_give_no_time() {
+    refused(
+        "tensor-parallel",
+        &[
+            (&["ranks=1"], &["ranks"]),
+            (
+                &["batch=4000000000", "sequence=4000000000"],
+                &["batch, sequence, hidden", "beyond 2^63"],
+            ),
+            (
+                &["gpu=v100-sxm2-16gb"],
+                &["peak_flops_per_second", "v100-sxm2-16gb"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn tensor_parallel_names_what_would_take_for_ever() {
+    for (set, told) in [
+        ("bandwidth_bytes_per_second=0", "a link of 0 bytes/s"),
+        ("peak_flops_per_second=0", "a peak of 0 flop/s"),
+    ] {
+        let said = error("tensor-parallel", &[set]).to_string();
+        assert!(said.contains("_seconds is not finite"), "{said}");
+        assert!(said.contains(told), "{said}");
+    }
+}
