@@ -21,6 +21,7 @@ use mlsys_lab::LabError;
 use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
 
 pub use adam::Adam;
+pub(crate) use adam::Moments;
 pub use multiply::{Multiply, multiply};
 
 /// Every device of every back end, usable or not, in the order of preference. Takes up to some seconds
