@@ -26,12 +26,14 @@ mod picture;
 mod prefill_decode;
 mod random;
 mod roofline;
+mod scaling_law;
 pub mod slices;
 mod sm_limits;
 mod steps;
 mod tensor_core;
 mod tensor_parallel;
 mod thread_index;
+mod training_compute;
 mod transformer;
 mod transformer_flops;
 mod transformer_params;
@@ -55,10 +57,12 @@ pub use lowering::Lowering;
 pub use occupancy::Occupancy;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
+pub use scaling_law::ScalingLaw;
 pub use sm_limits::SmLimits;
 pub use tensor_core::TensorCore;
 pub use tensor_parallel::TensorParallel;
 pub use thread_index::ThreadIndex;
+pub use training_compute::TrainingCompute;
 pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
 pub use waves::Waves;
@@ -108,6 +112,8 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(ActivationMemory::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
+        Box::new(TrainingCompute::new()?),
+        Box::new(ScalingLaw::new()?),
         Box::new(DoublingTime::new()?),
         Box::new(TensorParallel::new()?),
         Box::new(PrefillDecode::new()?),

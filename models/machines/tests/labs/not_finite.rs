@@ -127,6 +127,29 @@ fn a_machine_that_does_nothing_fails_instead_of_answering() {
         ("doubling-time", &["months=0"], "factor_per_year"),
         ("gpu-peak", &["baseline_flops_per_second=0"], "ratio"),
         ("gpu-peak", &["clock_hertz=1e308"], "flops_per_second"),
+        ("training-compute", &["utilization=0"], "device_hours"),
+        (
+            "training-compute",
+            &["device_hours=0"],
+            "achieved_flops_per_second",
+        ),
+        (
+            "training-compute",
+            &["peak_flops_per_second=0"],
+            "utilization",
+        ),
+        ("training-compute", &["parameters=1e300"], "flops"),
+        (
+            "scaling-law",
+            &["parameter_exponent=0", "token_exponent=0"],
+            "optimal_parameters",
+        ),
+        ("scaling-law", &["flops=0"], "optimal_tokens"),
+        (
+            "scaling-law",
+            &["parameter_coefficient=0"],
+            "optimal_tokens",
+        ),
     ] {
         let error = error(kind, set);
         assert!(!error.is_usage(), "{kind} {set:?}: {error}");

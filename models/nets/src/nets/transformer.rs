@@ -295,7 +295,12 @@ impl Attention {
     }
 
     /// `[rows, width]` to the same, and the weights with which tokens were mixed, `[batch, heads, time, time]`.
-    pub(crate) fn forward(&self, x: Tensor<2>, batch: usize, at: &Positions) -> (Tensor<2>, Tensor<4>) {
+    pub(crate) fn forward(
+        &self,
+        x: Tensor<2>,
+        batch: usize,
+        at: &Positions,
+    ) -> (Tensor<2>, Tensor<4>) {
         let (q, k, v) = self.project(x, batch, at);
         let weights = self.weigh(q, k, at);
         (self.mix(weights.clone(), v), weights)
