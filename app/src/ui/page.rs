@@ -13,6 +13,7 @@ use super::editor::{Editor, Trial};
 use super::entry::Entry;
 use super::message::Effect;
 use super::slot::Slot;
+use crate::figure::kernel::Play;
 use crate::glossary::Glossary;
 
 /// A lesson on the screen.
@@ -230,10 +231,15 @@ impl Page {
         self.slots.get_mut(self.current)
     }
 
-    /// Stops what goes on by itself in any lab's kernel: it would go on where nobody looks.
+    /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
     pub fn rest_walks(&mut self) {
-        for walk in self.slots.iter_mut().filter_map(|slot| slot.walk.as_mut()) {
-            walk.rest();
+        for slot in &mut self.slots {
+            if let Some(walk) = &mut slot.walk {
+                walk.rest();
+            }
+            for view in &mut slot.views {
+                view.frame.play = Play::Still;
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 mod bars;
 mod canvas;
 mod cells;
+mod exchange;
 mod graph;
 mod heat;
 mod histogram;
@@ -18,6 +19,7 @@ mod panes;
 mod pen;
 mod plane;
 mod scatter;
+mod stacks;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -205,6 +207,10 @@ fn draw_frame(
             let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
             bars::draw(area, buf, bars, marked, look);
         }
+        Frame::Stacks(of) => {
+            let marked = mark.map(|mark| mark.within(1, of.stacks.len()).row);
+            stacks::draw(area, buf, of, marked, look);
+        }
         Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
         Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
         Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
@@ -219,6 +225,7 @@ fn draw_frame(
         Frame::Timeline(timeline) => {
             timeline::draw(area, buf, timeline, view.stretch, along, look);
         }
+        Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
         Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),

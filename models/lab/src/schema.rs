@@ -47,6 +47,18 @@ pub struct Schema {
     pub budget: Option<f64>,
     /// For labs that answer at once: the setting at which a run needs a device all the same.
     pub device: Option<DeviceNeed>,
+    /// The one metric that stands in the status line while the lab runs and after.
+    pub headline: Option<Headline>,
+}
+
+/// The metric that matters most, and the few words it has in the status line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Headline {
+    /// The metric, one of the lab's.
+    pub metric: String,
+    /// What it is called there, such as "gradient difference".
+    pub label: String,
 }
 
 /// When a lab that answers at once needs a device: whenever a parameter is not what it is without one.

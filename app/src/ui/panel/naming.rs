@@ -38,6 +38,12 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
             let title = &panes.get(index)?.title;
             Some(format!("{} of {}: {title}", index + 1, panes.len()))
         }
+        Frame::Stacks(stacks) => {
+            let stack = stacks.stacks.get(mark.within(1, stacks.stacks.len()).row)?;
+            Some(outline::stack(stacks, stack, glyphs))
+        }
+        // What is marked in it stands in its own lines.
+        Frame::Exchange(_) => None,
         Frame::Graph(_) | Frame::Kernel(_) | Frame::Text(_) => None,
     }
 }

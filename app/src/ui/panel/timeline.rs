@@ -372,13 +372,20 @@ fn draw_spans(
         let (style, fill) = class(span.class, look);
         pen.run(from, y, to - from, fill, style);
         let chosen = marked == Some(index);
-        let wide = pen::width(&span.label).saturating_add(2);
-        if !span.label.is_empty() && wide <= to - from {
-            let style = if chosen { look.theme.selection } else { style };
-            labels.push((y, from + (to - from - wide) / 2, wide, &span.label, style));
-        }
+        let label = pen::width(&span.label);
+        let wide = label.saturating_add(2);
         if chosen {
             pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
+        }
+        if label > 0 && label <= to - from {
+            let style = if chosen { look.theme.selection } else { style };
+            if wide <= to - from {
+                let text = format!(" {} ", span.label);
+                labels.push((y, from + (to - from - wide) / 2, wide, text, style));
+            } else {
+                // At the beginning, where it also parts the bar from an equal one before it.
+                labels.push((y, from, label, span.label.clone(), style));
+            }
         }
     }
     // After all bars, of which a lane may have several, and each clear of the one before.
@@ -386,7 +393,7 @@ fn draw_spans(
     let mut free = (0, 0);
     for (y, x, wide, label, style) in labels {
         if (y, x) >= free {
-            pen.within(x, y, wide, &format!(" {label} "), style);
+            pen.within(x, y, wide, &label, style);
             free = (y, x + wide);
         }
     }

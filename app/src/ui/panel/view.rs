@@ -1,6 +1,7 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
+mod rounds;
 mod timeline;
 
 use mlsys_lab::schema::{Panel, Scale};

@@ -14,7 +14,7 @@ use super::table::order::rows;
 use super::{
     FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
 };
-use crate::figure::{outline, unit};
+use crate::figure::{exchange, outline, unit};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 
 /// What a panel shows, said.
@@ -27,6 +27,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                 Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
                 frame @ (Frame::HeatMap(_)
                 | Frame::Bars(_)
+                | Frame::Stacks(_)
                 | Frame::Histogram(_)
                 | Frame::Scatter(_)
                 | Frame::Table(_)
@@ -34,6 +35,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                 | Frame::Images(_)
                 | Frame::Graph(_)
                 | Frame::Timeline(_)
+                | Frame::Exchange(_)
                 | Frame::Panes(_)
                 | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
             };
@@ -168,6 +170,7 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
         Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
+        Frame::Stacks(stacks) => outline::stacks(stacks, glyphs).join("\n"),
         Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table, view),
@@ -175,6 +178,7 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
         Frame::Images(images) => images_words(images),
         Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
+        Frame::Exchange(of) => exchange::outline(of, view.round, glyphs).join("\n"),
         Frame::Kernel(kernel) => kernel::words(kernel, None),
         Frame::Panes(panes) => {
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);

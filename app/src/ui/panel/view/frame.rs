@@ -2,8 +2,10 @@
 
 use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
+use super::rounds;
 use super::timeline::{self, Stretch};
 use crate::figure::graph::{self, Closer, Sight};
+use crate::figure::kernel::Play;
 use crate::ui::command::Inspect;
 use crate::ui::panel::table::order::{Filter, Sort, rows};
 
@@ -22,6 +24,10 @@ pub struct FrameView {
     pub graph: Sight,
     /// The part of a timeline that is shown.
     pub stretch: Stretch,
+    /// How many rounds of an exchange have been done.
+    pub round: usize,
+    /// Whether the steps of a picture follow each other by themselves.
+    pub play: Play,
 }
 
 /// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
@@ -53,9 +59,15 @@ pub enum Way {
 impl FrameView {
     /// Moves the mark through a picture; the first move shows it.
     pub fn go(&mut self, frame: &Frame, way: Way) {
+        self.play = Play::Still;
         let (columns, rows) = match frame {
             Frame::HeatMap(map) => (map.columns, map.rows.min(map.cells.len())),
             Frame::Bars(bars) => (1, bars.bars.len()),
+            Frame::Stacks(stacks) => (1, stacks.stacks.len()),
+            Frame::Exchange(exchange) => {
+                rounds::go(self, exchange, way);
+                return;
+            }
             Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
             Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
             Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
@@ -114,10 +126,80 @@ impl FrameView {
         });
     }
 
+    /// How many steps of a picture that has steps have been done, and how many there are.
+    pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
+        let (done, of) = match frame {
+            Frame::Graph(graph) => (self.graph.done(graph), graph.walk.len()),
+            Frame::Exchange(exchange) => {
+                let of = exchange.rounds.len();
+                (self.round.min(of), of)
+            }
+            Frame::HeatMap(_)
+            | Frame::Bars(_)
+            | Frame::Stacks(_)
+            | Frame::Histogram(_)
+            | Frame::Scatter(_)
+            | Frame::Table(_)
+            | Frame::Cells(_)
+            | Frame::Images(_)
+            | Frame::Timeline(_)
+            | Frame::Kernel(_)
+            | Frame::Panes(_)
+            | Frame::Text(_) => return None,
+        };
+        (of > 0).then_some((done, of))
+    }
+
+    /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.
+    pub fn change_play(&mut self, frame: &Frame) {
+        let Some((done, of)) = self.steps(frame) else {
+            return;
+        };
+        self.play = match self.play {
+            Play::Going => Play::Still,
+            Play::Still => Play::Going,
+        };
+        if done == of {
+            self.step(frame, isize::MIN);
+        }
+    }
+
+    /// The next step of a picture whose steps follow each other, which ends with the last.
+    pub fn beat(&mut self, frame: &Frame) {
+        if self.play == Play::Going {
+            self.step(frame, 1);
+        }
+        if self.steps(frame).is_none_or(|(done, of)| done == of) {
+            self.play = Play::Still;
+        }
+    }
+
+    /// Goes so many steps along a picture that has steps.
+    pub fn step(&mut self, frame: &Frame, by: isize) {
+        match frame {
+            Frame::Graph(graph) => self.graph.step(graph, by),
+            Frame::Exchange(exchange) => rounds::step(self, exchange, by),
+            Frame::HeatMap(_)
+            | Frame::Bars(_)
+            | Frame::Stacks(_)
+            | Frame::Histogram(_)
+            | Frame::Scatter(_)
+            | Frame::Table(_)
+            | Frame::Cells(_)
+            | Frame::Images(_)
+            | Frame::Timeline(_)
+            | Frame::Kernel(_)
+            | Frame::Panes(_)
+            | Frame::Text(_) => {}
+        }
+    }
+
     /// Looks at a picture closer, from further away, or at another part of it.
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
+        self.play = Play::Still;
         match frame {
             Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
+            Frame::Exchange(exchange) => rounds::inspect(self, exchange, inspect),
             Frame::Timeline(timeline) => {
                 let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
                 let about = marked.map(|span| f64::midpoint(span.start, span.end));
@@ -125,6 +207,7 @@ impl FrameView {
             }
             Frame::HeatMap(_)
             | Frame::Bars(_)
+            | Frame::Stacks(_)
             | Frame::Histogram(_)
             | Frame::Scatter(_)
             | Frame::Table(_)
@@ -202,6 +285,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         },
         Frame::HeatMap(_)
         | Frame::Bars(_)
+        | Frame::Stacks(_)
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
@@ -209,6 +293,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => Mark::default(),

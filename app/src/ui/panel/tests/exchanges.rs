@@ -1,0 +1,139 @@
+//! Messages between ranks and stacked lengths, with their styles, compared with files beside this one.
+
+use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Layout, Message, Ranged, Round};
+use mlsys_lab::frame::{Exchange, Frame, Limit, Stack, Stacks};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::view::{FrameView, Mark};
+use super::super::{Focus, draw_frame};
+use super::look;
+use crate::ui::glyphs::GlyphSet;
+use crate::ui::snapshot::rows;
+use crate::ui::theme::ColorDepth;
+
+/// A ring all-reduce of a gradient, with a number of each chunk.
+pub(crate) fn ring(ranks: usize) -> Exchange {
+    let elements = 4 * ranks;
+    let rounds = (0..2 * ranks.saturating_sub(1)).map(|round| {
+        let (phase, action) = if round + 1 < ranks {
+            ("reduce-scatter", Action::Add)
+        } else {
+            ("all-gather", Action::Replace)
+        };
+        let messages = (0..ranks).map(|from| {
+            let chunk = (from + 2 * ranks - round) % ranks;
+            Ranged {
+                from,
+                to: (from + 1) % ranks,
+                elements: 4 * chunk..4 * chunk + 4,
+                action,
+                bytes: 209_472,
+            }
+        });
+        (phase.to_owned(), messages.collect())
+    });
+    let mut exchange =
+        Exchange::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
+    let own: Vec<Vec<f32>> = (0..ranks)
+        .map(|rank| {
+            let number = |i: usize| ((rank * 31 + i * 17) % 97) as f32 / 970.0 - 0.05;
+            (0..elements).map(number).collect()
+        })
+        .collect();
+    exchange.sample_from(own.iter().map(Vec::as_slice), 2);
+    exchange
+}
+
+/// Every rank to a server and back.
+pub(crate) fn star(workers: usize) -> Exchange {
+    let message = |from: usize, to: usize, action| Message {
+        from,
+        to,
+        chunk: 0,
+        count: 1,
+        bytes: 837_888,
+        action,
+    };
+    let up = (0..workers).map(|rank| message(rank, workers, Action::Add));
+    let down = (0..workers).map(|rank| message(workers, rank, Action::Replace));
+    let names = (0..workers).map(|rank| format!("worker {rank}"));
+    Exchange {
+        what: "gradient".to_owned(),
+        layout: Layout::Star,
+        ranks: workers + 1,
+        names: names.chain(["server".to_owned()]).collect(),
+        chunks: vec![Chunk {
+            name: "all".to_owned(),
+            elements: 209_472,
+        }],
+        begins: Begins::Listed((0..workers).map(|_| vec![0]).collect()),
+        rounds: vec![
+            Round {
+                phase: "push".to_owned(),
+                messages: up.collect(),
+            },
+            Round {
+                phase: "pull".to_owned(),
+                messages: down.collect(),
+            },
+        ],
+        note: "The server's link carries what all workers send.".to_owned(),
+        ..Exchange::default()
+    }
+}
+
+/// Memory by part and worker.
+pub(crate) fn memory() -> Stacks {
+    let stack = |label: &str, values: [f64; 4], remark: &str| Stack {
+        label: label.to_owned(),
+        values: values.map(Some).to_vec(),
+        remark: remark.to_owned(),
+    };
+    Stacks {
+        unit: "bytes".to_owned(),
+        parts: ["weights", "gradients", "optimizer", "activations"]
+            .map(str::to_owned)
+            .to_vec(),
+        stacks: vec![
+            stack(
+                "one worker",
+                [837_888.0, 837_888.0, 1_675_776.0, 2e6],
+                "alone",
+            ),
+            stack("worker 0", [837_888.0, 837_888.0, 1_675_776.0, 5e5], ""),
+            stack("worker 1", [837_888.0, 837_888.0, 1_675_776.0, 5e5], ""),
+            stack(
+                "worker 2",
+                [209_472.0, 209_472.0, 418_944.0, 5e5],
+                "sharded",
+            ),
+        ],
+        limit: Some(Limit {
+            at: 4e6,
+            label: "4 MB there are".to_owned(),
+        }),
+        note: "Data parallelism holds everything on every worker.".to_owned(),
+    }
+}
+
+fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
+    FrameView {
+        round,
+        mark: mark.map(|(row, column)| Mark { column, row }),
+        ..FrameView::default()
+    }
+}
+
+#[test]
+fn of_many_ranks_a_window_is_drawn_and_said() {
+    let mut buf = Buffer::empty(Rect::new(0, 0, 80, 24));
+    let look = look(ColorDepth::None, GlyphSet::Unicode);
+    let frame = Frame::Exchange(Box::new(ring(10_000)));
+    let view = view(2, Some((5_000, 4_999)));
+    draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
+    let text = rows(&buf).concat();
+    assert!(text.contains("round 2 of 19998"), "{text}");
+    assert!(text.contains("of 10000"), "{text}");
+    assert!(text.contains("rank 5000"), "{text}");
+}
