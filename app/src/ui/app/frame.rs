@@ -116,6 +116,11 @@ impl App {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(_) | Frame::Timeline(_)))
     }
 
+    /// Whether the chosen picture is an exchange of messages.
+    pub(super) fn has_messages(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Exchange(_)))
+    }
+
     /// Whether the chosen picture is a graph with groups.
     pub(super) fn has_groups(&self) -> bool {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(graph) if !graph.groups.is_empty()))

@@ -5,9 +5,11 @@ use mlsys_lab::frame::{Exchange, Frame, Limit, Stack, Stacks};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::super::view::{FrameView, Mark};
+use super::super::view::{FrameView, Mark, Way};
 use super::super::{Focus, draw_frame};
 use super::look;
+use super::structures::compare;
+use crate::figure::kernel::Play;
 use crate::ui::glyphs::GlyphSet;
 use crate::ui::snapshot::rows;
 use crate::ui::theme::ColorDepth;
@@ -35,7 +37,9 @@ pub(crate) fn ring(ranks: usize) -> Exchange {
     });
     let mut exchange =
         Exchange::ranged("gradient of step 10", Layout::Ring, ranks, elements, rounds);
-    let own: Vec<Vec<f32>> = (0..ranks)
+    // Of thousands of ranks nobody has all numbers.
+    let told = if ranks <= 64 { ranks } else { 0 };
+    let own: Vec<Vec<f32>> = (0..told)
         .map(|rank| {
             let number = |i: usize| ((rank * 31 + i * 17) % 97) as f32 / 970.0 - 0.05;
             (0..elements).map(number).collect()
@@ -83,6 +87,47 @@ pub(crate) fn star(workers: usize) -> Exchange {
     }
 }
 
+/// Up a binary tree of eight and down again.
+fn tree() -> Exchange {
+    let message = |from: usize, to: usize, action| Ranged {
+        from,
+        to,
+        elements: 0..100,
+        action,
+        bytes: 400,
+    };
+    let up = [1, 2, 4].map(|step| {
+        let messages = (0..8).step_by(2 * step);
+        let messages = messages.map(|to| message(to + step, to, Action::Add));
+        ("reduce".to_owned(), messages.collect::<Vec<_>>())
+    });
+    let down = [4, 2, 1].map(|step| {
+        let messages = (0..8).step_by(2 * step);
+        let messages = messages.map(|from| message(from, from + step, Action::Replace));
+        ("broadcast".to_owned(), messages.collect())
+    });
+    Exchange::ranged("gradient", Layout::Tree, 8, 100, up.into_iter().chain(down))
+}
+
+/// Halves, quarters and eighths between partners further and further away.
+fn halving() -> Exchange {
+    let rounds = [4, 2, 1].map(|step| {
+        let messages = (0..8_usize).map(|from| {
+            let to = from ^ step;
+            let first = to / step * step * 4;
+            Ranged {
+                from,
+                to,
+                elements: first..first + 4 * step,
+                action: Action::Add,
+                bytes: 16 * step as u64,
+            }
+        });
+        ("reduce-scatter".to_owned(), messages.collect())
+    });
+    Exchange::ranged("gradient", Layout::Mesh, 8, 32, rounds)
+}
+
 /// Memory by part and worker.
 pub(crate) fn memory() -> Stacks {
     let stack = |label: &str, values: [f64; 4], remark: &str| Stack {
@@ -126,6 +171,32 @@ fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
 }
 
 #[test]
+fn a_ring_half_way_with_the_chunks_that_came() {
+    let frame = Frame::Exchange(Box::new(ring(4)));
+    compare("exchange-ring", &frame, &view(2, None));
+    compare("exchange-ring-done", &frame, &view(6, Some((2, 1))));
+}
+
+#[test]
+fn trees_stars_and_meshes_have_arrows_of_their_own() {
+    compare(
+        "exchange-tree",
+        &Frame::Exchange(Box::new(tree())),
+        &view(2, None),
+    );
+    compare(
+        "exchange-star",
+        &Frame::Exchange(Box::new(star(4))),
+        &view(1, None),
+    );
+    compare(
+        "exchange-halving",
+        &Frame::Exchange(Box::new(halving())),
+        &view(1, None),
+    );
+}
+
+#[test]
 fn of_many_ranks_a_window_is_drawn_and_said() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 80, 24));
     let look = look(ColorDepth::None, GlyphSet::Unicode);
@@ -136,4 +207,34 @@ fn of_many_ranks_a_window_is_drawn_and_said() {
     assert!(text.contains("round 2 of 19998"), "{text}");
     assert!(text.contains("of 10000"), "{text}");
     assert!(text.contains("rank 5000"), "{text}");
+}
+
+#[test]
+fn memory_stacked_by_part_with_the_line_that_is_passed() {
+    let frame = Frame::Stacks(memory());
+    compare("stacks", &frame, &view(0, Some((1, 0))));
+}
+
+#[test]
+fn what_is_played_stops_at_the_end_and_begins_anew_from_there() {
+    let frame = Frame::Exchange(Box::new(ring(3)));
+    let mut view = FrameView::default();
+    view.beat(&frame);
+    assert_eq!(view.round, 0);
+    view.change_play(&frame);
+    for round in [1, 2, 3, 4] {
+        assert_eq!(view.play, Play::Going);
+        view.beat(&frame);
+        assert_eq!(view.round, round);
+    }
+    assert_eq!(view.play, Play::Still);
+    view.change_play(&frame);
+    assert_eq!((view.round, view.play), (0, Play::Going));
+    // A step by hand is the end of playing.
+    view.go(&frame, Way::Right);
+    assert_eq!((view.round, view.play), (1, Play::Still));
+    // Another run's exchange may be shorter.
+    view.round = 99;
+    view.go(&frame, Way::Left);
+    assert_eq!(view.round, 3);
 }

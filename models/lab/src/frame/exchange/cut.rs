@@ -27,7 +27,7 @@ impl Exchange {
     /// An exchange of `elements` numbers by messages about ranges of them: each round is a phase and its messages.
     ///
     /// Chunks are cut wherever a message begins or ends, so that every message carries whole ones. Rounds beyond the first 20,000
-    /// messages are counted, not listed; the first is always listed.
+    /// messages are counted, by what the iterator says is left, not listed; the first is always listed.
     pub fn ranged(
         what: &str,
         layout: Layout,
@@ -35,13 +35,17 @@ impl Exchange {
         elements: usize,
         rounds: impl IntoIterator<Item = (String, Vec<Ranged>)>,
     ) -> Self {
+        let mut rounds = rounds.into_iter();
         let (mut listed, mut held, mut all) = (Vec::new(), 0, 0);
-        for (phase, messages) in rounds {
+        while let Some((phase, messages)) = rounds.next() {
             all += 1;
             held += messages.len();
-            if listed.is_empty() || (held <= MOST && listed.len() + 1 == all) {
-                listed.push((phase, messages));
+            if !listed.is_empty() && held > MOST {
+                // The others are not made only to be counted: of many ranks each is long.
+                all += rounds.size_hint().0;
+                break;
             }
+            listed.push((phase, messages));
         }
         let within = |range: &Range<usize>| range.start.min(elements)..range.end.min(elements);
         let ranges = listed.iter().flat_map(|(_, messages)| messages);
