@@ -14,6 +14,9 @@ const MOST: usize = 16;
 pub fn phase(exchange: &Exchange, at: usize) -> String {
     let at = done(exchange, at);
     let all = exchange.rounds_in_all();
+    if all == 0 {
+        return "nothing is sent".to_owned();
+    }
     let Some(last) = at.checked_sub(1) else {
         return format!("before the first of {all} rounds");
     };

@@ -1,6 +1,7 @@
 //! Messages between ranks: who holds what after so many rounds, a rank a row, and arrows for what went in the last.
 
 mod cell;
+mod diagram;
 mod gutter;
 
 use std::ops::Range;
@@ -18,6 +19,7 @@ use super::view::{FrameView, Mark};
 use crate::figure::exchange::{self as figure, Stage};
 use crate::ui::theme::Look;
 use cell::Form;
+use diagram::Diagram;
 
 /// Draws an exchange where the view stands in it.
 pub(super) fn draw(
@@ -54,6 +56,26 @@ pub(super) fn draw(
     // A row of chunk numbers and two ranks come before what stands below.
     let spare = body.height.saturating_sub(legend + 5);
     let said = u16::try_from(below.len()).unwrap_or(u16::MAX).min(spare);
+    // Above the rows the ring or line itself, where the rows keep what they need.
+    let needed = u16::try_from(exchange.ranks)
+        .unwrap_or(u16::MAX)
+        .saturating_add(2);
+    let rest = body
+        .height
+        .saturating_sub(legend + said)
+        .saturating_sub(needed);
+    let diagram = Diagram::of(exchange, body).filter(|diagram| diagram.rows < rest);
+    let top = diagram.as_ref().map_or(0, |diagram| diagram.rows + 1);
+    if let Some(diagram) = diagram {
+        let round = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
+        let after = exchange.after(at, 0..exchange.chunks.len());
+        diagram.draw(&mut pen, exchange, &after, round, look);
+    }
+    let body = Rect {
+        y: body.y + top,
+        height: body.height - top,
+        ..body
+    };
     let plan = Plan::of(body, body.height - legend - said, exchange, at, mark);
     let after = exchange.after(at, plan.chunks.clone());
     let end = plan.draw(&mut pen, exchange, at, &after, mark, look);

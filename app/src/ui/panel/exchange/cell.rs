@@ -116,7 +116,7 @@ fn short(value: f32, room: u16) -> String {
 }
 
 /// A column as high as a chunk is complete.
-fn filled(exchange: &Exchange, chunk: usize, held: &Held, look: &Look) -> &'static str {
+pub(super) fn filled(exchange: &Exchange, chunk: usize, held: &Held, look: &Look) -> &'static str {
     let all = figure::versions(exchange, chunk).max(1);
     match held.from.count() {
         0 => look.glyphs.faint_point,
