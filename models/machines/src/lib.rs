@@ -5,10 +5,13 @@
 //! fit in 64 bits is an error, never a wrapped number.
 
 mod activation_memory;
+mod all_reduce;
 mod bank_conflicts;
+mod bus_bandwidth;
 mod coalescing;
 pub mod collective;
 mod divergence;
+mod double_binary_tree;
 mod doubling_time;
 mod expression;
 mod gpu_peak;
@@ -17,6 +20,7 @@ mod integer;
 mod intensity;
 pub mod kernel;
 mod launch_geometry;
+mod link_time;
 mod lowering;
 mod multiprocessor;
 pub mod network;
@@ -44,15 +48,19 @@ use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
 
 pub use activation_memory::ActivationMemory;
+pub use all_reduce::AllReduce;
 pub use bank_conflicts::BankConflicts;
+pub use bus_bandwidth::BusBandwidth;
 pub use coalescing::{Coalescing, places_named};
 pub use divergence::Divergence;
+pub use double_binary_tree::DoubleBinaryTree;
 pub use doubling_time::DoublingTime;
 pub use gpu_peak::GpuPeak;
 pub use graph::Graph;
 use graph::engine::Engine;
 pub use intensity::Intensity;
 pub use launch_geometry::LaunchGeometry;
+pub use link_time::LinkTime;
 pub use lowering::Lowering;
 pub use occupancy::Occupancy;
 pub use prefill_decode::PrefillDecode;
@@ -109,6 +117,10 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(Lowering::new()?),
         Box::new(Intensity::new()?),
         Box::new(Roofline::new()?),
+        Box::new(LinkTime::new()?),
+        Box::new(AllReduce::new()?),
+        Box::new(BusBandwidth::new()?),
+        Box::new(DoubleBinaryTree::new()?),
         Box::new(ActivationMemory::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),

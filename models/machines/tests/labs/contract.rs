@@ -140,6 +140,30 @@ const CASES: &[(&str, &[&str])] = &[
             "bytes_per_element=0",
         ],
     ),
+    ("link-time", &[]),
+    ("link-time", &["bytes=0", "latency_seconds=0"]),
+    (
+        "link-time",
+        &["bandwidth_bytes_per_second=1", "bytes=1e300"],
+    ),
+    ("all-reduce", &[]),
+    (
+        "all-reduce",
+        &["algorithm=double-tree", "ranks=1000000000000"],
+    ),
+    ("all-reduce", &["algorithm=parameter-server", "bytes=0.5"]),
+    ("all-reduce", &["ranks=33", "bytes=0", "link=10gige"]),
+    ("bus-bandwidth", &[]),
+    (
+        "bus-bandwidth",
+        &[
+            "operation=reduce",
+            "algorithm_bandwidth_bytes_per_second=1e11",
+        ],
+    ),
+    ("double-binary-tree", &["ranks=2"]),
+    ("double-binary-tree", &["ranks=9"]),
+    ("double-binary-tree", &["ranks=65536"]),
     ("activation-memory", &[]),
     (
         "activation-memory",
@@ -351,6 +375,12 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             &["within_days=54"],
             "usd_per_device_hour=2",
         ),
+        (
+            "link-time",
+            "achieved_bytes_per_second",
+            &["bytes=0"],
+            "bytes=0 latency_seconds=0",
+        ),
     ];
     for &(kind, name, met, unmet) in conditional {
         assert!(
@@ -358,7 +388,7 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "{kind} {name} with {met:?}"
         );
         assert!(
-            !reported(&case(kind, &[unmet]), name),
+            !reported(&case(kind, &unmet.split(' ').collect::<Vec<_>>()), name),
             "{kind} {name} with {unmet}"
         );
     }

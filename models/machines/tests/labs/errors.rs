@@ -1,5 +1,6 @@
 //! Bad input: every case an error that names the parameter and the way out, never a panic or a wrapped number.
 
+mod collectives;
 mod transformers;
 
 use mlsys_lab::{LabError, Settings};
