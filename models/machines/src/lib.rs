@@ -27,6 +27,7 @@ pub mod network;
 mod occupancy;
 mod pattern;
 mod picture;
+pub mod pipeline;
 mod prefill_decode;
 mod random;
 mod roofline;
@@ -63,6 +64,7 @@ pub use launch_geometry::LaunchGeometry;
 pub use link_time::LinkTime;
 pub use lowering::Lowering;
 pub use occupancy::Occupancy;
+pub use pipeline::Pipeline;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
 pub use scaling_law::ScalingLaw;
@@ -122,6 +124,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(BusBandwidth::new()?),
         Box::new(DoubleBinaryTree::new()?),
         Box::new(ActivationMemory::new()?),
+        Box::new(Pipeline::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
         Box::new(TrainingCompute::new()?),

@@ -173,6 +173,16 @@ const CASES: &[(&str, &[&str])] = &[
         "activation-memory",
         &["recompute=full", "tensor_ranks=8", "sequence_parallel=true"],
     ),
+    ("pipeline", &[]),
+    (
+        "pipeline",
+        &["schedule=interleaved-1f1b", "chunks_per_stage=3"],
+    ),
+    ("pipeline", &["schedule=zb-h1", "backward_weight_time=0"]),
+    (
+        "pipeline",
+        &["schedule=zb-h2", "stages=256", "microbatches=4096"],
+    ),
     ("transformer-params", &[]),
     ("transformer-params", &["model=gpt2"]),
     (
