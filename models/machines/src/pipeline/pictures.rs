@@ -204,9 +204,10 @@ pub fn places(unit: &str, chunks: usize, played: &Played) -> Timeline {
     for (stage, slots) in played.stages.iter().enumerate() {
         let stays = stays(slots);
         let needed = stays.iter().map(|stay| stay.place + 1).max().unwrap_or(0);
-        if timeline.lanes.len() + needed > MOST_LANES
-            || timeline.spans.len() + stays.len() > MOST_BOXES
-        {
+        // Of what does not fit the first places are shown, and the first microbatches.
+        let lanes = needed.min(MOST_LANES - timeline.lanes.len());
+        let boxes = MOST_BOXES - timeline.spans.len();
+        if lanes == 0 || boxes == 0 {
             break;
         }
         if stage == 0 {
@@ -219,10 +220,11 @@ pub fn places(unit: &str, chunks: usize, played: &Played) -> Timeline {
             });
         }
         let first = timeline.lanes.len();
-        let lanes = (1..=needed).map(|place| format!("stage {stage}, {place}"));
-        timeline.lanes.extend(lanes);
+        let names = (1..=lanes).map(|place| format!("stage {stage}, {place}"));
+        timeline.lanes.extend(names);
         let lasting = stays.iter().filter(|stay| stay.start < stay.end);
-        timeline.spans.extend(lasting.map(|stay| Span {
+        let shown = lasting.filter(|stay| stay.place < lanes).take(boxes);
+        timeline.spans.extend(shown.map(|stay| Span {
             lane: first + stay.place,
             start: stay.start,
             end: stay.end,

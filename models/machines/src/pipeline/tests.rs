@@ -265,9 +265,7 @@ fn what_cannot_be_laid_out_is_refused_with_a_reason() {
 fn every_microbatch_kept_has_a_place_of_its_own() {
     each(|_, stages, _, chunks, plan| {
         let needed: usize = (0..stages).map(|stage| plan.peak_chunks(stage)).sum();
-        if needed > pictures::MOST_LANES {
-            return;
-        }
+        let needed = needed.min(pictures::MOST_LANES);
         let timeline = pictures::places("time", chunks, &played(plan, ONES));
         assert_eq!(timeline.lanes.len(), needed);
         let peak = timeline.total.as_ref().and_then(|total| total.peak());
