@@ -255,7 +255,8 @@ pub(super) fn microbatches(setup: &Setup) -> Frame {
     counts.sort_unstable();
     counts.dedup();
     let bar = |count: usize| {
-        if count.saturating_mul(setup.stages * setup.chunks) > MOST_COMPARED {
+        let large = count.saturating_mul(setup.stages * setup.chunks) > MOST_COMPARED;
+        if large && count != setup.microbatches {
             return None;
         }
         let other = Setup {

@@ -181,7 +181,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("pipeline", &["schedule=zb-h1", "backward_weight_time=0"]),
     (
         "pipeline",
-        &["schedule=zb-h2", "stages=256", "microbatches=4096"],
+        &["schedule=zb-h2", "stages=256", "microbatches=2048"],
     ),
     ("transformer-params", &[]),
     ("transformer-params", &["model=gpt2"]),

@@ -31,7 +31,8 @@ pub(in crate::pipeline) fn schedules(setup: &Setup) -> Frame {
             (false, _) => 1,
         };
         let places = setup.stages * chunks;
-        if places.saturating_mul(setup.microbatches) > MOST_COMPARED {
+        let large = places.saturating_mul(setup.microbatches) > MOST_COMPARED;
+        if large && setup.schedule != schedule {
             return None;
         }
         let outcome = Setup {
