@@ -8,6 +8,7 @@ mod activation_memory;
 mod all_reduce;
 mod bank_conflicts;
 mod bus_bandwidth;
+mod checkpoint_interval;
 mod coalescing;
 pub mod collective;
 mod divergence;
@@ -31,10 +32,12 @@ pub mod pipeline;
 mod prefill_decode;
 mod random;
 mod roofline;
+mod scaling;
 mod scaling_law;
 pub mod slices;
 mod sm_limits;
 mod steps;
+mod supercomputer;
 mod tensor_core;
 mod tensor_parallel;
 mod thread_index;
@@ -52,6 +55,7 @@ pub use activation_memory::ActivationMemory;
 pub use all_reduce::AllReduce;
 pub use bank_conflicts::BankConflicts;
 pub use bus_bandwidth::BusBandwidth;
+pub use checkpoint_interval::CheckpointInterval;
 pub use coalescing::{Coalescing, places_named};
 pub use divergence::Divergence;
 pub use double_binary_tree::DoubleBinaryTree;
@@ -67,8 +71,10 @@ pub use occupancy::Occupancy;
 pub use pipeline::Pipeline;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
+pub use scaling::Scaling;
 pub use scaling_law::ScalingLaw;
 pub use sm_limits::SmLimits;
+pub use supercomputer::Supercomputer;
 pub use tensor_core::TensorCore;
 pub use tensor_parallel::TensorParallel;
 pub use thread_index::ThreadIndex;
@@ -131,6 +137,9 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(ScalingLaw::new()?),
         Box::new(DoublingTime::new()?),
         Box::new(TensorParallel::new()?),
+        Box::new(Supercomputer::new()?),
+        Box::new(Scaling::new()?),
+        Box::new(CheckpointInterval::new()?),
         Box::new(PrefillDecode::new()?),
     ])
 }

@@ -210,6 +210,30 @@ const CASES: &[(&str, &[&str])] = &[
         "scaling-law",
         &["parameters=1", "tokens=1", "flops=1e30", "token_exponent=1"],
     ),
+    ("supercomputer", &[]),
+    ("supercomputer", &["system=summit"]),
+    ("supercomputer", &["system=fugaku", "cpus=159976"]),
+    ("scaling", &[]),
+    ("scaling", &["processors=9600", "measured_speedup=7205"]),
+    (
+        "scaling",
+        &[
+            "baseline_processors=8",
+            "baseline_seconds=1.42",
+            "seconds=1.1",
+        ],
+    ),
+    // Faster than as many times as there are processors, and not parallel at all.
+    (
+        "scaling",
+        &["processors=4", "measured_speedup=5", "parallel_fraction=0"],
+    ),
+    ("scaling", &["processors=1", "parallel_fraction=1"]),
+    ("checkpoint-interval", &[]),
+    (
+        "checkpoint-interval",
+        &["devices=1000000", "checkpoint_seconds=3600"],
+    ),
 ];
 
 fn case(kind: &str, set: &[&str]) -> RunData {
@@ -390,6 +414,40 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "achieved_bytes_per_second",
             &["bytes=0"],
             "bytes=0 latency_seconds=0",
+        ),
+        ("supercomputer", "cpu_cores", &[], "system=summit"),
+        ("supercomputer", "total_cores", &[], "system=summit"),
+        ("supercomputer", "linpack_efficiency", &[], "system=summit"),
+        (
+            "supercomputer",
+            "node_flops_per_second",
+            &["system=summit"],
+            "system=lumi",
+        ),
+        (
+            "supercomputer",
+            "accelerator_flops_per_second",
+            &["system=summit"],
+            "system=lumi",
+        ),
+        ("scaling", "amdahl_limit", &[], "parallel_fraction=1"),
+        (
+            "scaling",
+            "measured_speedup",
+            &["measured_speedup=2"],
+            "seconds=2",
+        ),
+        (
+            "scaling",
+            "measured_efficiency",
+            &["throughput=2", "baseline_throughput=1"],
+            "throughput=2",
+        ),
+        (
+            "scaling",
+            "karp_flatt_serial_fraction",
+            &["measured_speedup=2"],
+            "processors=1",
         ),
     ];
     for &(kind, name, met, unmet) in conditional {
