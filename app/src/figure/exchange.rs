@@ -152,15 +152,13 @@ pub fn cells(
     }
 }
 
-/// Where an exchange stands, as files have it that show one picture: what is held, as cells.
-pub fn picture(exchange: &Exchange, at: usize) -> Cells {
+/// What is held where an exchange stands, as cells.
+fn picture(exchange: &Exchange, at: usize) -> Cells {
     /// Ranks and chunks of one picture.
     const MOST: usize = 32;
     let chunks = 0..exchange.chunks.len().min(MOST);
     let after = exchange.after(at, chunks.clone());
-    let mut cells = cells(exchange, &after, 0..exchange.ranks.min(MOST), chunks);
-    cells.note = line(exchange, at, &super::glyphs());
-    cells
+    cells(exchange, &after, 0..exchange.ranks.min(MOST), chunks)
 }
 
 /// The exchange before the first round and after each, for paper: as many as there is patience for.

@@ -48,6 +48,8 @@ pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
+#[cfg(test)]
+pub use view::Tint;
 pub use view::{Extent, FrameView, Smoothing, View, Way, Window};
 pub use words::words;
 
@@ -223,7 +225,7 @@ fn draw_frame(
             graph::draw(area, buf, graph, &view.graph, look);
         }
         Frame::Timeline(timeline) => {
-            timeline::draw(area, buf, timeline, view.stretch, along, look);
+            timeline::draw(area, buf, timeline, (view.stretch, view.tint), along, look);
         }
         Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
         Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),

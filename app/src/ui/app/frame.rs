@@ -116,6 +116,11 @@ impl App {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(_) | Frame::Timeline(_)))
     }
 
+    /// Whether the chosen picture is a timeline.
+    pub(super) fn has_timeline(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Timeline(_)))
+    }
+
     /// Whether the chosen picture is an exchange of messages.
     pub(super) fn has_messages(&self) -> bool {
         self.is_chosen(|frame| matches!(frame, Frame::Exchange(_)))
@@ -256,8 +261,16 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
         | Inspect::Earlier
         | Inspect::Later
         | Inspect::Fit => look_at(slot, index, |frame, view| view.inspect(frame, inspect)),
+        Inspect::Smooth if is_timeline(slot, index) => {
+            look_at(slot, index, |frame, view| view.inspect(frame, inspect))
+        }
         Inspect::LogAxis | Inspect::Smooth => false,
     }
+}
+
+/// Whether a panel shows a timeline.
+fn is_timeline(slot: &Slot, index: usize) -> bool {
+    matches!(slot.frame(index), Some(Frame::Timeline(_)))
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.

@@ -339,9 +339,9 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('m')],
         &[Picture],
         "smooth",
-        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind",
+        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind; in a timeline colour by label, such as the microbatch, or by kind",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Smooth]),
     row(
         Command::EarlierRuns,
         &[Key::Char('o')],

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::legend::{self, Item};
 use super::pen::{self, Pen};
-use super::view::Stretch;
+use super::view::{Stretch, Tint};
 use crate::figure::axis::Axis;
 use crate::figure::{outline, quantity};
 use crate::ui::theme::Look;
@@ -35,7 +35,7 @@ pub(super) fn draw(
     area: Rect,
     buf: &mut Buffer,
     timeline: &Timeline,
-    window: Stretch,
+    (window, tint): (Stretch, Tint),
     marked: Option<usize>,
     look: &Look,
 ) {
@@ -43,7 +43,7 @@ pub(super) fn draw(
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "nothing happens", look.theme.dim);
         return;
     };
-    let items = classes(timeline, look);
+    let items = classes(timeline, tint, look);
     let parts = parts(area, timeline, &items);
     let axis = Axis::exactly(low, high);
     let first = first_lane(timeline, marked, parts.lanes.height / parts.pitch);
@@ -57,7 +57,12 @@ pub(super) fn draw(
         }
     }
     draw_names(&parts, buf, timeline, first, marked, look);
-    draw_spans(&parts, buf, timeline, &axis, first, marked, look);
+    let shown = Shown {
+        first,
+        marked,
+        tint,
+    };
+    draw_spans(&parts, buf, timeline, &axis, &shown, look);
     legend::draw(parts.legend, buf, &items, look);
 }
 
@@ -67,10 +72,33 @@ fn class(place: usize, look: &Look) -> (Style, &'static str) {
     (styles[place % styles.len()], fills[place % fills.len()])
 }
 
-fn classes(timeline: &Timeline, look: &Look) -> Vec<Item> {
+/// The style of all bars of one label: of neighbouring numbers it differs.
+fn by_label(label: &str, look: &Look) -> Style {
+    let styles = &look.theme.curves;
+    let digits: String = label.chars().filter(char::is_ascii_digit).collect();
+    let place = match digits.parse::<usize>() {
+        Ok(number) => number,
+        Err(_) if label.is_empty() => return look.theme.dim,
+        Err(_) => label.bytes().map(usize::from).sum(),
+    };
+    styles[place % styles.len()]
+}
+
+/// What of the bars is in sight, and what they tell.
+struct Shown {
+    first: usize,
+    marked: Option<usize>,
+    tint: Tint,
+}
+
+fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item> {
     let names = timeline.classes.iter().enumerate();
     let item = |(place, name): (usize, &String)| {
         let (style, fill) = class(place, look);
+        let style = match tint {
+            Tint::Class => style,
+            Tint::Label => look.theme.text,
+        };
         Item {
             mark: fill.repeat(2),
             style,
@@ -347,8 +375,11 @@ fn draw_spans(
     buf: &mut Buffer,
     timeline: &Timeline,
     axis: &Axis,
-    first: usize,
-    marked: Option<usize>,
+    &Shown {
+        first,
+        marked,
+        tint,
+    }: &Shown,
     look: &Look,
 ) {
     let area = parts.lanes;
@@ -370,6 +401,10 @@ fn draw_spans(
         };
         let y = area.y + row;
         let (style, fill) = class(span.class, look);
+        let style = match tint {
+            Tint::Class => style,
+            Tint::Label => by_label(&span.label, look),
+        };
         pen.run(from, y, to - from, fill, style);
         let chosen = marked == Some(index);
         let label = pen::width(&span.label);

@@ -7,7 +7,7 @@ mod timeline;
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use frame::{FrameView, Mark, Way};
-pub use timeline::Stretch;
+pub use timeline::{Stretch, Tint};
 
 pub use crate::figure::Smoothing;
 

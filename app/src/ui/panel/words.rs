@@ -167,7 +167,10 @@ fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
 
 pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     match frame {
-        Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
+        Frame::HeatMap(map) if matrix::is_matrix(map) => match matrix::unit(map) {
+            Some(unit) => traffic_words(map, unit, glyphs),
+            None => matrix_words(map),
+        },
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
         Frame::Stacks(stacks) => outline::stacks(stacks, glyphs).join("\n"),
@@ -259,6 +262,29 @@ fn matrix_words(map: &HeatMap) -> String {
     }
     said.push('.');
     said
+}
+
+/// What each pair amounts to, the largest first: of who sends how many bytes to whom, say.
+fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
+    let mut pairs: Vec<(f64, &str, &str)> = Vec::new();
+    for (row, from) in map.row_labels.iter().enumerate() {
+        for (column, to) in map.column_labels.iter().enumerate() {
+            let value = matrix::value(map, row, column).map(f64::from);
+            let value = value.filter(|value| value.is_finite() && *value != 0.0);
+            pairs.extend(value.map(|value| (value, from.as_str(), to.as_str())));
+        }
+    }
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let amount = |value: f64| quantity(value, Some(unit), glyphs);
+    let all: f64 = pairs.iter().map(|pair| pair.0).sum();
+    let told = pairs.iter().take(READ_ROWS);
+    let told = told.map(|(value, from, to)| format!("{from}, {to}: {}", amount(*value)));
+    let told = told.collect::<Vec<_>>().join("; ");
+    let said = format!("{}, {} in all. {told}", map.legend, amount(all));
+    match pairs.len().saturating_sub(READ_ROWS) {
+        0 => format!("{said}."),
+        more => format!("{said}; and {more} more."),
+    }
 }
 
 fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {

@@ -1,7 +1,7 @@
 //! Messages between ranks and stacked lengths, with their styles, compared with files beside this one.
 
 use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Layout, Message, Ranged, Round};
-use mlsys_lab::frame::{Exchange, Frame, Limit, Stack, Stacks};
+use mlsys_lab::frame::{Exchange, Frame, HeatMap, Limit, Span, Stack, Stacks, Timeline};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -10,6 +10,7 @@ use super::super::{Focus, draw_frame};
 use super::look;
 use super::structures::compare;
 use crate::figure::kernel::Play;
+use crate::ui::command::Inspect;
 use crate::ui::glyphs::GlyphSet;
 use crate::ui::snapshot::rows;
 use crate::ui::theme::ColorDepth;
@@ -162,6 +163,56 @@ pub(crate) fn memory() -> Stacks {
     }
 }
 
+/// Four stages, so many microbatches forward, then all back: a box each, with its number.
+pub(crate) fn pipeline(microbatches: usize) -> Timeline {
+    let stages = 4;
+    let span = |stage: usize, start: usize, class: usize, number: usize| Span {
+        lane: stage,
+        start: start as f64,
+        end: (start + 1 + class) as f64,
+        class,
+        label: (number + 1).to_string(),
+        ..Span::default()
+    };
+    let forward = stages + microbatches - 1;
+    let spans = (0..stages).flat_map(|stage| {
+        (0..microbatches).flat_map(move |number| {
+            let back = forward + 2 * (stages - 1 - stage + number);
+            [
+                span(stage, stage + number, 0, number),
+                span(stage, back, 1, number),
+            ]
+        })
+    });
+    Timeline {
+        unit: "ticks".to_owned(),
+        lanes: (0..stages).map(|stage| format!("stage {stage}")).collect(),
+        classes: ["forward", "backward"].map(str::to_owned).to_vec(),
+        spans: spans.collect(),
+        ..Timeline::default()
+    }
+}
+
+/// Who sends how many bytes to whom round a ring.
+fn traffic() -> HeatMap {
+    let names = |ranks: usize| (0..ranks).map(|rank| format!("worker {rank}")).collect();
+    let sends = |cell: usize| (cell / 4 + 1) % 4 == cell % 4;
+    let bytes = |cell: usize| if sends(cell) { 1_256_832.0 } else { 0.0 };
+    HeatMap {
+        columns: 4,
+        rows: 4,
+        cells: (0..16).map(bytes).collect(),
+        low: 0.0,
+        high: 1_256_832.0,
+        x: (0.0, 4.0),
+        y: (0.0, 4.0),
+        column_labels: names(4),
+        row_labels: names(4),
+        points: Vec::new(),
+        legend: "bytes from the row to the column".to_owned(),
+    }
+}
+
 fn view(round: usize, mark: Option<(usize, usize)>) -> FrameView {
     FrameView {
         round,
@@ -237,4 +288,23 @@ fn what_is_played_stops_at_the_end_and_begins_anew_from_there() {
     view.round = 99;
     view.go(&frame, Way::Left);
     assert_eq!(view.round, 3);
+}
+
+#[test]
+fn boxes_of_a_pipeline_bear_their_microbatch_and_are_coloured_by_it_if_asked() {
+    let frame = Frame::Timeline(pipeline(8));
+    compare("pipeline", &frame, &FrameView::default());
+    let mut view = FrameView::default();
+    view.inspect(&frame, Inspect::Smooth);
+    view.inspect(&frame, Inspect::Closer);
+    compare("pipeline-by-label", &frame, &view);
+}
+
+#[test]
+fn traffic_has_its_bytes_with_a_prefix() {
+    compare(
+        "traffic",
+        &Frame::HeatMap(traffic()),
+        &view(0, Some((1, 2))),
+    );
 }

@@ -3,7 +3,7 @@
 use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
 use super::rounds;
-use super::timeline::{self, Stretch};
+use super::timeline::{self, Stretch, Tint};
 use crate::figure::graph::{self, Closer, Sight};
 use crate::figure::kernel::Play;
 use crate::ui::command::Inspect;
@@ -24,6 +24,8 @@ pub struct FrameView {
     pub graph: Sight,
     /// The part of a timeline that is shown.
     pub stretch: Stretch,
+    /// What the colours of a timeline tell.
+    pub tint: Tint,
     /// How many rounds of an exchange have been done.
     pub round: usize,
     /// Whether the steps of a picture follow each other by themselves.
@@ -200,6 +202,7 @@ impl FrameView {
         match frame {
             Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
             Frame::Exchange(exchange) => rounds::inspect(self, exchange, inspect),
+            Frame::Timeline(_) if inspect == Inspect::Smooth => self.tint = self.tint.next(),
             Frame::Timeline(timeline) => {
                 let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
                 let about = marked.map(|span| f64::midpoint(span.start, span.end));
