@@ -96,7 +96,7 @@ pub(super) fn draw(
 /// Where one stands, and a dot a round.
 fn head(area: Rect, pen: &mut Pen<'_>, exchange: &Exchange, at: usize, look: &Look) {
     let said = figure::phase(exchange, at);
-    let end = pen.text(area.x, area.y, &said, look.theme.accent);
+    let mut end = pen.text(area.x, area.y, &said, look.theme.accent);
     let rounds = exchange.rounds.len();
     let room = usize::from(area.right().saturating_sub(end + 2));
     if rounds > 0 && rounds <= room {
@@ -106,7 +106,11 @@ fn head(area: Rect, pen: &mut Pen<'_>, exchange: &Exchange, at: usize, look: &Lo
                 false => look.glyphs.faint_point,
             })
             .collect();
-        pen.text(end + 2, area.y, &dots, look.theme.accent);
+        end = pen.text(end + 2, area.y, &dots, look.theme.accent);
+    }
+    let what = pen::width(&exchange.what);
+    if what > 0 && end.saturating_add(2 + what) <= area.right() {
+        pen.ending(area.right(), area.y, &exchange.what, look.theme.dim);
     }
 }
 
