@@ -14,7 +14,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use bench::{Bench, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain};
+pub use bench::{
+    Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain,
+};
 pub use course::{Ci, CohortOf, Course, PackCourse};
 pub use lab::{AboutLabs, Lab};
 pub use lesson::{CheckLessons, Lesson, RunLessons};
