@@ -60,6 +60,7 @@ impl Lab for AllReduce {
         let bus = algorithm * sum.bus_factor();
         finite(run, "bus_bandwidth_bytes_per_second", bus, told)?;
         picture::offer(run, "time", || sum.time());
+        picture::offer(run, "rounds", || sum.rounds());
         picture::offer(run, "algorithms", || sum.beside());
         picture::offer(run, "counted", || sum.counted());
         picture::offer(run, "steps", || sum.steps());

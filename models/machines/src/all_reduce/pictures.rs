@@ -13,6 +13,9 @@ use crate::steps::Steps;
 /// Walking more messages than this takes longer than a knob may.
 const MOST_MESSAGES: u64 = 1 << 20;
 
+/// More ranks than this nobody can tell apart.
+const MOST_DRAWN: usize = 64;
+
 /// A short name for a picture.
 fn short(algorithm: Algorithm) -> &'static str {
     match algorithm {
@@ -106,26 +109,54 @@ impl Sum {
         let row = |(algorithm, cost): &(Algorithm, super::Cost)| {
             [
                 Value::from(algorithm.name()),
+                cost.seconds().into(),
                 (cost.closed.steps as f64).into(),
                 cost.closed.serial_bytes.into(),
                 (cost.closed.fan_in as f64).into(),
                 cost.latency.into(),
                 cost.bandwidth.into(),
-                cost.seconds().into(),
             ]
         };
         picture::table(
             [
                 "algorithm",
+                "seconds",
                 "steps",
-                "serial bytes",
+                "bytes",
                 "fan-in",
                 "latency, s",
-                "bandwidth, s",
-                "seconds",
+                "bytes, s",
             ],
             all.iter().map(row).collect(),
         )
+    }
+
+    /// The messages of the plan round by round, an element a byte. Each rank's numbers are told apart by their last
+    /// digit, each chunk's by the ones before, so that sums can be checked by head.
+    pub(super) fn rounds(&self) -> Frame {
+        if self.ranks > MOST_DRAWN || !(1.0..=2_f64.powi(53)).contains(&self.bytes) {
+            return Frame::Text(format!(
+                "Messages are drawn for buffers of 1 byte and more on up to {MOST_DRAWN} ranks; \
+                 turn 'ranks' to 8 to see them move."
+            ));
+        }
+        let plan = match Plan::all_reduce(self.algorithm, self.ranks, self.bytes as usize) {
+            Ok(plan) => plan,
+            Err(error) => return Frame::Text(error.to_string()),
+        };
+        let mut drawn = plan.exchange("buffer", self.algorithm.layout(), 1);
+        let numbers = |rank: usize| {
+            let chunks = 0..drawn.chunks.len();
+            chunks.map(move |chunk| (10 * chunk + rank % 10 + 1) as f32)
+        };
+        drawn.samples = (0..plan.endpoints()).flat_map(numbers).collect();
+        drawn.sampled = 1;
+        drawn.note = format!(
+            "{} rounds; in the end every rank holds the sum of all {}.",
+            plan.rounds(),
+            self.ranks
+        );
+        Frame::Exchange(Box::new(drawn))
     }
 
     /// The formula beside what a walk over all messages of the plan counts, an element a byte.
