@@ -167,11 +167,11 @@ impl Measured {
             };
             picture::bar(
                 format!("{} ranks", number(*ranks)),
-                factor * self.bandwidth,
+                1e-9 * factor * self.bandwidth,
                 format!("x {}{this}", number(significant(factor, 4))),
             )
         };
-        picture::bars("bytes/s on the wire", all.iter().map(bar).collect())
+        picture::bars("GB/s", all.iter().map(bar).collect())
     }
 
     /// The same algorithm bandwidth of other collectives.

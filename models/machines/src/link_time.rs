@@ -123,12 +123,15 @@ impl Message {
         self.network.seconds(1.0, self.bytes)
     }
 
-    /// Time against size for this link and all tabled ones, with the size at which each reaches half of its bandwidth.
+    /// Time against size for this link and all whose latency is tabled, with the size at which each reaches half of its bandwidth.
     fn time(&self) -> Frame {
         let tables = Tables::builtin();
         let tabled = tables.names("link").into_iter();
+        // A link without a latency in the tables would be a straight line below all others, as if its messages began at
+        // once.
         let mut networks: Vec<(String, Network)> = tabled
             .filter_map(|name| Some((name.to_owned(), Network::link(name)?)))
+            .filter(|(name, network)| network.latency() > 0.0 || *name == self.link)
             .collect();
         let own = networks
             .iter()
@@ -140,7 +143,7 @@ impl Message {
         // The own one first: it has the first colour, and the others are there to compare with.
         networks.swap(0, own);
         networks[1..].sort_by(|(_, a), (_, b)| a.bandwidth().total_cmp(&b.bandwidth()));
-        let sizes: Vec<f64> = (0..=80)
+        let sizes: Vec<f64> = (0..=72)
             .map(|tenth| 10_f64.powf(1.0 + f64::from(tenth) / 8.0))
             .collect();
         let line = |(name, network): &(String, Network)| ScatterLine {
@@ -249,7 +252,7 @@ impl Message {
                 format!("{} s{remark}", number(significant(seconds, 4))),
             )
         };
-        picture::bars("% of bandwidth", all.iter().map(bar).collect())
+        picture::bars("%", all.iter().map(bar).collect())
     }
 
     fn steps(&self) -> Frame {

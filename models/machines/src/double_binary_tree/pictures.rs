@@ -249,7 +249,11 @@ fn plant(graph: &mut Graph, tree: &Tree, elsewhere: &[Role], name: &str) {
         };
         graph.nodes.push(Node {
             label: format!("rank {rank}"),
-            operation: format!("{name} tree"),
+            // Only the root says which tree it is, so that the others are small enough for both trees to be seen at once.
+            operation: match role {
+                Role::Root => format!("{name} tree"),
+                Role::Leaf | Role::Inner => String::new(),
+            },
             kind: match role {
                 Role::Leaf => NodeKind::Input,
                 Role::Inner => NodeKind::Operation,
