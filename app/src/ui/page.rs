@@ -15,6 +15,7 @@ use super::message::Effect;
 use super::slot::Slot;
 use crate::figure::kernel::Play;
 use crate::glossary::Glossary;
+use crate::settings;
 
 /// A lesson on the screen.
 pub struct Page {
@@ -135,6 +136,16 @@ pub enum CheckState {
 }
 
 impl Page {
+    /// The same with these processes for the workers of its labs that split their work.
+    pub fn with_workers(mut self, urls: Option<&str>) -> Self {
+        for slot in &mut self.slots {
+            if settings::takes_workers(slot.schema) {
+                settings::set_workers(&mut slot.settings, urls);
+            }
+        }
+        self
+    }
+
     /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);

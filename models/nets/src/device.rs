@@ -13,6 +13,7 @@ pub(crate) mod memory;
 pub(crate) mod meter;
 mod multiply;
 mod wgpu;
+pub mod workers;
 
 use std::thread;
 

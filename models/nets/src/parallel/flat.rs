@@ -8,6 +8,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, TensorData};
 
 use super::wire::Trouble;
+use crate::device::workers;
 
 /// The parameters of a module in their order: where each lies in the row.
 pub(crate) fn ranges<M: Module>(module: &M) -> Vec<Range<usize>> {
@@ -106,14 +107,14 @@ pub(crate) fn numbers<const D: usize>(
     tensor: Tensor<D>,
     count: usize,
 ) -> Result<Vec<f32>, Trouble> {
-    let failed = |what| Trouble::Failed(format!("read {what} from its device"));
-    let read = tensor.into_data().convert::<f32>().into_vec::<f32>();
-    let read = read.map_err(|error| failed(format!("what is no row of numbers ({error:?})")))?;
+    let read = workers::read(tensor).map_err(Trouble::Failed)?;
     if read.len() == count {
         Ok(read)
     } else {
         let len = read.len();
-        Err(failed(format!("{len} numbers where {count} belong")))
+        Err(Trouble::Failed(format!(
+            "read {len} numbers from its device where {count} belong"
+        )))
     }
 }
 
