@@ -20,6 +20,7 @@ pub mod peak;
 pub mod products;
 mod random;
 mod roof;
+pub mod tensor_parallel;
 mod timing;
 pub mod train;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),
+        Box::new(tensor_parallel::TrainTensorParallel::new()?),
     ])
 }
 

@@ -17,7 +17,7 @@ pub(crate) const ROTARY_BASE: f64 = 10_000.0;
 
 /// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
 /// device.
-const FORBIDDEN: f64 = -1e9;
+pub(crate) const FORBIDDEN: f64 = -1e9;
 
 /// The sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Eq)]
