@@ -25,6 +25,7 @@ fn read() -> Result<Registry, SchemaError> {
             classifier: Some(Box::new(mlsys_nets::train::Reader::default())),
             launcher: Some(Box::new(mlsys_nets::device::kernel::Devices)),
         },
+        Box::new(mlsys_nets::device::lowering::Compilers),
     )?);
     Ok(Registry::new(labs))
 }

@@ -68,7 +68,7 @@ pub struct DeviceNeed {
     /// The parameter.
     pub param: String,
     /// Its value without a device.
-    pub unless: String,
+    pub unless: Value,
 }
 
 /// A typed input of a lab.
@@ -291,8 +291,8 @@ impl Schema {
     /// Whether a run with these parameters takes place on a device that somebody chooses: that of every live lab does.
     pub fn uses_device(&self, params: &Params) -> bool {
         let needs = |need: &DeviceNeed| {
-            let value = params.get(&need.param).and_then(Value::as_str);
-            value.is_some_and(|value| value != need.unless)
+            let value = params.get(&need.param);
+            value.is_some_and(|value| *value != need.unless)
         };
         self.is_live() || self.device.as_ref().is_some_and(needs)
     }

@@ -22,7 +22,7 @@ mod intensity;
 pub mod kernel;
 mod launch_geometry;
 mod link_time;
-mod lowering;
+pub mod lowering;
 mod multiprocessor;
 pub mod network;
 mod occupancy;
@@ -89,25 +89,31 @@ pub use window_sum::WindowSum;
 /// # Errors
 /// A schema that does not read, which is a mistake in this crate and caught by its tests.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
-    all(Graph::new()?, kernel::KernelLab::new()?)
+    all(Graph::new()?, kernel::KernelLab::new()?, Lowering::new()?)
 }
 
-/// The same, with another engine that differentiates beside the lab `graph`, and with what the lab `kernel` is given
-/// besides its interpreter.
+/// The same, with another engine that differentiates beside the lab `graph`, with what the lab `kernel` is given besides
+/// its interpreter, and with compilers and devices for the lab `lowering`.
 ///
 /// # Errors
 /// As for [`labs`].
 pub fn labs_beside(
     engine: Box<dyn Engine>,
     beside: kernel::Beside,
+    toolchain: Box<dyn lowering::Toolchain>,
 ) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     all(
         Graph::new()?.beside(engine),
         kernel::KernelLab::new()?.beside(beside),
+        Lowering::new()?.beside(toolchain),
     )
 }
 
-fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
+fn all(
+    graph: Graph,
+    kernel: kernel::KernelLab,
+    lowering: Lowering,
+) -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(graph),
         Box::new(GpuPeak::new()?),
@@ -122,7 +128,7 @@ fn all(graph: Graph, kernel: kernel::KernelLab) -> Result<Vec<Box<dyn Lab>>, Sch
         Box::new(Waves::new()?),
         Box::new(kernel),
         Box::new(TensorCore::new()?),
-        Box::new(Lowering::new()?),
+        Box::new(lowering),
         Box::new(Intensity::new()?),
         Box::new(Roofline::new()?),
         Box::new(LinkTime::new()?),

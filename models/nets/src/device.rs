@@ -9,6 +9,7 @@ mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
 pub mod kernel;
+pub mod lowering;
 pub(crate) mod memory;
 pub(crate) mod meter;
 mod multiply;
