@@ -15,6 +15,7 @@ mod divergence;
 mod double_binary_tree;
 mod doubling_time;
 mod expression;
+pub mod formats;
 mod gpu_peak;
 pub mod graph;
 mod integer;
