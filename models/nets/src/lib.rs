@@ -10,6 +10,7 @@ pub mod data;
 pub mod device;
 mod divergence;
 pub mod expression;
+pub mod mixed;
 pub mod nets;
 #[expect(
     dead_code,
@@ -37,6 +38,7 @@ pub const BURN: &str = "0.22.1";
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(train::Train::new()?),
+        Box::new(mixed::MixedPrecision::new()?),
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),
