@@ -8,7 +8,7 @@ mod work;
 use mlsys_lab::device::Backend;
 use mlsys_lab::report::Report;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use crate::picture;
 use forms::{BLOCKS, Form};
@@ -146,11 +146,15 @@ impl Lab for Lowering {
             pictures::bridge(asked.languages, asked.architectures)
         });
         picture::offer(run, "compilers", || pictures::compilers(&made, &compiled));
-        if let Some(work) = &asked.work {
-            let ran = self.carry_out(run, work);
-            let device = run.device;
-            picture::offer(run, "run", || pictures::ran(work, &ran, device));
-        }
+        let ran = asked
+            .work
+            .as_ref()
+            .map(|work| (work, self.carry_out(run, work)));
+        let device = run.device;
+        picture::offer(run, "run", || match &ran {
+            Some((work, ran)) => pictures::ran(work, ran, device),
+            None => Frame::Text("Nothing was run: run is off.".to_owned()),
+        });
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ pub(super) const ALL: [(&str, Draw); 3] = [
 ];
 
 /// Columns of the number line.
-const WIDE: usize = 65;
+const WIDE: usize = 45;
 
 /// Numbers of the format on each side of the one in the middle.
 const AROUND: usize = 2;
@@ -174,6 +174,7 @@ fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
     for tick in ticks {
         let text = number(f64::from(*tick));
         let begin = column(*tick).saturating_sub(text.len() / 2);
+        let begin = begin.min(WIDE.saturating_sub(text.len()));
         if row.is_empty() || begin > row.len() {
             row.push_str(&" ".repeat(begin - row.len()));
             row.push_str(&text);
@@ -197,7 +198,7 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
     let edges: Vec<f64> = (first..=end).map(|edge| edge as f64).collect();
     let limits = [
         (format.smallest(), "smallest"),
-        (format.smallest_normal(), "fewer bits below"),
+        (format.smallest_normal(), "normal"),
         (f64::from(format.largest()), "largest"),
     ];
     let levels = limits.into_iter().map(|(at, label)| Level {
@@ -206,7 +207,7 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
     });
     Frame::Histogram(Histogram {
         quantity: format!(
-            "log2 of |gradient|, loss scale {}",
+            "log2 |gradient|, scale {}",
             number(f64::from(of.knobs.numbers.loss_scale))
         ),
         unit: String::new(),
@@ -283,9 +284,9 @@ mod tests {
         let page = line("Weight 7, of layer 1", arrow, 1.0, &numbers(Master::None));
         let rows: Vec<&str> = page.lines().collect();
         // Below 1 the numbers lie half as far apart.
-        assert_eq!(rows[2].find("o-->"), Some(21), "{page}");
+        assert_eq!(rows[2].find("o->"), Some(15), "{page}");
         assert_eq!(rows[3].matches('|').count(), 5);
-        assert_eq!(&rows[3][21..22], "|");
+        assert_eq!(&rows[3][15..16], "|");
         assert!(page.contains("0.0078125: the update is 0.128"), "{page}");
         assert!(page.ends_with("the update is lost."), "{page}");
     }
