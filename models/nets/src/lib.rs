@@ -18,6 +18,7 @@ pub mod nets;
 )]
 pub(crate) mod parallel;
 pub mod peak;
+pub mod pipeline_parallel;
 pub mod products;
 mod random;
 mod roof;
@@ -42,6 +43,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),
+        Box::new(pipeline_parallel::TrainPipelineParallel::new()?),
         Box::new(tensor_parallel::TrainTensorParallel::new()?),
     ])
 }
