@@ -3,7 +3,7 @@
 use mlsys_lab::frame::{Timeline, Total};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use super::legend::{self, Item};
 use super::pen::{self, Pen};
@@ -11,6 +11,9 @@ use super::view::{Stretch, Tint};
 use crate::figure::axis::Axis;
 use crate::figure::{outline, quantity};
 use crate::ui::theme::Look;
+
+/// Labels up to here are numbers of microbatches, or as short as these.
+const SHORT: u16 = 3;
 
 /// Where the parts are.
 struct Parts {
@@ -70,6 +73,14 @@ pub(super) fn draw(
 fn class(place: usize, look: &Look) -> (Style, &'static str) {
     let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
     (styles[place % styles.len()], fills[place % fills.len()])
+}
+
+/// Letters on a bar, which stays a bar behind them; without colour they stand in a gap of it.
+fn on_bar(style: Style) -> Style {
+    match style.fg {
+        Some(_) => style.add_modifier(Modifier::REVERSED),
+        None => style,
+    }
 }
 
 /// The style of all bars of one label: of neighbouring numbers it differs.
@@ -413,12 +424,16 @@ fn draw_spans(
             pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
         }
         if label > 0 && label <= to - from {
-            let style = if chosen { look.theme.selection } else { style };
-            if wide <= to - from {
+            let style = if chosen {
+                look.theme.selection
+            } else {
+                on_bar(style)
+            };
+            if label > SHORT && wide <= to - from {
                 let text = format!(" {} ", span.label);
                 labels.push((y, from + (to - from - wide) / 2, wide, text, style));
             } else {
-                // At the beginning, where it also parts the bar from an equal one before it.
+                // A number stands at the beginning, where it parts the bar from an equal one before it.
                 labels.push((y, from, label, span.label.clone(), style));
             }
         }
