@@ -269,19 +269,20 @@ impl Plan {
                 let Some(held) = after.held(rank, chunk) else {
                     continue;
                 };
-                let marked = mark.is_some_and(|mark| (mark.row, mark.column) == (rank, chunk));
+                let marked = mark.filter(|mark| (mark.row, mark.column) == (rank, chunk));
+                let over = marked.map(|_| look.theme.selection);
                 let x = self.x(chunk);
                 if held.arrived != Arrived::Nothing {
                     pen.glyph(x, y, look.glyphs.arrival, look.theme.accent);
                 }
                 self.form
-                    .draw(pen, (x + 1, y), exchange, chunk, held, marked, look);
+                    .draw(pen, (x + 1, y), exchange, chunk, held, over, look);
             }
             if let Some(round) = round.filter(|_| self.gutter == 0) {
                 self.told(pen, exchange, round, rank, look);
             }
         }
-        self.left_out(pen, exchange, after.is_followed(), look)
+        self.left_out(pen, exchange, after, look)
     }
 
     fn numbers(&self, pen: &mut Pen<'_>, exchange: &Exchange, look: &Look) {
@@ -325,7 +326,7 @@ impl Plan {
     }
 
     /// Says which ranks and chunks are in sight where not all are; returns the first row below.
-    fn left_out(&self, pen: &mut Pen<'_>, exchange: &Exchange, followed: bool, look: &Look) -> u16 {
+    fn left_out(&self, pen: &mut Pen<'_>, exchange: &Exchange, after: &After, look: &Look) -> u16 {
         let mut said = Vec::new();
         let mut tell = |what: &str, shown: &Range<usize>, all: usize| {
             if shown.len() < all {
@@ -338,7 +339,7 @@ impl Plan {
         };
         tell("ranks", &self.ranks, exchange.ranks);
         tell("chunks", &self.chunks, exchange.chunks.len());
-        if !followed {
+        if !after.is_followed() {
             said.push("too many to follow what each holds".to_owned());
         }
         let rows = u16::try_from(self.ranks.len()).unwrap_or(u16::MAX);

@@ -1,5 +1,7 @@
 //! Every panel in one or two sentences, for screen readers and for output without a screen.
 
+mod pairs;
+
 use std::ops::Range;
 
 use mlsys_lab::frame::{
@@ -16,6 +18,7 @@ use super::{
 };
 use crate::figure::{exchange, outline, unit};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
+use pairs::{matrix_words, traffic_words};
 
 /// What a panel shows, said.
 pub fn words(scene: &Scene<'_>) -> String {
@@ -229,62 +232,6 @@ fn heat_words(map: &HeatMap) -> String {
         said.push_str(&format!(" {} points lie on it.", map.points.len()));
     }
     said
-}
-
-fn matrix_words(map: &HeatMap) -> String {
-    let (mut diagonal, mut total) = (0.0, 0.0);
-    let mut largest: Option<(f32, &str, &str)> = None;
-    for (row, label) in map.row_labels.iter().enumerate() {
-        for (column, other) in map.column_labels.iter().enumerate() {
-            let cell = matrix::value(map, row, column);
-            let Some(value) = cell.filter(|x| x.is_finite()) else {
-                continue;
-            };
-            total += f64::from(value);
-            if label == other {
-                diagonal += f64::from(value);
-            } else if value > largest.map_or(0.0, |(most, _, _)| most) {
-                largest = Some((value, label, other));
-            }
-        }
-    }
-    let mut said = format!(
-        "{}; {} of {} on the diagonal",
-        map.legend,
-        number(diagonal),
-        number(total)
-    );
-    if let Some((value, row, column)) = largest {
-        let value = number(f64::from(value));
-        said.push_str(&format!(
-            ", most off it in row {row}, column {column}: {value}"
-        ));
-    }
-    said.push('.');
-    said
-}
-
-/// What each pair amounts to, the largest first: of who sends how many bytes to whom, say.
-fn traffic_words(map: &HeatMap, unit: &str, glyphs: &Glyphs) -> String {
-    let mut pairs: Vec<(f64, &str, &str)> = Vec::new();
-    for (row, from) in map.row_labels.iter().enumerate() {
-        for (column, to) in map.column_labels.iter().enumerate() {
-            let value = matrix::value(map, row, column).map(f64::from);
-            let value = value.filter(|value| value.is_finite() && *value != 0.0);
-            pairs.extend(value.map(|value| (value, from.as_str(), to.as_str())));
-        }
-    }
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let amount = |value: f64| quantity(value, Some(unit), glyphs);
-    let all: f64 = pairs.iter().map(|pair| pair.0).sum();
-    let told = pairs.iter().take(READ_ROWS);
-    let told = told.map(|(value, from, to)| format!("{from}, {to}: {}", amount(*value)));
-    let told = told.collect::<Vec<_>>().join("; ");
-    let said = format!("{}, {} in all. {told}", map.legend, amount(all));
-    match pairs.len().saturating_sub(READ_ROWS) {
-        0 => format!("{said}."),
-        more => format!("{said}; and {more} more."),
-    }
 }
 
 fn bars_words(bars: &Bars, glyphs: &Glyphs) -> String {

@@ -53,7 +53,7 @@ impl Form {
         }
     }
 
-    /// Draws a cell at a place.
+    /// Draws a cell at a place, in the style of its stage or in one over it.
     #[expect(
         clippy::too_many_arguments,
         reason = "where, of what, and how it looks"
@@ -65,14 +65,11 @@ impl Form {
         exchange: &Exchange,
         chunk: usize,
         held: &Held,
-        marked: bool,
+        over: Option<Style>,
         look: &Look,
     ) {
         let stage = figure::stage(exchange, chunk, held);
-        let style = match marked {
-            true => look.theme.selection,
-            false => style(stage, look),
-        };
+        let style = over.unwrap_or_else(|| style(stage, look));
         match self {
             Self::Letters(wide) => {
                 for rank in 0..exchange.ranks {
@@ -83,7 +80,7 @@ impl Form {
                             pen.within(x + offset, y, 1, &letter, style);
                         }
                         false => {
-                            let empty = if marked { style } else { look.theme.dim };
+                            let empty = over.unwrap_or(look.theme.dim);
                             pen.glyph(x + offset, y, look.glyphs.faint_point, empty);
                         }
                     }
