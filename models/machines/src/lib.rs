@@ -11,6 +11,7 @@ mod bus_bandwidth;
 mod checkpoint_interval;
 mod coalescing;
 pub mod collective;
+mod deepspeed_memory;
 mod divergence;
 mod double_binary_tree;
 mod doubling_time;
@@ -27,6 +28,7 @@ pub mod lowering;
 mod multiprocessor;
 pub mod network;
 mod occupancy;
+mod parallel_plan;
 mod pattern;
 mod picture;
 pub mod pipeline;
@@ -48,6 +50,7 @@ mod transformer_flops;
 mod transformer_params;
 mod waves;
 mod window_sum;
+mod zero_memory;
 
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
@@ -58,6 +61,7 @@ pub use bank_conflicts::BankConflicts;
 pub use bus_bandwidth::BusBandwidth;
 pub use checkpoint_interval::CheckpointInterval;
 pub use coalescing::{Coalescing, places_named};
+pub use deepspeed_memory::DeepspeedMemory;
 pub use divergence::Divergence;
 pub use double_binary_tree::DoubleBinaryTree;
 pub use doubling_time::DoublingTime;
@@ -69,6 +73,7 @@ pub use launch_geometry::LaunchGeometry;
 pub use link_time::LinkTime;
 pub use lowering::Lowering;
 pub use occupancy::Occupancy;
+pub use parallel_plan::ParallelPlan;
 pub use pipeline::Pipeline;
 pub use prefill_decode::PrefillDecode;
 pub use roofline::Roofline;
@@ -84,6 +89,7 @@ pub use transformer_flops::TransformerFlops;
 pub use transformer_params::TransformerParams;
 pub use waves::Waves;
 pub use window_sum::WindowSum;
+pub use zero_memory::ZeroMemory;
 
 /// Every lab of this crate, in the order of the course.
 ///
@@ -136,8 +142,11 @@ fn all(
         Box::new(AllReduce::new()?),
         Box::new(BusBandwidth::new()?),
         Box::new(DoubleBinaryTree::new()?),
+        Box::new(ZeroMemory::new()?),
+        Box::new(DeepspeedMemory::new()?),
         Box::new(ActivationMemory::new()?),
         Box::new(Pipeline::new()?),
+        Box::new(ParallelPlan::new()?),
         Box::new(TransformerParams::new()?),
         Box::new(TransformerFlops::new()?),
         Box::new(TrainingCompute::new()?),

@@ -234,6 +234,36 @@ const CASES: &[(&str, &[&str])] = &[
         "checkpoint-interval",
         &["devices=1000000", "checkpoint_seconds=3600"],
     ),
+    ("zero-memory", &[]),
+    ("zero-memory", &["ranks=1", "stage=0", "capacity_bytes=0"]),
+    ("zero-memory", &["ranks=9000000000000000000", "stage=2"]),
+    ("deepspeed-memory", &[]),
+    (
+        "deepspeed-memory",
+        &["stage=2", "offload=optimizer", "nodes=1000000"],
+    ),
+    (
+        "deepspeed-memory",
+        &["offload=optimizer+parameters", "zero_init=false"],
+    ),
+    ("parallel-plan", &[]),
+    (
+        "parallel-plan",
+        &["tensor=1", "pipeline=1", "data=1", "devices=1"],
+    ),
+    (
+        "parallel-plan",
+        &["model=gpt2", "pipeline=100", "data=3", "recompute=full"],
+    ),
+    (
+        "parallel-plan",
+        &[
+            "devices=9000000000000000000",
+            "data=7",
+            "zero_stage=3",
+            "chunks_per_stage=3",
+        ],
+    ),
 ];
 
 fn case(kind: &str, set: &[&str]) -> RunData {
@@ -448,6 +478,30 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "karp_flatt_serial_fraction",
             &["measured_speedup=2"],
             "processors=1",
+        ),
+        (
+            "deepspeed-memory",
+            "largest_layer_bytes",
+            &["stage=3"],
+            "stage=2",
+        ),
+        (
+            "parallel-plan",
+            "best_plan",
+            &["capacity_bytes=80e9"],
+            "capacity_bytes=1",
+        ),
+        (
+            "parallel-plan",
+            "best_step_seconds",
+            &["capacity_bytes=80e9"],
+            "capacity_bytes=1",
+        ),
+        (
+            "parallel-plan",
+            "solution_step_seconds",
+            &["bubble_limit=0.1"],
+            "bubble_limit=0",
         ),
     ];
     for &(kind, name, met, unmet) in conditional {
