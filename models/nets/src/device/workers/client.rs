@@ -101,8 +101,8 @@ fn session(address: &Address, generation: u32, slot: usize) -> Result<Device, Tr
         RemoteHost::websocket(&address.to_string()).with_credential(format!("{generation}.{slot}"));
     let opening = move || -> Result<_, ConnectError> {
         let device = Device::remote_options(&host).init()?;
-        let sum = Tensor::<1>::from_floats([1.5, 2.5, 40.0], &device)
-            + Tensor::<1>::from_floats([0.25, 0.5, 2.0], &device);
+        let sum = Tensor::<2>::from_floats([[1.5, 2.5, 40.0], [0.0, -1.0, 8.0]], &device)
+            + Tensor::<2>::from_floats([[0.25, 0.5, 2.0], [0.0, 1.0, 0.5]], &device);
         Ok((device, read(sum)))
     };
     match within(ANSWER, opening) {
@@ -113,9 +113,9 @@ fn session(address: &Address, generation: u32, slot: usize) -> Result<Device, Tr
         Some(Err(panic)) => Err(Trouble::Other(format!("cannot be used: {panic}"))),
         Some(Ok(Err(error))) => Err(Trouble::Other(refused(&error))),
         Some(Ok(Ok((_, Err(reason))))) => Err(Trouble::Stale(reason)),
-        Some(Ok(Ok((device, Ok(sum))))) if sum == [1.75, 3.0, 42.0] => Ok(device),
+        Some(Ok(Ok((device, Ok(sum))))) if sum == [1.75, 3.0, 42.0, 0.0, 0.0, 8.5] => Ok(device),
         Some(Ok(Ok((_, Ok(sum))))) => Err(Trouble::Other(format!(
-            "does not compute: 1.5 + 0.25, 2.5 + 0.5 and 40 + 2 are {sum:?} there"
+            "does not compute: 1.75, 3, 42, 0, 0 and 8.5 are {sum:?} there; do not use it"
         ))),
     }
 }
