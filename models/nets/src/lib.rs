@@ -7,6 +7,7 @@ pub mod bare;
 pub mod capture;
 mod cases;
 pub mod data;
+pub mod data_parallel;
 pub mod device;
 mod divergence;
 pub mod expression;
@@ -43,6 +44,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),
+        Box::new(data_parallel::TrainDataParallel::new()?),
         Box::new(pipeline_parallel::TrainPipelineParallel::new()?),
         Box::new(tensor_parallel::TrainTensorParallel::new()?),
     ])

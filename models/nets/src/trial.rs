@@ -90,8 +90,8 @@ pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
     points.iter().map(|(_, value)| *value).collect()
 }
 
-/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel was
-/// drawn.
+/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel that
+/// the lab draws itself was drawn.
 pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
     let schema = lab.schema();
     let is_series = |name: &str| schema.metric(name).map(|metric| metric.series);

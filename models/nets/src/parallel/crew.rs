@@ -17,7 +17,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use mlsys_lab::{DeviceId, LabError, Run};
+use mlsys_lab::{DeviceId, LabError, Params};
+
+use crate::device;
 
 use super::wire::{Doing, Ledger, Parcel, Port, Recording, Traffic, Trouble, ports};
 use blame::Blame;
@@ -52,16 +54,17 @@ pub(crate) struct Seat {
     pub(crate) place: String,
 }
 
-/// Seats for so many workers: handles of the run's device.
+/// Seats for so many workers of a run with these parameters: handles of the run's device, or devices of other processes.
 ///
 /// # Errors
 /// If a worker's device cannot be had.
-pub(crate) fn seats(run: &Run<'_>, device: &Device, workers: usize) -> Result<Vec<Seat>, LabError> {
-    let seat = Seat {
-        device: device.clone(),
-        place: run.device.to_string(),
+pub(crate) fn seats(id: DeviceId, params: &Params, workers: usize) -> Result<Vec<Seat>, LabError> {
+    let devices = device::workers::of(id, params, workers)?.into_iter();
+    let seat = |worker: device::workers::WorkerDevice| Seat {
+        device: worker.device,
+        place: worker.place,
     };
-    Ok(vec![seat; workers])
+    Ok(devices.map(seat).collect())
 }
 
 /// What a worker knows of itself when it begins.
@@ -249,8 +252,7 @@ impl<W: Worker> Crew<W> {
             troubles,
             doing,
         };
-        let (rank, reason) = blame.sentence(|rank| self.name(rank));
-        let _ = rank;
+        let reason = blame.sentence(|rank| self.name(rank));
         LabError::Failed {
             device: self.id,
             reason,
@@ -278,14 +280,11 @@ impl<W: Worker> Drop for Crew<W> {
         self.orders.clear();
         let begun = Instant::now();
         // Each thread holds a sender of answers until its end.
-        loop {
-            let left = GRACE.saturating_sub(begun.elapsed());
-            match self.answers.recv_timeout(left) {
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
+        while self
+            .answers
+            .recv_timeout(GRACE.saturating_sub(begun.elapsed()))
+            .is_ok()
+        {}
         for thread in self.threads.drain(..) {
             if thread.is_finished() {
                 let _ = thread.join();

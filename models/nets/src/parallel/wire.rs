@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-pub(crate) use ledger::{Doing, Flow, Ledger, Recording, Sent, Traffic};
+pub(crate) use ledger::{Doing, Flow, Ledger, Recording, Traffic};
 pub(crate) use payload::Payload;
 
 /// What a message is about: the kind of thing, and which of them.

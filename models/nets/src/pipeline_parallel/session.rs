@@ -104,7 +104,7 @@ impl Session {
             let (setup, model, diary) = (Arc::clone(&setup), model.clone(), Arc::clone(&diary));
             move |berth| Stage::new(Arc::clone(&setup), &model, berth, Arc::clone(&diary))
         };
-        let seats = seats(run, &device, setup.stages)?;
+        let seats = seats(run.device, &run.params, setup.stages)?;
         let crew = Crew::start(run.device, seats, limit, make)?;
         let reference = match setup.comparison {
             Comparison::OneWorker => {

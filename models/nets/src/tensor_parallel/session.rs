@@ -145,7 +145,7 @@ impl Session {
         let start = |run: &Run<'_>, ranks: usize| {
             let (setup, whole) = (setup.clone(), Arc::clone(&whole));
             let data = Arc::clone(&model.data);
-            let seats = crew::seats(run, &device, ranks)?;
+            let seats = crew::seats(run.device, &run.params, ranks)?;
             Crew::start(run.device, seats, limit, move |berth| {
                 Ok(Rank::new(&berth, &setup, &whole, &data))
             })

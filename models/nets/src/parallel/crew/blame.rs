@@ -18,41 +18,41 @@ pub(super) struct Blame {
 }
 
 impl Blame {
-    /// The worker at fault and the sentence; `name` is what a worker is called.
-    pub(super) fn sentence(&self, name: impl Fn(usize) -> String) -> (usize, String) {
+    /// The sentence; `name` is what a worker is called.
+    pub(super) fn sentence(&self, name: impl Fn(usize) -> String) -> String {
         let step = self.step;
         // What a worker says of itself or of what it was sent explains more than that somebody waited in vain.
         for (rank, trouble) in &self.troubles {
             match trouble {
                 Trouble::Failed(what) => {
-                    let said = format!(
+                    return format!(
                         "{} {what} (step {step}); what the others computed since step {} is lost: run it again, and if \
                          it happens again take fewer workers or a smaller model",
                         name(*rank),
                         step.saturating_sub(1)
                     );
-                    return (*rank, said);
                 }
                 Trouble::Wrong { from, tag, what } => {
-                    let said = format!(
+                    return format!(
                         "{} sent {} something of the wrong shape for {tag} at step {step}: {what}; the two work on \
                          different models: start all workers from the same version with the same parameters",
                         name(*from),
                         name(*rank)
                     );
-                    return (*from, said);
                 }
                 Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Aborted => {}
             }
         }
         for (rank, trouble) in &self.troubles {
-            if let Trouble::Gone { from, tag } = trouble {
-                let said = format!(
+            // Who gave up waiting for another ended as well, and has said why.
+            if let Trouble::Gone { from, tag } = trouble
+                && !self.troubles.iter().any(|(other, _)| other == from)
+            {
+                return format!(
                     "{} ended at step {step} without a word, and {} waited for {tag} from it; run it again",
                     name(*from),
                     name(*rank)
                 );
-                return (*from, said);
             }
         }
         let culprit = self.silent();
@@ -70,14 +70,13 @@ impl Blame {
                 | Trouble::Aborted
                 | Trouble::Failed(_) => None,
             });
-        let said = format!(
+        format!(
             "{} did not answer within {} s at step {step}: {doing}{}; it is left behind: run it again, with fewer workers \
              or a smaller batch if it was only slow",
             name(culprit),
             self.waited.as_secs_f64().round(),
             waiting.unwrap_or_default()
-        );
-        (culprit, said)
+        )
     }
 
     /// Of those who are missing, one that waits for nobody who is missing too: from whoever spoke first along the chain

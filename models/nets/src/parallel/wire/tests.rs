@@ -1,5 +1,6 @@
 use std::thread;
 
+use super::ledger::Sent;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);
