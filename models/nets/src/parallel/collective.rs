@@ -75,3 +75,6 @@ fn beyond(message: &Message) -> Trouble {
         message.elements.start, message.elements.end
     ))
 }
+
+#[cfg(test)]
+mod tests;
