@@ -114,13 +114,8 @@ impl Cluster {
             label,
             series,
         };
-        let label = |what: &str, interval: f64| {
-            format!(
-                "{what}: every {}, {} lost",
-                duration(interval),
-                percent(self.lost(interval))
-            )
-        };
+        let label =
+            |interval: f64| format!("{}: {}", duration(interval), percent(self.lost(interval)));
         let axis = |name: &str, unit: &str| Dimension {
             name: name.to_owned(),
             unit: unit.to_owned(),
@@ -132,9 +127,9 @@ impl Cluster {
             y: axis("time lost", "%"),
             series: vec!["best".to_owned(), "elsewhere".to_owned()],
             points: vec![
-                point(best, label("best", best), 0),
-                point(best / 8.0, label("an eighth", best / 8.0), 1),
-                point(best * 8.0, label("eight times", best * 8.0), 1),
+                point(best, label(best), 0),
+                point(best / 8.0, label(best / 8.0), 1),
+                point(best * 8.0, label(best * 8.0), 1),
             ],
             lines: vec![
                 line("both", &|t| self.lost(t)),

@@ -159,6 +159,10 @@ impl Measured {
 
 fn steps(laws: &Laws, processors: f64, measured: Option<&Measured>) -> Frame {
     let mut steps = Steps::default();
+    // Whoever measured something wants to know about that first.
+    if let Some(measured) = measured {
+        measured.steps(&mut steps);
+    }
     let (f, n) = (number(laws.parallel), number(processors));
     let amdahl = laws.amdahl(processors);
     steps.add(
@@ -190,9 +194,6 @@ fn steps(laws: &Laws, processors: f64, measured: Option<&Measured>) -> Frame {
         format!("{}/{n}", number(gustafson)),
         gustafson / processors,
     );
-    if let Some(measured) = measured {
-        measured.steps(&mut steps);
-    }
     steps.table()
 }
 

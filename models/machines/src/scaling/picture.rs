@@ -109,14 +109,14 @@ pub(super) fn measured(measured: Option<&Measured>) -> Frame {
         through.points.retain(|&(_, y)| y.is_finite() && y > 0.0);
         lines.push(through);
     }
-    let remark = format!(
-        "measured {}, {} of {}",
-        number(round(measured.speedup)),
-        percent(measured.efficiency()),
-        number(round(ratio))
-    );
+    let remark = format!("measured {}", number(round(measured.speedup)));
+    let across = if measured.baseline == 1.0 {
+        "processors"
+    } else {
+        "times as many processors"
+    };
     Frame::Scatter(Scatter {
-        x: axis("times the baseline's processors"),
+        x: axis(across),
         y: axis("speedup"),
         series: vec!["measured".to_owned()],
         points: vec![point(ratio, measured.speedup, remark, 0)],

@@ -54,13 +54,18 @@ fn petaflops(rate: f64) -> String {
     number(significant(rate / 1e15, 6))
 }
 
-/// The table of the systems, recomputed.
+/// A system's name without its maker's.
+fn short(title: &str) -> &str {
+    title.split(" (").next().unwrap_or(title)
+}
+
+/// The table of the systems, recomputed: cores of CPUs, accelerators, cores as the list counts them, PFLOP/s.
 pub(super) fn systems(own: &System) -> Frame {
     let row = |(system, is_own): (System, bool)| {
         let cores = system.cores().ok().flatten();
         let rate = |rate: Option<f64>| Value::from(rate.map_or_else(String::new, petaflops));
         [
-            Value::from(system.title.as_str()),
+            Value::from(short(&system.title)),
             count(cores.as_ref().map(|cores| cores.cpu)),
             count(cores.as_ref().map(|_| system.accelerators)),
             count(cores.as_ref().map(|cores| cores.total)),
@@ -71,19 +76,12 @@ pub(super) fn systems(own: &System) -> Frame {
                     .linpack
                     .map_or_else(String::new, |linpack| percent(linpack.efficiency())),
             ),
-            if is_own { "this one" } else { "" }.into(),
+            if is_own { "this" } else { "" }.into(),
         ]
     };
     table(
         [
-            "system",
-            "CPU cores",
-            "accelerators",
-            "cores",
-            "Rmax, PF/s",
-            "Rpeak, PF/s",
-            "efficiency",
-            "",
+            "system", "CPU", "accel.", "cores", "Rmax", "Rpeak", "of peak", "",
         ],
         among(own).into_iter().map(row).collect(),
     )
@@ -104,7 +102,7 @@ pub(super) fn linpack(own: &System) -> Frame {
         points.push(ScatterPoint {
             x: place(linpack.rpeak),
             y: place(linpack.rmax),
-            label: format!("{} {}", system.name, percent(linpack.efficiency())),
+            label: format!("{} {}", short(&system.title), percent(linpack.efficiency())),
             series: usize::from(is_own),
         });
     }
