@@ -124,6 +124,7 @@ impl Session {
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
         let make = move |berth| Member::new(berth, workers, &model, rule, zero);
         let crew = Crew::start(run.device, places, limit, make)?;
+        run.scalar("worker_devices", crew.devices(workers));
         run.sink.report(Report::Status(String::new()));
         Ok(Self {
             device,

@@ -167,6 +167,12 @@ impl<W: Worker> Crew<W> {
         self.orders.len()
     }
 
+    /// Which devices the first so many workers run on, for the record and the screen: the metric `worker_devices`.
+    pub(crate) fn devices(&self, workers: usize) -> String {
+        let seats = self.seats.iter().take(workers);
+        device::workers::told(seats.map(|seat| seat.place.as_str()))
+    }
+
     /// From now on nothing is waited for longer than this by the lab's thread.
     pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;

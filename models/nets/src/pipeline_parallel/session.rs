@@ -106,6 +106,7 @@ impl Session {
         };
         let seats = seats(run.device, &run.params, setup.stages)?;
         let crew = Crew::start(run.device, seats, limit, make)?;
+        run.scalar("worker_devices", crew.devices(setup.stages));
         let reference = match setup.comparison {
             Comparison::OneWorker => {
                 let place = run.device.to_string();

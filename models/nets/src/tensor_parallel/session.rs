@@ -151,6 +151,7 @@ impl Session {
             })
         };
         let crew = start(run, setup.ranks)?;
+        run.scalar("worker_devices", crew.devices(setup.ranks));
         let one = match setup.compare {
             Compare::Yes => Some(One {
                 trains: start(run, 1)?,
