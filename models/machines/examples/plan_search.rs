@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["devices=15120", "global_batch=15120"],
         ["devices=16777216", "global_batch=16777216"],
     ] {
-        let layout = ["tensor=1", "context=1", "pipeline=1"];
+        let layout = ["tensor=8", "context=1", "pipeline=1"];
         let settings = Settings::from_pairs(set.into_iter().chain(layout))?;
         let mut best = f64::INFINITY;
         let mut judged = String::new();
