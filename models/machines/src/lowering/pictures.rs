@@ -268,7 +268,7 @@ pub(super) fn ran(work: &Work, ran: &Ran, device: DeviceId) -> Frame {
         ),
     ];
     for (nth, at) in rows.enumerate() {
-        let mark = if nth == 0 { "  the farthest apart" } else { "" };
+        let mark = if nth == 0 { "  farthest" } else { "" };
         page.push(line(at) + mark);
     }
     Frame::Text(page.join("\n"))

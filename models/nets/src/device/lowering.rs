@@ -16,9 +16,9 @@ impl Toolchain for Compilers {
         match target {
             Target::Ir | Target::Wgsl | Target::Cuda => seconds(build, target),
             Target::Spirv | Target::Hip | Target::Metal => {
-                Err("made beforehand: its compiler is in no build of mlsys".to_owned())
+                Err("beforehand; no compiler here".to_owned())
             }
-            Target::Ptx => Err("NVRTC makes it where CUDA is, when a kernel is run".to_owned()),
+            Target::Ptx => Err("by NVRTC where CUDA is".to_owned()),
         }
     }
 
@@ -32,7 +32,7 @@ use compiled::{run, seconds};
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
 fn seconds(_: Build, _: Target) -> Result<f64, String> {
-    Err("made beforehand: this build of mlsys is for the processor alone".to_owned())
+    Err("beforehand; this program is for the processor alone".to_owned())
 }
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]

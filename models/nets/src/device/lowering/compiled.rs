@@ -84,7 +84,7 @@ fn wgsl(definition: KernelDefinition) -> Result<String, String> {
 
 #[cfg(not(feature = "wgpu"))]
 fn wgsl(_: KernelDefinition) -> Result<String, String> {
-    Err("made beforehand: this build of mlsys is without wgpu".to_owned())
+    Err("beforehand; this program is without wgpu".to_owned())
 }
 
 #[cfg(feature = "cuda")]
@@ -97,16 +97,18 @@ fn cuda(definition: KernelDefinition) -> Result<String, String> {
 
 #[cfg(not(feature = "cuda"))]
 fn cuda(_: KernelDefinition) -> Result<String, String> {
-    Err("made beforehand: this build of mlsys is without CUDA".to_owned())
+    Err("beforehand; this program is without CUDA".to_owned())
 }
 
 /// Runs a kernel on a device that burn opens, compiled by whatever the device is for.
 pub(super) fn run(id: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
     let device = crate::device::open(id).map_err(|error| error.to_string())?;
     let work = work.clone();
-    guarded(move || match device.as_dispatch() {
-        DispatchDevice::Cube(cube) => launch(&cube.client(), &work),
-        _ => Err(format!("{id} takes no kernels of cubecl")),
+    guarded(move || {
+        let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+            return Err(format!("{id} takes no kernels of cubecl"));
+        };
+        launch(&cube.client(), &work)
     })?
 }
 
