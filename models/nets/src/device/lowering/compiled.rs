@@ -120,14 +120,12 @@ fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
         )
     };
     let [x, y] = work.blocks;
-    let (
-        count,
-        Build {
-            kernel,
-            block,
-            width,
-        },
-    ) = (CubeCount::Static(x, y, 1), work.build);
+    let Build {
+        kernel,
+        block,
+        width,
+    } = work.build;
+    let count = CubeCount::Static(x, y, 1);
     let dim = CubeDim::new_1d(block as u32);
     let inputs: Vec<(Handle, usize)> = work.inputs.iter().map(buffer).collect();
     let output = buffer(&work.output);
