@@ -10,6 +10,7 @@ fn digits_at(rate: &str, steps: u32, more: &[&str]) -> RunData {
         "optimizer=sgd",
         "global_batch=64",
         "compare=false",
+        "seed=2",
         &rate,
         &steps,
     ];
@@ -104,8 +105,8 @@ fn compressed_rarer_and_late_gradients_learn_what_they_can() {
     let sign_lost = accuracy(&["compression=sign", "error_feedback=false"]);
     let sign_kept = accuracy(&["compression=sign"]);
     let local = accuracy(&["synchronize_every=8"]);
-    let late = accuracy(&["delay=4"]);
-    let late_slow = number(&digits_at("0.03", 300, &["delay=4"]), "accuracy");
+    let late = accuracy(&["delay=8"]);
+    let late_slow = number(&digits_at("0.03", 300, &["delay=8"]), "accuracy");
     let slow = number(&digits_at("0.03", 300, &[]), "accuracy");
     let all = format!(
         "dense {dense} top {lost} {kept} sign {sign_lost} {sign_kept} local {local} late {late} {late_slow} slow {slow}"
@@ -118,7 +119,8 @@ fn compressed_rarer_and_late_gradients_learn_what_they_can() {
         "{all}"
     );
     assert!(local >= dense - 0.02, "{all}");
-    assert!(late_slow <= slow + 0.01, "{all}");
+    assert!(late <= dense - 0.1 && late_slow >= late, "{all}");
+    assert!(late_slow <= slow + 0.02, "{all}");
 }
 
 #[test]
