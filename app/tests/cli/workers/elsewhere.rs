@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -30,21 +30,16 @@ pub struct Worker {
 impl Worker {
     /// Starts one on a free port and waits until it serves.
     pub fn start(folder: &Folder) -> Self {
-        let mut child = folder
-            .command(&["worker", "--listen", "127.0.0.1:0", "--device", "cpu"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let arguments = ["worker", "--listen", "127.0.0.1:0", "--device", "cpu"];
+        let mut child = spawn(folder, &arguments);
         let mut line = String::new();
         let out = child.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
         let url = line
             .split_whitespace()
             .find(|word| word.starts_with("ws://"));
-        let url = url.unwrap_or_else(|| panic!("{line}"));
         Self {
-            url: url.trim_end_matches(';').to_owned(),
+            url: url.unwrap().trim_end_matches(';').to_owned(),
             child,
         }
     }
@@ -63,15 +58,17 @@ impl Drop for Worker {
     }
 }
 
+/// The program, left alone.
+fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut command = folder.command(arguments);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 /// A run on these workers that goes on until something ends it, once it has trained a few steps.
 fn endless(folder: &Folder, urls: &str) -> (Child, PathBuf) {
     let arguments = [&LAB[..], &["--set", "steps=10000", "--workers", urls]].concat();
-    let child = folder
-        .command(&arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = spawn(folder, &arguments);
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
         let trained = records(&folder.path("data")).into_iter().find(|run| {
@@ -87,7 +84,7 @@ fn endless(folder: &Folder, urls: &str) -> (Child, PathBuf) {
 }
 
 /// How a run ended that lost a worker, and how long that took; its record says so and keeps what came before.
-fn lost(child: Child, record: &PathBuf, limit: Duration) -> Ended {
+fn lost(child: Child, record: &Path, limit: Duration) -> Ended {
     let begun = Instant::now();
     let ended = Ended::of(child.wait_with_output().unwrap());
     assert!(begun.elapsed() < limit, "{:?}: {ended:?}", begun.elapsed());
