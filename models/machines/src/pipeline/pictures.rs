@@ -10,7 +10,6 @@ use super::order::{Operation, Schedule, Work};
 use super::play::{Played, Slot};
 use super::{Outcome, Setup};
 use crate::picture;
-use crate::steps::percent;
 
 pub(super) use words::{schedules, steps};
 
@@ -269,16 +268,9 @@ pub(super) fn microbatches(setup: &Setup) -> Frame {
         } else {
             ""
         };
-        let remark = format!(
-            "{} idle, stage 0 keeps {}",
-            percent(outcome.fraction()),
-            number(outcome.peak(0))
-        );
+        let remark = format!("stage 0 keeps {}", number(outcome.peak(0)));
         let label = format!("{count} microbatches{this}");
         Some(picture::bar(label, 100.0 * outcome.fraction(), remark))
     };
-    picture::bars(
-        "% of the whole time",
-        counts.into_iter().filter_map(bar).collect(),
-    )
+    picture::bars("% idle", counts.into_iter().filter_map(bar).collect())
 }

@@ -1,6 +1,6 @@
 //! What the stages of a pipeline did, as pictures.
 
-use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table};
+use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table, Timeline};
 use mlsys_lab::{Frame, Value};
 use mlsys_machines::pipeline::{Played, label, lanes, places};
 
@@ -10,22 +10,29 @@ use crate::parallel::wire::Traffic;
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;
 
-/// The unit of an axis.
-fn unit(clock: Clock) -> &'static str {
-    match clock {
-        Clock::Measured => "seconds, measured here",
-        Clock::Modelled => "seconds, modelled",
+/// Says whose seconds they are, so that the two clocks are never taken for one another.
+fn by(clock: Clock, mut timeline: Timeline) -> Frame {
+    let clock = match clock {
+        Clock::Measured => "measured on this machine",
+        Clock::Modelled => "modelled",
+    };
+    if let Some(total) = &mut timeline.total {
+        total.name = format!("{}, {clock}", total.name);
     }
+    Frame::Timeline(timeline)
 }
 
 /// One row a stage, a box an operation.
 pub(super) fn timeline(setup: &Setup, clock: Clock, played: &Played) -> Frame {
-    Frame::Timeline(lanes(unit(clock), setup.schedule, setup.chunks, played))
+    by(
+        clock,
+        lanes("seconds", setup.schedule, setup.chunks, played),
+    )
 }
 
 /// The places that each stage needs for what it keeps.
 pub(super) fn activations(setup: &Setup, clock: Clock, played: &Played) -> Frame {
-    Frame::Timeline(places(unit(clock), setup.chunks, played))
+    by(clock, places("seconds", setup.chunks, played))
 }
 
 /// Who sent how many bytes to whom.

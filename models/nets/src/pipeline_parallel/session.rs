@@ -187,7 +187,6 @@ impl Session {
         };
         let mut answers = self.crew.act(self.step + 1, orders, glance)?;
         let seconds = begun.elapsed().as_secs_f64();
-        drop(watch);
         self.traffic = Some(self.crew.traffic(Recording::Counts));
         self.step += 1;
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();

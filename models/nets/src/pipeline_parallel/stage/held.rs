@@ -36,7 +36,7 @@ pub(super) struct Held {
 
 enum Kind {
     Recorded(Recorded),
-    Apart(Apart),
+    Apart(Box<Apart>),
     Again {
         /// The weights of the forward pass, if those are to be used again.
         part: Option<Part>,
@@ -84,7 +84,7 @@ impl Held {
             }
             Way::Apart => {
                 let (output, apart) = part.valid().forward_apart(input, answers, &at.plain);
-                (output, Kind::Apart(apart))
+                (output, Kind::Apart(Box::new(apart)))
             }
             Way::Again | Way::AgainApart => {
                 let output = part
@@ -126,7 +126,7 @@ impl Held {
     ) -> Result<Back, Trouble> {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
-            Kind::Apart(apart) => apart_back(apart, now, slope, at),
+            Kind::Apart(apart) => apart_back(*apart, now, slope, at),
             Kind::Again {
                 part,
                 input,
