@@ -183,7 +183,7 @@ fn an_asynchronous_pipeline_is_as_stale_as_there_are_stages_after_and_drifts() {
         let data = run(&lab(), &set);
         assert_eq!(array(&data, "staleness"), [3.0, 2.0, 1.0, 0.0]);
         assert_eq!(array(&data, "peak_activations"), [4.0, 3.0, 2.0, 1.0]);
-        assert!(data.series.get("max_gradient_difference").is_none());
+        assert!(!data.series.contains_key("max_gradient_difference"));
         let far = values(&data, "max_weight_difference");
         assert!(*far.last().unwrap() > 1e-4, "{far:?}");
         let losses = values(&data, "loss");
