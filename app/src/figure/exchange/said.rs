@@ -148,17 +148,32 @@ fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
     let ranks = 0..exchange.ranks.min(MOST);
     let mut lines: Vec<String> = ranks
         .map(|rank| {
-            let held = chunks.clone().filter_map(|chunk| {
-                let held = after.held(rank, chunk)?;
-                let name = &exchange.chunks.get(chunk)?.name;
+            // Neighbours that are alike are told once.
+            let mut alike: Vec<(usize, usize, String)> = Vec::new();
+            for chunk in chunks.clone() {
+                let Some(held) = after.held(rank, chunk) else {
+                    continue;
+                };
                 let stage = stage(exchange, chunk, held);
-                Some(match whose(exchange, held).as_str() {
-                    "" => format!("chunk {name} nothing"),
-                    whose => format!("chunk {name} {whose} ({})", stage.word()),
-                })
+                let said = match whose(exchange, held).as_str() {
+                    "" => "nothing".to_owned(),
+                    whose => format!("{whose} ({})", stage.word()),
+                };
+                match alike.last_mut() {
+                    Some(last) if last.2 == said => last.1 = chunk,
+                    Some(_) | None => alike.push((chunk, chunk, said)),
+                }
+            }
+            let told = alike.iter().map(|(first, last, said)| {
+                let message = Message {
+                    chunk: *first,
+                    count: last - first + 1,
+                    ..Message::default()
+                };
+                format!("{} {said}", carried(exchange, &message))
             });
-            let held: Vec<String> = held.collect();
-            format!("{}: {}", label(exchange, rank), held.join(", "))
+            let told: Vec<String> = told.collect();
+            format!("{}: {}", label(exchange, rank), told.join(", "))
         })
         .collect();
     let left_out = exchange.ranks.saturating_sub(MOST);

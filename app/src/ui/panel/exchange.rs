@@ -296,7 +296,7 @@ impl Plan {
             let room = self.form.width().saturating_sub(1).max(1);
             let wide = pen::width(name);
             // In narrow cells only those names are written that have room up to the next.
-            let fits = wide <= room || self.form == Form::Height && chunk % 4 == 0;
+            let fits = wide <= room || self.form == Form::Height && chunk.is_multiple_of(4);
             if x >= free && (fits || room > 3) {
                 free = pen.within(x, y, wide.min(room.max(3)), name, dim) + 1;
             }
