@@ -109,7 +109,7 @@ impl<'a> Link<'a> {
     pub(super) fn own_tokens(&self, x: Tensor<2>, batch: usize) -> Tensor<2> {
         let ([rows, width], ranks) = (x.dims(), self.ranks());
         let all = by_rank(x, batch, ranks);
-        let own = all.slice([self.rank()..self.rank() + 1]);
+        let own = all.narrow(0, self.rank(), 1);
         own.reshape([rows / ranks, width])
     }
 
