@@ -2,6 +2,7 @@
 
 mod counts;
 mod equal;
+mod knobs;
 
 use super::TrainTensorParallel;
 
