@@ -78,7 +78,7 @@ pub(super) fn rounds(ranks: usize) -> Pane {
         tone,
     };
     let row = |rank: usize| CellRow {
-        label: format!("queries of {}", slices::letter(rank)),
+        label: slices::letter(rank),
         cells: (0..ranks)
             .map(|round| {
                 let holder = holder(rank, round, ranks);
@@ -94,7 +94,7 @@ pub(super) fn rounds(ranks: usize) -> Pane {
         remark: String::new(),
     };
     Pane {
-        title: "keys and values with each worker, round by round".to_owned(),
+        title: "whose keys, by round".to_owned(),
         frame: Frame::Cells(Cells {
             across: "round".to_owned(),
             kinds: vec![
