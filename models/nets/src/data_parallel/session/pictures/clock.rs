@@ -23,6 +23,7 @@ impl Session {
         let mut clock = Clock {
             session: self,
             at: 0.0,
+            done: vec![0.0; self.setup.workers],
             spans: Vec::new(),
             marks: Vec::new(),
         };
@@ -34,10 +35,12 @@ impl Session {
         }
         clock.compute("forward", FORWARD, 1.0 / 3.0);
         if let Some(send) = before.next() {
+            clock.meet();
             clock.send(send);
         }
-        let forward_ends = clock.at;
+        let forward_ends = clock.latest();
         clock.compute("backward", BACKWARD, 2.0 / 3.0);
+        clock.meet();
         let backward_ends = clock.at;
         if self.knobs.overlap == Overlap::Together {
             clock.at = forward_ends;
@@ -92,29 +95,45 @@ impl Session {
 
 struct Clock<'a> {
     session: &'a Session,
-    /// When what comes next begins.
+    /// When the next message leaves.
     at: f64,
+    /// When each worker has done what it had to do so far.
+    done: Vec<f64>,
     spans: Vec<Span>,
     marks: Vec<Milestone>,
 }
 
 impl Clock<'_> {
-    /// A share of everybody's compute; those who are done wait for the slowest.
+    /// A share of everybody's compute, each as soon as it can.
     fn compute(&mut self, label: &str, class: usize, share: f64) {
         let modelled = &self.session.modelled;
-        let slowest = modelled.compute.max(modelled.compute_of_others) * share;
-        for worker in 0..self.session.setup.workers {
-            let own = match worker {
-                0 => modelled.compute * share,
-                _ => modelled.compute_of_others * share,
+        for (worker, begin) in self.done.clone().into_iter().enumerate() {
+            let whole = match worker {
+                0 => modelled.compute,
+                _ => modelled.compute_of_others,
             };
-            let end = self.at + own;
-            self.span(worker, self.at, end, class, label.to_owned());
-            if own < slowest {
-                self.span(worker, end, self.at + slowest, WAITING, String::new());
+            let end = begin + whole * share;
+            self.span(worker, begin, end, class, label.to_owned());
+            if let Some(done) = self.done.get_mut(worker) {
+                *done = end;
             }
         }
-        self.at += slowest;
+    }
+
+    /// When the slowest worker is done.
+    fn latest(&self) -> f64 {
+        self.done.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// All wait for the slowest.
+    fn meet(&mut self) {
+        self.at = self.latest();
+        for (worker, done) in self.done.clone().into_iter().enumerate() {
+            if done < self.at {
+                self.span(worker, done, self.at, WAITING, String::new());
+            }
+        }
+        self.done.fill(self.at);
     }
 
     /// One collective, round by round. Between two averages of weights it takes its share of a step only.
@@ -147,6 +166,7 @@ impl Clock<'_> {
                 self.span(lane + endpoint, begin, self.at, SENDING, label);
             }
         }
+        self.done.fill(self.at);
     }
 
     fn span(&mut self, lane: usize, start: f64, end: f64, class: usize, label: String) {
