@@ -57,7 +57,7 @@ impl Diagram {
         if links > 0 && room / links < LINK {
             return None;
         }
-        let link = if links > 0 { (room / links).min(14) } else { 0 };
+        let link = room.checked_div(links).map_or(0, |each| each.min(14));
         let x = |column: u16| area.x + column * (wide + link);
         let place = |rank: usize| {
             let rank = u16::try_from(rank).unwrap_or(u16::MAX);
