@@ -7,6 +7,7 @@ mod lesson;
 mod runs;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
@@ -14,7 +15,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use mlsys_lab::device::DeviceChoice;
 use mlsys_lab::nearest::nearest;
 
-pub use bench::{Bench, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain};
+pub use bench::{
+    Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain,
+};
 pub use course::{Ci, CohortOf, Course, PackCourse};
 pub use lab::{AboutLabs, Lab};
 pub use lesson::{CheckLessons, Lesson, RunLessons};
@@ -57,6 +60,9 @@ pub struct Cli {
     /// Show lessons in this language where they are translated: fr, pt-BR
     #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
     pub lang: Option<String>,
+    /// Labs that split their work: devices of these processes for the workers, in turn (`mlsys worker`)
+    #[arg(long, global = true, value_name = "URL,URL", value_parser = mlsys_nets::device::workers::urls)]
+    pub workers: Option<String>,
     /// For whom lessons are shown.
     #[command(flatten)]
     pub reader: Reader,
@@ -112,6 +118,8 @@ pub enum Command {
     Theme(Theme),
     /// Show the keys of the workbench
     Keys(Keys),
+    /// Serve this machine's device to runs elsewhere, which name it with --workers
+    Worker(Worker),
     /// Say what this machine has: devices, terminal, folders
     Doctor(Listing),
     /// Show past runs
@@ -156,6 +164,28 @@ pub struct Machine {
     /// The seed of everything drawn at random: data, first weights, shuffles
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<u64>,
+}
+
+/// Serves a device.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "\
+A lab that splits its work over workers uses devices of other processes, in turn:
+
+  mlsys worker --listen 127.0.0.1:4100
+  mlsys lab train-data-parallel --workers ws://127.0.0.1:4100,ws://127.0.0.1:4101
+
+What goes between them is not encrypted, so a worker listens on its own machine only. A worker on another machine is
+reached through ssh:
+
+  there   mlsys worker --listen 127.0.0.1:4100
+  here    ssh -N -L 4100:127.0.0.1:4100 USER@THERE")]
+pub struct Worker {
+    /// Listen on this address of this machine; port 0 takes any that is free
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_nets::device::workers::listening)]
+    pub listen: SocketAddr,
+    /// The device that is served: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
+    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    pub device: DeviceChoice,
 }
 
 /// Opens a lesson.

@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod runs;
 mod theme;
+mod worker;
 
 use std::path::PathBuf;
 use std::{fs, io};
@@ -44,6 +45,8 @@ pub struct World<'a> {
     pub course: Option<PathBuf>,
     /// The languages in which lessons are shown.
     pub languages: Languages,
+    /// The processes whose devices the workers of labs take, as `--workers` names them.
+    pub workers: Option<String>,
     /// For whom the workbench shows lessons.
     pub reader: Reader,
     /// How the workbench is to be shown.
@@ -64,6 +67,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
             .map(PathBuf::from),
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),
         reader: cli.reader,
+        workers: cli.workers,
     };
     match cli.command {
         None => open::course(cli.machine, &mut world),
@@ -79,6 +83,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Theme(asked)) => theme::run(&asked, &mut world),
         Some(Command::Keys(options)) => keys::run(options, world.console),
         Some(Command::Course(asked)) => course::run(&asked, &mut world),
+        Some(Command::Worker(options)) => worker::run(options, &mut world),
         Some(Command::Doctor(listing)) => doctor::run(listing, &mut world),
         Some(Command::Runs(asked)) => runs::run(&asked, &mut world),
         Some(Command::Report(options)) => report::run(&options, &mut world),

@@ -120,7 +120,7 @@ pub fn of_lab_error(error: &LabError) -> Exit {
         LabError::Param(_) | LabError::Contradiction { .. } | LabError::Expression { .. } => {
             Exit::Usage
         }
-        LabError::Device { .. } => Exit::DeviceMissing,
+        LabError::Device { .. } | LabError::Worker(_) => Exit::DeviceMissing,
         LabError::NotFinite { .. } | LabError::Data(_) | LabError::Failed { .. } => Exit::RunFailed,
     }
 }

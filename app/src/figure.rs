@@ -5,6 +5,7 @@
 
 pub mod axis;
 mod csv;
+pub mod exchange;
 pub mod graph;
 mod ink;
 pub mod kernel;
@@ -117,6 +118,7 @@ impl<'a> Figure<'a> {
                     Frame::Kernel(kernel) => Cow::Owned(kernel::picture(kernel, self.walk)),
                     Frame::HeatMap(_)
                     | Frame::Bars(_)
+                    | Frame::Stacks(_)
                     | Frame::Histogram(_)
                     | Frame::Scatter(_)
                     | Frame::Table(_)
@@ -124,6 +126,7 @@ impl<'a> Figure<'a> {
                     | Frame::Images(_)
                     | Frame::Graph(_)
                     | Frame::Timeline(_)
+                    | Frame::Exchange(_)
                     | Frame::Panes(_)
                     | Frame::Text(_) => Cow::Borrowed(frame),
                 }))

@@ -34,6 +34,8 @@ pub struct Request {
     pub set: BTreeMap<String, Settings>,
     /// The folder of data files.
     pub data_dir: Option<PathBuf>,
+    /// Worker processes, as `--workers` names them, for labs that split their work.
+    pub workers: Option<String>,
     /// What becomes of hardware checks that fail each time.
     pub hardware: HardwareRule,
     /// Whose answers are graded.

@@ -21,6 +21,9 @@ const LOAD_WEIGHTS: &str = "load_weights";
 /// The parameter that `--save-weights` sets.
 const SAVE_WEIGHTS: &str = "save_weights";
 
+/// The parameter that `--workers` sets.
+const WORKER_URLS: &str = mlsys_nets::device::workers::PARAM;
+
 /// The largest file that `@` reads, in bytes.
 const LARGEST: u64 = 1 << 20;
 
@@ -83,6 +86,18 @@ pub fn set_data_dir(settings: &mut Settings, folder: Option<&Path>) {
 pub fn set_weights(settings: &mut Settings, load: Option<&Path>, save: Option<&Path>) {
     set_path(settings, LOAD_WEIGHTS, load);
     set_path(settings, SAVE_WEIGHTS, save);
+}
+
+/// Adds the addresses of `--workers`; a lab that splits nothing refuses them.
+pub fn set_workers(settings: &mut Settings, urls: Option<&str>) {
+    if let Some(urls) = urls {
+        settings.push(WORKER_URLS, Given::Text(urls.to_owned()));
+    }
+}
+
+/// Whether a lab splits its work over workers whose devices may be elsewhere.
+pub fn takes_workers(schema: &Schema) -> bool {
+    schema.param(WORKER_URLS).is_some()
 }
 
 fn set_path(settings: &mut Settings, name: &str, path: Option<&Path>) {
@@ -189,6 +204,7 @@ pub fn read_from(pairs: &[String], error: &LabError) -> String {
         | LabError::NotFinite { .. }
         | LabError::Data(_)
         | LabError::Device { .. }
+        | LabError::Worker(_)
         | LabError::Failed { .. } => return String::new(),
     };
     let files = pairs.iter().filter_map(|pair| {

@@ -13,6 +13,8 @@ pub enum Bench {
     Llama(BenchLlama),
     /// Kernels: what the interpreter takes for a launch of a million threads with everything counted
     Kernel(BenchKernel),
+    /// Collectives: what counting every message of a large all-reduce takes
+    Collective(BenchCollective),
     /// The screen: the time of a frame with four charts, its bytes, and what recording a metric costs
     Screen(BenchScreen),
     /// The first frame, memory, and the time from a key to the frame that answers it
@@ -86,6 +88,19 @@ pub struct BenchKernel {
     /// Elements of a launch
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub elements: u32,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Measures the walk over a collective's messages.
+#[derive(Debug, Args)]
+pub struct BenchCollective {
+    /// How often each algorithm is walked; they take turns
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Ranks that sum
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub ranks: u32,
     #[command(flatten)]
     pub listing: Listing,
 }

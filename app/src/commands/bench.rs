@@ -3,6 +3,7 @@
 //! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
 //! docs/measuring.md says how each figure comes about.
 
+mod collective;
 mod kernel;
 mod llama;
 mod load;
@@ -22,6 +23,7 @@ use crate::exit::{Exit, Failure};
 /// Does what `mlsys bench` asks for.
 pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
     match asked {
+        cli::Bench::Collective(options) => collective::run(options, world),
         cli::Bench::Kernel(options) => kernel::run(options, world),
         cli::Bench::Load(options) => load::run(options, world),
         cli::Bench::Train(options) => train::run(options, world),

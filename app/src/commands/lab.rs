@@ -6,7 +6,7 @@ mod print;
 use mlsys_lab::control::Limits;
 use mlsys_lab::device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 use mlsys_lab::output;
-use mlsys_lab::params::Params;
+use mlsys_lab::params::{Params, Settings};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::tables::Tables;
 
@@ -46,8 +46,11 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         options.load_weights.as_deref(),
         options.save_weights.as_deref(),
     );
-    let params = Params::resolve(schema, &given, Tables::builtin(), options.machine.seed)
-        .map_err(|errors| settings::failure(kind, &errors))?;
+    let resolve = |given: &Settings| {
+        Params::resolve(schema, given, Tables::builtin(), options.machine.seed)
+            .map_err(|errors| settings::failure(kind, &errors))
+    };
+    let params = resolve(&given)?;
     if !options.json
         && open::on_a_terminal()
         && let Some(page) = own_page::lesson(schema, &params)
@@ -62,6 +65,8 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
             world,
         );
     }
+    settings::set_workers(&mut given, world.workers.as_deref());
+    let params = resolve(&given)?;
     let device = device_for(schema, &params, options.machine.device, world)?;
 
     world.listen();

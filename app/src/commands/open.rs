@@ -127,6 +127,7 @@ fn start(
         registry: mlsys_registry::registry(),
         choice: machine.device,
         seed: machine.seed,
+        workers: world.workers.clone(),
         open,
         instructors: if world.reader.instructor {
             Instructors::Admitted

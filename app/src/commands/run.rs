@@ -32,6 +32,7 @@ pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure>
         seed: options.machine.seed,
         set: settings::of_lesson(&options.set)?,
         data_dir: options.data_dir.clone(),
+        workers: world.workers.clone(),
         hardware: if options.strict_hardware {
             HardwareRule::Fail
         } else {

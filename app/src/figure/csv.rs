@@ -29,6 +29,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
     match frame {
         Frame::HeatMap(map) => field(lines, map),
         Frame::Bars(bars) => self::bars(lines, bars),
+        Frame::Stacks(stacks) => structures::stacks(lines, stacks),
         Frame::Histogram(histogram) => self::histogram(lines, histogram),
         Frame::Scatter(scatter) => self::scatter(lines, scatter),
         Frame::Table(table) => self::table(lines, table),
@@ -36,6 +37,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
         Frame::Images(images) => self::images(lines, images),
         Frame::Graph(graph) => structures::graph(lines, graph),
         Frame::Timeline(timeline) => structures::timeline(lines, timeline),
+        Frame::Exchange(exchange) => structures::exchange(lines, exchange),
         Frame::Kernel(kernel) => self::frame(lines, &super::kernel::picture(kernel, None)),
         Frame::Panes(panes) => structures::panes(lines, panes),
         Frame::Text(text) => {

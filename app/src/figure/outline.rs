@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{CellRow, Cells, Frame, Graph, Pane, Place, Slot, Span, Timeline, Total};
+use mlsys_lab::frame::{
+    CellRow, Cells, Frame, Graph, Pane, Place, Slot, Span, Stack, Stacks, Timeline, Total,
+};
 use mlsys_lab::value::number;
 
 use super::graph::{Item, Shown, Sight, said};
@@ -152,6 +154,47 @@ pub fn span(timeline: &Timeline, span: &Span, glyphs: &Glyphs) -> String {
         line.push_str(&format!(", {}", quantity(amount, unit, glyphs)));
     }
     line
+}
+
+/// The lines of text: what is seen, then each stack with its parts, then the limit.
+pub fn stacks(stacks: &Stacks, glyphs: &Glyphs) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !stacks.note.is_empty() {
+        lines.push(stacks.note.clone());
+    }
+    let told = stacks.stacks.iter().take(MOST_ROWS);
+    lines.extend(told.map(|of| stack(stacks, of, glyphs)));
+    let more = stacks.stacks.len().saturating_sub(MOST_ROWS);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    if let Some(limit) = &stacks.limit {
+        let at = quantity(limit.at, unit(&stacks.unit), glyphs);
+        lines.push(format!("Limit: {at}, {}", limit.label));
+    }
+    lines
+}
+
+/// One stack: its parts, what they come to, and whether that is too much.
+pub fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
+    let unit = unit(&stacks.unit);
+    let parts = stacks.parts.iter().zip(stack.lengths());
+    let parts = parts.filter(|(_, length)| *length > 0.0);
+    let parts: Vec<String> = parts
+        .map(|(part, length)| format!("{part} {}", quantity(length, unit, glyphs)))
+        .collect();
+    let total = quantity(stack.total(), unit, glyphs);
+    let mut said = match parts.is_empty() {
+        true => format!("{}: {total}", stack.label),
+        false => format!("{}: {}; {total} in all", stack.label, parts.join(", ")),
+    };
+    if stacks.is_over(stack) {
+        said.push_str(", over the limit");
+    }
+    if !stack.remark.is_empty() {
+        said.push_str(&format!(", {}", stack.remark));
+    }
+    said
 }
 
 /// Stretches of one row that are told one by one; of more the kinds are counted.

@@ -14,6 +14,7 @@ mod panes;
 mod plot;
 mod reduce;
 mod scatter;
+mod stacks;
 mod timeline;
 
 use mlsys_lab::frame::Frame;
@@ -37,6 +38,7 @@ fn frame(page: &mut Page, frame: &Frame) {
     match frame {
         Frame::HeatMap(map) => heat::draw(page, map),
         Frame::Bars(bars) => bars::draw(page, bars),
+        Frame::Stacks(stacks) => stacks::draw(page, stacks),
         Frame::Histogram(histogram) => histogram::draw(page, histogram),
         Frame::Scatter(scatter) => scatter::draw(page, scatter),
         Frame::Table(table) => cells::table(page, table),
@@ -44,6 +46,7 @@ fn frame(page: &mut Page, frame: &Frame) {
         Frame::Images(images) => images::draw(page, images),
         Frame::Graph(graph) => graph::draw(page, graph),
         Frame::Timeline(timeline) => timeline::draw(page, timeline),
+        Frame::Exchange(exchange) => self::frame(page, &super::exchange::storyboard(exchange)),
         Frame::Kernel(kernel) => self::frame(page, &kernel::picture(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
         Frame::Text(text) => cells::text(page, text),

@@ -6,6 +6,7 @@ use mlsys_lab::report::Report;
 
 pub(crate) use self::reading::{parsed, well_formed};
 use super::*;
+use crate::ui::panel::tests::exchanges;
 use crate::ui::panel::tests::fixtures::{learning, point, schema, steered};
 use crate::ui::panel::tests::graphs;
 use crate::ui::panel::tests::odd::{odd_frames, odd_runs};
@@ -244,6 +245,22 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     assert_eq!(rows.len(), 1 + 32 + 32 + 8);
     has(&rows, "warp 1|9|does not|7|2 passes");
     for said in ["warp 2", "takes it", "2 passes", "24"] {
+        has(&texts, said);
+    }
+    let (rows, texts) = files(Frame::Exchange(Box::new(exchanges::ring(4))));
+    assert_eq!(
+        rows[0],
+        "round|phase|from|to|first chunk|chunks|action|bytes"
+    );
+    assert_eq!(rows.len(), 1 + 6 * 4);
+    has(&rows, "1|reduce-scatter|rank 0|rank 1|0|1|add|209472");
+    for said in ["before the first of 6 rounds", "ABCD", "B rank 1"] {
+        has(&texts, said);
+    }
+    let (rows, texts) = files(Frame::Stacks(exchanges::memory()));
+    assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
+    has(&rows, "worker 2|209472|209472|418944|500000|sharded");
+    for said in ["worker 2", "activations", "4 MB there are"] {
         has(&texts, said);
     }
     let (rows, texts) = files(Frame::Panes(heads(2)));

@@ -71,6 +71,9 @@ fn of_lab<'a>(
     if settings::takes_data_dir(schema) {
         settings::set_data_dir(&mut asked, request.data_dir.as_deref());
     }
+    if settings::takes_workers(schema) {
+        settings::set_workers(&mut asked, request.workers.as_deref());
+    }
     let settings = seeded(directive.settings(), request.seed).overlaid(&asked);
     let seed = request.seed.unwrap_or(lesson.front.seed);
     let params =

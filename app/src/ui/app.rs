@@ -97,6 +97,8 @@ pub struct App {
     pub preview: Option<Preview>,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
+    /// The processes whose devices the workers of labs take, as `--workers` names them.
+    pub workers: Option<String>,
     /// What is waited for, while something is.
     pub waiting: Option<Waiting>,
     /// How many steps were asked for last.
@@ -234,6 +236,7 @@ impl App {
             instructors: Instructors::Refused,
             preview: None,
             seed: None,
+            workers: None,
             waiting: None,
             step_count: 10,
             searched: String::new(),

@@ -222,6 +222,8 @@ pub enum Need {
     Picture,
     /// The chosen picture is a chart.
     Chart,
+    /// The chosen picture is a chart or a timeline.
+    Smooth,
     /// The chosen picture is a chart, a graph or a timeline: what has parts that can be looked at closer.
     Space,
     /// The chosen picture is a chart, or a graph with a walk; from the knobs any picture of the lab is such a graph.

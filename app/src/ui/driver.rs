@@ -75,6 +75,7 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     );
     app.take_course(&options.course);
     app.seed = options.seed;
+    app.workers = options.workers.clone();
     app.instructors = options.instructors;
     app.notice = options.appearance.trouble.take().or(trouble);
     // What cannot be opened as asked for is told before the terminal is taken.

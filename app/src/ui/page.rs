@@ -13,7 +13,9 @@ use super::editor::{Editor, Trial};
 use super::entry::Entry;
 use super::message::Effect;
 use super::slot::Slot;
+use crate::figure::kernel::Play;
 use crate::glossary::Glossary;
+use crate::settings;
 
 /// A lesson on the screen.
 pub struct Page {
@@ -134,6 +136,16 @@ pub enum CheckState {
 }
 
 impl Page {
+    /// The same with these processes for the workers of its labs that split their work.
+    pub fn with_workers(mut self, urls: Option<&str>) -> Self {
+        for slot in &mut self.slots {
+            if settings::takes_workers(slot.schema) {
+                settings::set_workers(&mut slot.settings, urls);
+            }
+        }
+        self
+    }
+
     /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
@@ -230,10 +242,15 @@ impl Page {
         self.slots.get_mut(self.current)
     }
 
-    /// Stops what goes on by itself in any lab's kernel: it would go on where nobody looks.
+    /// Stops what goes on by itself in any lab's pictures: it would go on where nobody looks.
     pub fn rest_walks(&mut self) {
-        for walk in self.slots.iter_mut().filter_map(|slot| slot.walk.as_mut()) {
-            walk.rest();
+        for slot in &mut self.slots {
+            if let Some(walk) = &mut slot.walk {
+                walk.rest();
+            }
+            for view in &mut slot.views {
+                view.frame.play = Play::Still;
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 mod bars;
 mod canvas;
 mod cells;
+mod exchange;
 mod graph;
 mod heat;
 mod histogram;
@@ -18,6 +19,7 @@ mod panes;
 mod pen;
 mod plane;
 mod scatter;
+mod stacks;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -46,6 +48,8 @@ pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
+#[cfg(test)]
+pub use view::Tint;
 pub use view::{Extent, FrameView, Smoothing, View, Way, Window};
 pub use words::words;
 
@@ -205,6 +209,10 @@ fn draw_frame(
             let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
             bars::draw(area, buf, bars, marked, look);
         }
+        Frame::Stacks(of) => {
+            let marked = mark.map(|mark| mark.within(1, of.stacks.len()).row);
+            stacks::draw(area, buf, of, marked, look);
+        }
         Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
         Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
         Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
@@ -217,8 +225,9 @@ fn draw_frame(
             graph::draw(area, buf, graph, &view.graph, look);
         }
         Frame::Timeline(timeline) => {
-            timeline::draw(area, buf, timeline, view.stretch, along, look);
+            timeline::draw(area, buf, timeline, (view.stretch, view.tint), along, look);
         }
+        Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
         Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),

@@ -138,7 +138,8 @@ impl App {
     }
 
     fn renewed(&self, page: Page, lesson: &Arc<Lesson>, running: Option<usize>) -> Renewed {
-        let fresh = Page::open(Arc::clone(lesson), self.registry, self.seed);
+        let fresh = Page::open(Arc::clone(lesson), self.registry, self.seed)
+            .with_workers(self.workers.as_deref());
         renew::renew(page, fresh, running, self)
     }
 }

@@ -285,6 +285,7 @@ pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
         Frame::Kernel(kernel) => Some(kernel),
         Frame::HeatMap(_)
         | Frame::Bars(_)
+        | Frame::Stacks(_)
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
@@ -292,6 +293,7 @@ pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Exchange(_)
         | Frame::Panes(_)
         | Frame::Text(_) => None,
     }

@@ -11,6 +11,7 @@ mod pictures;
 mod presets;
 mod reading;
 mod records;
+mod rounds;
 mod runs;
 mod screens;
 mod sizes;

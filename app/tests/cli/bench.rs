@@ -45,3 +45,27 @@ fn the_bench_of_kernels_measures_right_results() {
     }
     assert_eq!(figures.len(), 4);
 }
+
+#[test]
+fn the_bench_of_collectives_walks_every_message() {
+    let folder = Folder::new();
+    let arguments = [
+        "bench",
+        "collective",
+        "--rounds",
+        "2",
+        "--ranks",
+        "33",
+        "--json",
+    ];
+    let json = folder.run(&arguments).json();
+    let figures = json["figures"].as_object().unwrap();
+    for algorithm in ["ring", "tree", "double-tree"] {
+        let rate = &figures[&format!("{algorithm}: messages")];
+        for figure in [&figures[algorithm], rate] {
+            assert_eq!(figure["values"].as_array().unwrap().len(), 2);
+            assert!(figure["least"].as_f64().unwrap() > 0.0, "{algorithm}");
+        }
+    }
+    assert_eq!(figures.len(), 6);
+}

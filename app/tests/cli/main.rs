@@ -23,3 +23,4 @@ mod signals;
 mod themes;
 mod translations;
 mod weights;
+mod workers;

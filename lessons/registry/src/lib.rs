@@ -25,6 +25,7 @@ fn read() -> Result<Registry, SchemaError> {
             classifier: Some(Box::new(mlsys_nets::train::Reader::default())),
             launcher: Some(Box::new(mlsys_nets::device::kernel::Devices)),
         },
+        Box::new(mlsys_nets::device::lowering::Compilers),
     )?);
     Ok(Registry::new(labs))
 }
@@ -88,6 +89,9 @@ mod tests {
             assert_eq!(params.len(), schema.params.len(), "parameters of {kind}");
             let metrics: BTreeSet<&str> = schema.metrics.iter().map(|m| m.name.as_str()).collect();
             assert_eq!(metrics.len(), schema.metrics.len(), "metrics of {kind}");
+            if let Some(headline) = &schema.headline {
+                assert!(metrics.contains(headline.metric.as_str()), "{kind}");
+            }
             for param in &schema.params {
                 if let Some(default) = &param.default {
                     let given = Given::Value(default.clone());

@@ -1,11 +1,13 @@
 //! Typed pictures of a lab's state; how they look is the screen's business.
 
 mod cells;
+pub mod exchange;
 mod graph;
 mod histogram;
 pub mod kernel;
 mod panes;
 mod scatter;
+mod stacks;
 mod timeline;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,10 +16,12 @@ use crate::schema::Scale;
 use crate::value::Value;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
+pub use exchange::Exchange;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
 pub use panes::Pane;
 pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
+pub use stacks::{Limit, Stack, Stacks};
 pub use timeline::{Milestone, Span, Timeline, Total};
 
 /// A picture.
@@ -28,6 +32,8 @@ pub enum Frame {
     HeatMap(HeatMap),
     /// Labelled lengths.
     Bars(Bars),
+    /// Stacked lengths, with a limit.
+    Stacks(Stacks),
     /// How often values fall between edges.
     Histogram(Histogram),
     /// Named points between two axes.
@@ -42,6 +48,8 @@ pub enum Frame {
     Graph(Graph),
     /// Bars over one axis, in lanes.
     Timeline(Timeline),
+    /// Messages between ranks, round by round, that can be stepped through.
+    Exchange(Box<Exchange>),
     /// A kernel that can be stepped through.
     Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.

@@ -89,6 +89,9 @@ pub enum LabError {
         /// What it said.
         reason: String,
     },
+    /// A worker process elsewhere cannot be used: which, what happened, and what to do.
+    #[error("{0}")]
+    Worker(String),
     /// The run failed on the device: out of memory, lost, or a panic in its thread.
     #[error("the run failed on {device}: {reason}")]
     Failed {
@@ -115,9 +118,11 @@ impl LabError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Param(_) | Self::Contradiction { .. } | Self::Expression { .. } => true,
-            Self::NotFinite { .. } | Self::Data(_) | Self::Device { .. } | Self::Failed { .. } => {
-                false
-            }
+            Self::NotFinite { .. }
+            | Self::Data(_)
+            | Self::Device { .. }
+            | Self::Worker(_)
+            | Self::Failed { .. } => false,
         }
     }
 }

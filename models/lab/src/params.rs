@@ -138,6 +138,27 @@ impl Params {
         self.values.insert(name.to_owned(), (value, Origin::Set));
     }
 
+    /// The same, and what a table's entry supplies follows the entry: with another `link` comes its bandwidth, unless
+    /// somebody has set that.
+    pub fn turn(&mut self, schema: &Schema, tables: &Tables, name: &str, value: Value) {
+        self.change(name, value);
+        for param in &schema.params {
+            let from = param.from.as_deref().and_then(|from| from.split_once('.'));
+            let follows = from.is_some_and(|(selector, _)| selector == name)
+                && !matches!(self.origin(&param.name), Some(Origin::Set | Origin::Seed));
+            if follows {
+                match self.supplied(schema, param, tables, None) {
+                    Some(found) => {
+                        self.values.insert(param.name.clone(), found);
+                    }
+                    None => {
+                        self.values.remove(&param.name);
+                    }
+                }
+            }
+        }
+    }
+
     /// Checks one value against a schema, as typed, for a knob that is turned.
     pub fn check(schema: &Schema, name: &str, given: Given) -> Result<Value, ParamError> {
         settings::check_one(schema, name, given, Tables::builtin())

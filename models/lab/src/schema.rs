@@ -47,6 +47,18 @@ pub struct Schema {
     pub budget: Option<f64>,
     /// For labs that answer at once: the setting at which a run needs a device all the same.
     pub device: Option<DeviceNeed>,
+    /// The one metric that stands in the status line while the lab runs and after.
+    pub headline: Option<Headline>,
+}
+
+/// The metric that matters most, and the few words it has in the status line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Headline {
+    /// The metric, one of the lab's.
+    pub metric: String,
+    /// What it is called there, such as "gradient difference".
+    pub label: String,
 }
 
 /// When a lab that answers at once needs a device: whenever a parameter is not what it is without one.
@@ -56,7 +68,7 @@ pub struct DeviceNeed {
     /// The parameter.
     pub param: String,
     /// Its value without a device.
-    pub unless: String,
+    pub unless: Value,
 }
 
 /// A typed input of a lab.
@@ -279,8 +291,8 @@ impl Schema {
     /// Whether a run with these parameters takes place on a device that somebody chooses: that of every live lab does.
     pub fn uses_device(&self, params: &Params) -> bool {
         let needs = |need: &DeviceNeed| {
-            let value = params.get(&need.param).and_then(Value::as_str);
-            value.is_some_and(|value| value != need.unless)
+            let value = params.get(&need.param);
+            value.is_some_and(|value| *value != need.unless)
         };
         self.is_live() || self.device.as_ref().is_some_and(needs)
     }

@@ -61,7 +61,7 @@ impl Lab for ActivationMemory {
 
 /// What is recomputed in the backward pass instead of kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recompute {
+pub(crate) enum Recompute {
     None,
     /// The attention matrices, which are large and cheap to compute.
     Selective,
@@ -79,20 +79,20 @@ impl Recompute {
 
 /// One layer of a GPT with 2-byte activations, 1-byte dropout masks and an MLP of width 4h.
 #[derive(Clone, Copy, Debug)]
-struct Layer {
-    sequence: f64,
-    batch: f64,
-    hidden: f64,
-    heads: f64,
+pub(crate) struct Layer {
+    pub(crate) sequence: f64,
+    pub(crate) batch: f64,
+    pub(crate) hidden: f64,
+    pub(crate) heads: f64,
     /// t, over which the tensors within attention and MLP are split.
-    tensor_ranks: f64,
-    outside: Outside,
-    recompute: Recompute,
+    pub(crate) tensor_ranks: f64,
+    pub(crate) outside: Outside,
+    pub(crate) recompute: Recompute,
 }
 
 /// Where the tensors outside attention and MLP lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outside {
+pub(crate) enum Outside {
     /// The same on each rank.
     Replicated,
     /// Split along the sequence.
@@ -140,7 +140,7 @@ impl Layer {
     ///
     /// none and selective: sbh(10 + (24 + q)/t), with sequence parallelism sbh(34 + q)/t, where selective has q = 0;
     /// full: 2sbh.
-    fn bytes(&self, recompute: Recompute) -> f64 {
+    pub(crate) fn bytes(&self, recompute: Recompute) -> f64 {
         let q = match recompute {
             Recompute::None => self.attention_term(),
             Recompute::Selective => 0.0,

@@ -10,6 +10,7 @@
 mod algorithm;
 mod error;
 mod execute;
+mod picture;
 mod split;
 mod stage;
 mod tally;

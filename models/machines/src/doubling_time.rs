@@ -1,6 +1,7 @@
 //! Kind `doubling-time`: growth over a period as the time it takes to double.
 
-use mlsys_lab::schema::{Schema, SchemaError};
+use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
+use mlsys_lab::schema::{Scale, Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
@@ -17,6 +18,12 @@ const TRENDS: [(&str, f64, f64, &str); 7] = [
     ("interconnect bandwidth", 1.4, 24.0, "Gholami et al. 2024"),
     ("training compute, 2012 to 2018", 2.0, 3.4, "OpenAI 2018"),
 ];
+
+/// Years that the picture of lines spans.
+const YEARS: f64 = 10.0;
+
+/// The highest factor in it: beyond it nothing else could be told apart.
+const HIGHEST: f64 = 1e4;
 
 /// The lab `doubling-time`.
 pub struct DoublingTime {
@@ -60,6 +67,7 @@ impl Lab for DoublingTime {
         finite(run, "doubling_months", trend.doubling(), told)?;
         finite(run, "factor_per_year", trend.per_year(), told)?;
         picture::offer(run, "growth", || trend.growth());
+        picture::offer(run, "diverging", || trend.diverging());
         picture::offer(run, "trends", || trend.beside());
         picture::offer(run, "steps", || trend.steps());
         Ok(())
@@ -93,6 +101,46 @@ impl Trend {
         };
         let years = [1, 2, 3, 5, 10].into_iter();
         picture::bars("doublings", years.filter_map(bar).collect())
+    }
+
+    /// This trend and the published ones as lines over ten years: steady growth is straight where equal steps multiply.
+    fn diverging(&self) -> Frame {
+        let line = |name: &str, trend: &Self| {
+            let reached = |years: f64| (years, trend.per_year().powf(years));
+            // A trend that leaves the picture ends at its edge.
+            let years = YEARS.min(HIGHEST.ln() / trend.per_year().ln());
+            ScatterLine {
+                name: name.to_owned(),
+                points: vec![reached(0.0), reached(years)],
+            }
+        };
+        let mut lines: Vec<ScatterLine> = TRENDS
+            .into_iter()
+            .map(|(name, factor, months, _)| line(name, &Self { factor, months }))
+            .collect();
+        lines.push(line("this one", self));
+        let own = line("", self).points.last().copied().unwrap_or_default();
+        Frame::Scatter(Scatter {
+            x: Dimension {
+                name: "after".to_owned(),
+                unit: "years".to_owned(),
+                ..Dimension::default()
+            },
+            y: Dimension {
+                name: "grown".to_owned(),
+                unit: "times".to_owned(),
+                scale: Scale::Log,
+                ..Dimension::default()
+            },
+            series: Vec::new(),
+            points: vec![ScatterPoint {
+                x: Some(own.0),
+                y: Some(own.1),
+                label: "this one".to_owned(),
+                series: 0,
+            }],
+            lines,
+        })
     }
 
     /// This trend among the published ones, the fastest first.

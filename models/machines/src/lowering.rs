@@ -1,17 +1,27 @@
-//! Kind `lowering`: one kernel, and what a compiler makes of it for each kind of device.
+//! Kind `lowering`: one kernel, what a compiler makes of it for each kind of device, and what a device makes of that.
 
 mod forms;
 mod pictures;
+mod toolchain;
+mod work;
 
+use mlsys_lab::device::Backend;
+use mlsys_lab::report::Report;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{Lab, LabError, Params, Run, Value};
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use crate::picture;
-use forms::{BLOCKS, Form, Target};
+use forms::{BLOCKS, Form};
+use work::difference;
+
+pub use forms::Target;
+pub use toolchain::{Build, Kernel, Toolchain};
+pub use work::{RADIUS, SCALE, Work};
 
 /// The lab `lowering`.
 pub struct Lowering {
     schema: Schema,
+    toolchain: Option<Box<dyn Toolchain>>,
 }
 
 impl Lowering {
@@ -21,8 +31,79 @@ impl Lowering {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("lowering/lowering.toml"))?;
-        Ok(Self { schema })
+        Ok(Self {
+            schema,
+            toolchain: None,
+        })
     }
+
+    /// The same with compilers and devices.
+    #[must_use]
+    pub fn beside(mut self, toolchain: Box<dyn Toolchain>) -> Self {
+        self.toolchain = Some(toolchain);
+        self
+    }
+
+    /// Seconds in which each form is made here, or why it is not.
+    fn compile(&self, run: &mut Run<'_>, asked: &Asked) -> Vec<(Target, Result<f64, String>)> {
+        let seconds = |target: &Target| match &self.toolchain {
+            Some(toolchain) => toolchain.compile_seconds(asked.build(), *target),
+            None => Err("no compiler is at hand".to_owned()),
+        };
+        let all: Vec<_> = asked
+            .targets
+            .iter()
+            .map(|target| (*target, seconds(target)))
+            .collect();
+        for (target, seconds) in &all {
+            if let Ok(seconds) = seconds {
+                run.scalar(&format!("compile_seconds.{}", target.member()), *seconds);
+            }
+        }
+        all
+    }
+
+    /// Runs the kernel on the run's device and reports how far it is from the processor's result.
+    fn carry_out(&self, run: &mut Run<'_>, work: &Work) -> Ran {
+        let wanted = work.reference();
+        let found = match (&self.toolchain, run.device.backend) {
+            (None, _) => Err("nothing here runs it".to_owned()),
+            (Some(_), Backend::Cpu) => Err(
+                "cubecl has no compiler for the processor in this program; choose a GPU with --device wgpu or --device cuda"
+                    .to_owned(),
+            ),
+            (Some(toolchain), Backend::Wgpu | Backend::Cuda) => {
+                run.sink
+                    .report(Report::Status(format!("on {}", run.device)));
+                let found = toolchain.run(run.device, work);
+                run.sink.report(Report::Status(String::new()));
+                found
+            }
+        };
+        let found = found.map(|mut found| {
+            found.truncate(work.elements);
+            found
+        });
+        match &found {
+            Ok(found) => run.scalar("max_difference", difference(found, &wanted)),
+            Err(reason) => {
+                let said = format!(
+                    "the result is the processor's own, in Rust; device {} did not run the kernel: {reason}",
+                    run.device
+                );
+                run.sink.report(Report::Notice(said));
+            }
+        }
+        Ran { wanted, found }
+    }
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    /// The processor's result.
+    wanted: Vec<f32>,
+    /// The device's, or why there is none.
+    found: Result<Vec<f32>, String>,
 }
 
 impl Lab for Lowering {
@@ -43,13 +124,14 @@ impl Lab for Lowering {
             run.scalar(&format!("lines.{member}"), form.printed);
             run.scalar(&format!("bounds_checked.{member}"), form.bounds_checked);
         }
+        let compiled = self.compile(run, &asked);
         // compilers_without_ir = languages*architectures, compilers_with_ir = languages + architectures
         run.scalar(
             "compilers_without_ir",
             asked.languages * asked.architectures,
         );
         run.scalar("compilers_with_ir", asked.languages + asked.architectures);
-        let text = forms::source(&asked.kernel).unwrap_or_default();
+        let text = forms::source(asked.kernel.name()).unwrap_or_default();
         picture::offer(run, "source", || pictures::source(text, asked.remark()));
         let sides = [asked.left, asked.right].map(|target| (target, asked.form(target)));
         let shown = sides.each_ref().map(|(target, form)| {
@@ -63,13 +145,23 @@ impl Lab for Lowering {
         picture::offer(run, "bridge", || {
             pictures::bridge(asked.languages, asked.architectures)
         });
+        picture::offer(run, "compilers", || pictures::compilers(&made, &compiled));
+        let ran = asked
+            .work
+            .as_ref()
+            .map(|work| (work, self.carry_out(run, work)));
+        let device = run.device;
+        picture::offer(run, "run", || match &ran {
+            Some((work, ran)) => pictures::ran(work, ran, device),
+            None => Frame::Text("Nothing was run: run is off.".to_owned()),
+        });
         Ok(())
     }
 }
 
 /// What is wanted.
 struct Asked {
-    kernel: String,
+    kernel: Kernel,
     targets: Vec<Target>,
     left: Target,
     right: Target,
@@ -78,6 +170,8 @@ struct Asked {
     width: i64,
     languages: i64,
     architectures: i64,
+    /// Nothing if nothing is to be run.
+    work: Option<Work>,
 }
 
 impl Asked {
@@ -92,8 +186,18 @@ impl Asked {
             let known = "the forms that come with the program load 1 or 4 elements at a time";
             return Err(LabError::contradiction(["vector_width"], known));
         }
+        let name = params.text("kernel")?;
+        let kernel = Kernel::find(name).ok_or_else(|| {
+            LabError::contradiction(["kernel"], format!("there is no kernel '{name}'"))
+        })?;
+        let elements = params.size("elements")?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let build = build(kernel, block, width);
         Ok(Self {
-            kernel: params.text("kernel")?.to_owned(),
+            work: params
+                .bool("run")?
+                .then(|| Work::new(build, elements, seed)),
+            kernel,
             targets: targets(params)?,
             left: target("left", params.text("left")?)?,
             right: target("right", params.text("right")?)?,
@@ -104,19 +208,33 @@ impl Asked {
         })
     }
 
+    fn build(&self) -> Build {
+        build(self.kernel, self.block, self.width)
+    }
+
     fn form(&self, target: Target) -> Option<Form> {
-        let width = if forms::is_vectorized(&self.kernel) {
-            self.width
-        } else {
-            1
-        };
-        forms::form(&self.kernel, width, target, self.block)
+        let width = self.build().width as i64;
+        forms::form(self.kernel.name(), width, target, self.block)
     }
 
     /// What has to be told about the kernel besides its text.
     fn remark(&self) -> Option<&'static str> {
-        let ignored = self.width > 1 && !forms::is_vectorized(&self.kernel);
+        let ignored = self.width > 1 && self.build().width == 1;
         ignored.then_some("This kernel loads one element at a time, whatever vector_width says.")
+    }
+}
+
+/// What is compiled: kernels that load one element at a time do so whatever is asked for.
+fn build(kernel: Kernel, block: i64, width: i64) -> Build {
+    let width = if forms::is_vectorized(kernel.name()) {
+        width
+    } else {
+        1
+    };
+    Build {
+        kernel,
+        block: block as usize,
+        width: width as usize,
     }
 }
 

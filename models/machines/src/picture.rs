@@ -1,6 +1,6 @@
 //! Offering a lab's pictures to whoever listens.
 
-use mlsys_lab::frame::{Bar, Cell, CellRow, Kind, Pane, Table, Tone};
+use mlsys_lab::frame::{Bar, Cell, CellRow, Kind, Limit, Pane, Stack, Stacks, Table, Tone};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{Frame, Run, Value, frame};
@@ -31,6 +31,31 @@ pub(crate) fn bars(unit: &str, bars: Vec<Bar>) -> Frame {
         unit: unit.to_owned(),
         scale: Scale::Linear,
         bars,
+    })
+}
+
+/// Labelled lengths made of parts, with a remark each, and a line that they are to stay under.
+pub(crate) fn stacks<const N: usize>(
+    unit: &str,
+    parts: [&str; N],
+    stacks: Vec<(String, Vec<f64>, String)>,
+    limit: Option<(f64, &str)>,
+    note: &str,
+) -> Frame {
+    let stack = |(label, values, remark): (String, Vec<f64>, String)| Stack {
+        label,
+        values: values.into_iter().map(Some).collect(),
+        remark,
+    };
+    Frame::Stacks(Stacks {
+        unit: unit.to_owned(),
+        parts: parts.map(str::to_owned).to_vec(),
+        stacks: stacks.into_iter().map(stack).collect(),
+        limit: limit.map(|(at, label)| Limit {
+            at,
+            label: label.to_owned(),
+        }),
+        note: note.to_owned(),
     })
 }
 

@@ -82,7 +82,7 @@ impl Lab for TransformerFlops {
 
 /// What is kept of the forward pass, and what is computed again in the backward pass.
 #[derive(Clone, Copy, Debug)]
-enum Recompute {
+pub(crate) enum Recompute {
     None,
     /// The attention matrices.
     Selective,
@@ -91,18 +91,18 @@ enum Recompute {
 }
 
 /// One iteration of training: a model and a batch.
-struct Iteration {
-    layers: f64,
-    hidden: f64,
-    heads: Heads,
-    ffn: f64,
+pub(crate) struct Iteration {
+    pub(crate) layers: f64,
+    pub(crate) hidden: f64,
+    pub(crate) heads: Heads,
+    pub(crate) ffn: f64,
     /// 2 matrices in a GPT's MLP, 3 in a Llama's.
-    ffn_matrices: f64,
-    vocab: f64,
-    sequence: f64,
+    pub(crate) ffn_matrices: f64,
+    pub(crate) vocab: f64,
+    pub(crate) sequence: f64,
     /// t = B*s.
-    tokens: f64,
-    recompute: Recompute,
+    pub(crate) tokens: f64,
+    pub(crate) recompute: Recompute,
 }
 
 impl Iteration {
@@ -131,21 +131,22 @@ impl Iteration {
 }
 
 /// FLOPs of the iteration.
-struct Flops {
+pub(crate) struct Flops {
     /// W, the weight matrices of one layer.
-    weights: f64,
+    pub(crate) weights: f64,
     /// C, scores and their product with V of one layer.
-    attention: f64,
-    logits: f64,
-    forward: f64,
+    pub(crate) attention: f64,
+    pub(crate) logits: f64,
+    pub(crate) forward: f64,
     /// Forward and backward.
-    model: f64,
+    pub(crate) model: f64,
     /// With what is computed again.
-    hardware: f64,
+    pub(crate) hardware: f64,
 }
 
 impl Flops {
-    fn of(iteration: &Iteration) -> Self {
+    /// Counts an iteration.
+    pub(crate) fn of(iteration: &Iteration) -> Self {
         let Iteration {
             layers,
             hidden: h,

@@ -62,17 +62,18 @@ impl Lab for TransformerParams {
 }
 
 /// The dimensions that decide every weight.
-struct Transformer {
-    architecture: Architecture,
-    layers: i64,
-    hidden: i64,
-    heads: Heads,
-    ffn: i64,
+pub(crate) struct Transformer {
+    pub(crate) architecture: Architecture,
+    pub(crate) layers: i64,
+    pub(crate) hidden: i64,
+    pub(crate) heads: Heads,
+    pub(crate) ffn: i64,
     /// How `ffn` came about, with its numbers.
-    ffn_rule: (&'static str, String),
-    vocab: i64,
-    context: i64,
-    tied: bool,
+    pub(crate) ffn_rule: (&'static str, String),
+    pub(crate) vocab: i64,
+    /// Learned positions.
+    pub(crate) context: i64,
+    pub(crate) tied: bool,
 }
 
 impl Transformer {
@@ -194,18 +195,24 @@ fn ignored(params: &Params) -> Option<String> {
 }
 
 /// What a model's weights add up to.
-struct Count {
+pub(crate) struct Count {
     weights: Vec<Weight>,
     attention: i64,
     ffn: i64,
-    layer: i64,
-    embedding: i64,
+    /// Of one layer.
+    pub(crate) layer: i64,
+    /// Word table, learned positions and an output head of its own.
+    pub(crate) embedding: i64,
     non_embedding: i64,
-    total: i64,
+    pub(crate) total: i64,
 }
 
 impl Count {
-    fn of(model: &Transformer) -> Result<Self, LabError> {
+    /// Counts a model.
+    ///
+    /// # Errors
+    /// A count beyond 64 bits.
+    pub(crate) fn of(model: &Transformer) -> Result<Self, LabError> {
         let beyond = || {
             too_large(
                 ["layers", "hidden", "ffn", "vocab", "context"],

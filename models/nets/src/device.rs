@@ -9,10 +9,12 @@ mod cuda;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod guard;
 pub mod kernel;
+pub mod lowering;
 pub(crate) mod memory;
 pub(crate) mod meter;
 mod multiply;
 mod wgpu;
+pub mod workers;
 
 use std::thread;
 
@@ -21,6 +23,7 @@ use mlsys_lab::LabError;
 use mlsys_lab::device::{Backend, DeviceId, DeviceInfo, DeviceState};
 
 pub use adam::Adam;
+pub(crate) use adam::Moments;
 pub use multiply::{Multiply, multiply};
 
 /// Every device of every back end, usable or not, in the order of preference. Takes up to some seconds

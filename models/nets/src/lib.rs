@@ -7,13 +7,23 @@ pub mod bare;
 pub mod capture;
 mod cases;
 pub mod data;
+pub mod data_parallel;
 pub mod device;
+mod divergence;
 pub mod expression;
+pub mod mixed;
 pub mod nets;
+#[expect(
+    dead_code,
+    reason = "the labs that split training over workers stand on it, and come one by one"
+)]
+pub(crate) mod parallel;
 pub mod peak;
+pub mod pipeline_parallel;
 pub mod products;
 mod random;
 mod roof;
+pub mod tensor_parallel;
 mod timing;
 pub mod train;
 #[cfg(test)]
@@ -30,9 +40,13 @@ pub const BURN: &str = "0.22.1";
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(train::Train::new()?),
+        Box::new(mixed::MixedPrecision::new()?),
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),
+        Box::new(data_parallel::TrainDataParallel::new()?),
+        Box::new(pipeline_parallel::TrainPipelineParallel::new()?),
+        Box::new(tensor_parallel::TrainTensorParallel::new()?),
     ])
 }
 

@@ -20,8 +20,10 @@ pub use mlp::{Mlp, MlpConfig};
 pub use recompute::Checkpointed;
 pub use slopes::{direction_error, element_error, in_f64};
 pub(crate) use slopes::{gradient, larger, moved};
+pub(crate) use transformer::{
+    Attention, FORBIDDEN, Positions, RMS_EPSILON, ROTARY_BASE, RmsNorm, SwiGlu,
+};
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
-pub(crate) use transformer::{Positions, RMS_EPSILON, ROTARY_BASE};
 
 /// A classifier: inputs to one score (logit) per class. A transformer classifies each token by the one that follows.
 #[derive(Module, Debug)]

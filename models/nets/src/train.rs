@@ -14,6 +14,7 @@ mod trainer;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+pub(crate) use evaluate::{EvaluationSet, batch};
 pub use reader::Reader;
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.

@@ -4,6 +4,7 @@ use std::sync::mpsc::{self, Sender};
 
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::schema::Draw;
 use mlsys_lab::{Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables};
 
 /// A run on the CPU.
@@ -12,6 +13,13 @@ pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> 
     let mut data = RunData::default();
     run_into(lab, set, control, &mut data)?;
     Ok(data)
+}
+
+/// The parameters of a run.
+pub(crate) fn params(lab: &dyn Lab, set: &[&str]) -> Params {
+    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
+    Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
+        .unwrap_or_else(|error| panic!("{set:?}: {error:?}"))
 }
 
 /// A run on the CPU that must end well.
@@ -40,11 +48,8 @@ fn run_into(
     control: Control,
     sink: &mut dyn Sink,
 ) -> Result<(), LabError> {
-    let settings = Settings::from_pairs(set.iter().copied()).unwrap();
-    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
-        .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
     lab.run(&mut Run {
-        params,
+        params: params(lab, set),
         device: DeviceId::CPU,
         sink,
         control,
@@ -85,8 +90,8 @@ pub(crate) fn values(data: &RunData, name: &str) -> Vec<f64> {
     points.iter().map(|(_, value)| *value).collect()
 }
 
-/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel was
-/// drawn.
+/// What is declared without a condition is reported, what is reported is declared, as what it is, and every panel that
+/// the lab draws itself was drawn.
 pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
     let schema = lab.schema();
     let is_series = |name: &str| schema.metric(name).map(|metric| metric.series);
@@ -101,7 +106,11 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
         let name = metric.name.as_str();
         assert!(reported.contains_key(name), "{name} is not reported");
     }
-    for panel in &schema.panels {
+    for panel in schema
+        .panels
+        .iter()
+        .filter(|panel| panel.draw == Draw::Frame)
+    {
         assert!(
             data.frames.contains_key(panel.name.as_str()),
             "{}",

@@ -75,6 +75,7 @@ fn lessons(
         seed: trial.machine.seed,
         set: BTreeMap::new(),
         data_dir: None,
+        workers: None,
         hardware: HardwareRule::Report,
         graders: Graders::Stated,
         records: None,

@@ -1,6 +1,7 @@
 //! Graphs, timelines and panes as lines of values.
 
-use mlsys_lab::frame::{Cells, Graph, Pane, Place, Slot, Timeline};
+use mlsys_lab::frame::exchange::Action;
+use mlsys_lab::frame::{Cells, Exchange, Graph, Pane, Place, Slot, Stacks, Timeline};
 
 use super::{Lines, exact, known, number, titled};
 use crate::figure::graph::{kind, pass};
@@ -127,5 +128,55 @@ pub(super) fn cells(lines: &mut Lines, cells: &Cells) {
             let kind = cells.name(cell);
             lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
         }
+    }
+}
+
+/// One line a message, in the order in which they are sent.
+pub(super) fn exchange(lines: &mut Lines, exchange: &Exchange) {
+    lines.line([
+        "round",
+        "phase",
+        "from",
+        "to",
+        "first chunk",
+        "chunks",
+        "action",
+        "bytes",
+    ]);
+    for (place, round) in exchange.rounds.iter().enumerate() {
+        for message in &round.messages {
+            let action = match message.action {
+                Action::Add => "add",
+                Action::Replace => "replace",
+            };
+            lines.line([
+                (place + 1).to_string(),
+                round.phase.clone(),
+                exchange.name(message.from),
+                exchange.name(message.to),
+                message.chunk.to_string(),
+                message.count.to_string(),
+                action.to_owned(),
+                message.bytes.to_string(),
+            ]);
+        }
+    }
+}
+
+/// One line a stack, a column a part; the limit last.
+pub(super) fn stacks(lines: &mut Lines, stacks: &Stacks) {
+    let parts = stacks.parts.iter().map(|part| titled(part, &stacks.unit));
+    let head = ["stack".to_owned()].into_iter().chain(parts);
+    lines.line(head.chain(["remark".to_owned()]));
+    for stack in &stacks.stacks {
+        let value = |place: usize| known(stack.values.get(place).copied().flatten());
+        let values = (0..stacks.parts.len()).map(value);
+        let head = [stack.label.clone()].into_iter().chain(values);
+        lines.line(head.chain([stack.remark.clone()]));
+    }
+    if let Some(limit) = &stacks.limit {
+        let none = stacks.parts.iter().skip(1).map(|_| String::new());
+        let head = [format!("limit: {}", limit.label), number(limit.at)].into_iter();
+        lines.line(head.chain(none).chain([String::new()]));
     }
 }

@@ -34,11 +34,12 @@ pub struct Walk {
 }
 
 /// Whether steps go on by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Play {
     /// One after the other.
     Going,
     /// Not without a key.
+    #[default]
     Still,
 }
 

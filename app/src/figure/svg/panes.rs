@@ -58,6 +58,7 @@ fn scale(frame: &Frame) -> f64 {
         Frame::HeatMap(map) if map.columns <= map.rows => 0.72,
         Frame::HeatMap(_)
         | Frame::Bars(_)
+        | Frame::Stacks(_)
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
@@ -65,6 +66,7 @@ fn scale(frame: &Frame) -> f64 {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => 0.5,

@@ -67,6 +67,10 @@ impl App {
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
+            Need::Smooth => met(
+                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_timeline(),
+                "the chosen picture is no chart or timeline: v goes to the next one",
+            ),
             Need::Space => met(
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_space(),
                 "the chosen picture is no chart, graph or timeline: v goes to the next one",
@@ -74,6 +78,7 @@ impl App {
             Need::Parts => met(
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line))
                     || self.has_space()
+                    || self.has_messages()
                     || self.has_kernel_chosen(),
                 "the chosen picture is no chart, graph, timeline or kernel: v goes to the next one",
             ),

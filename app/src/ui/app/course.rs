@@ -50,7 +50,8 @@ impl App {
             // Left in the middle, it is found in the middle; a new one begins at its first line.
             Some(page) => page,
             None => {
-                let mut page = Page::open(Arc::clone(&lesson), self.registry, self.seed);
+                let mut page = Page::open(Arc::clone(&lesson), self.registry, self.seed)
+                    .with_workers(self.workers.as_deref());
                 page.restore(&self.progress, self.registry);
                 page
             }

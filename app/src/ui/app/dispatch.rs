@@ -74,7 +74,7 @@ impl App {
                 return self.fetch_marked(Purpose::Replay);
             }
             Command::Run if self.ground() == Place::Kernel => return self.run_written(),
-            Command::Run if self.plays_kernel() => self.play_kernel(),
+            Command::Run if self.plays_steps() => self.play_steps(),
             Command::Run => return self.run_or_pause(),
             Command::Step => return self.step(1),
             Command::Steps => self.ask_for_steps(),

@@ -4,7 +4,9 @@ use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::Draw;
 
 use super::App;
+use crate::figure::exchange;
 use crate::figure::graph::line;
+use crate::figure::kernel::Play;
 use crate::ui::command::{Inspect, Motion, Place};
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
@@ -95,12 +97,14 @@ impl App {
             Frame::Table(table) => !table.columns.is_empty(),
             Frame::HeatMap(_)
             | Frame::Bars(_)
+            | Frame::Stacks(_)
             | Frame::Histogram(_)
             | Frame::Scatter(_)
             | Frame::Cells(_)
             | Frame::Images(_)
             | Frame::Graph(_)
             | Frame::Timeline(_)
+            | Frame::Exchange(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
             | Frame::Text(_) => false,
@@ -112,12 +116,22 @@ impl App {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(_) | Frame::Timeline(_)))
     }
 
+    /// Whether the chosen picture is a timeline.
+    pub(super) fn has_timeline(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Timeline(_)))
+    }
+
+    /// Whether the chosen picture is an exchange of messages.
+    pub(super) fn has_messages(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Exchange(_)))
+    }
+
     /// Whether the chosen picture is a graph with groups.
     pub(super) fn has_groups(&self) -> bool {
         self.is_chosen(|frame| matches!(frame, Frame::Graph(graph) if !graph.groups.is_empty()))
     }
 
-    /// Whether the keys act on a graph with a walk.
+    /// Whether the keys act on a picture that has steps, other than a kernel's.
     pub fn is_walked(&self) -> bool {
         let slot = self.page.as_ref().and_then(Page::slot);
         self.place() == Place::Picture && slot.is_some_and(|slot| walk_at(slot, slot.chosen()))
@@ -164,7 +178,7 @@ impl App {
         result
     }
 
-    /// Goes along the walk of the lab's graph without going to the picture; false if there is none.
+    /// Goes along the steps of the lab's picture without going to it; false if none has any.
     pub(super) fn walk_from_afar(&mut self, inspect: Inspect) -> bool {
         let by = match inspect {
             Inspect::NextPoint => 1,
@@ -182,22 +196,37 @@ impl App {
         if self.ground() == Place::Picture {
             return false;
         }
+        let glyphs = Glyphs::new(self.look.glyphs.set);
         let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
             return false;
         };
         let Some(index) = walked(slot) else {
             return false;
         };
-        // The graph that is walked is shown large, else its steps were done in the dark.
+        // The picture that is walked is shown large, else its steps were done in the dark.
         if let Some(place) = slot.panels.iter().position(|panel| *panel == index) {
             slot.panel = place;
         }
         let mut said = None;
         let done = look_at(slot, index, |frame, view| {
-            if let Frame::Graph(graph) = frame {
-                view.graph.step(graph, by);
-                said = line(graph, &view.graph);
-            }
+            view.play = Play::Still;
+            view.step(frame, by);
+            said = match frame {
+                Frame::Graph(graph) => line(graph, &view.graph),
+                Frame::Exchange(of) => Some(exchange::line(of, view.round, &glyphs)),
+                Frame::HeatMap(_)
+                | Frame::Bars(_)
+                | Frame::Stacks(_)
+                | Frame::Histogram(_)
+                | Frame::Scatter(_)
+                | Frame::Table(_)
+                | Frame::Cells(_)
+                | Frame::Images(_)
+                | Frame::Timeline(_)
+                | Frame::Kernel(_)
+                | Frame::Panes(_)
+                | Frame::Text(_) => None,
+            };
         });
         // On a small screen the picture is not in sight.
         self.notice = said;
@@ -205,16 +234,16 @@ impl App {
     }
 }
 
-/// The graph with a walk that is walked from afar: the chosen picture if it is one, else the lab's first.
+/// The picture with steps that is walked from afar: the chosen one if it has any, else the lab's first.
 fn walked(slot: &Slot) -> Option<usize> {
     let mut all = slot.chosen().into_iter().chain(slot.panels.iter().copied());
     all.find(|index| walk_at(slot, Some(*index)))
 }
 
-/// Whether a panel shows a graph with a walk.
+/// Whether a panel shows a picture with steps, other than a kernel's.
 fn walk_at(slot: &Slot, index: Option<usize>) -> bool {
     let frame = index.and_then(|index| slot.frame(index));
-    matches!(frame, Some(Frame::Graph(graph)) if !graph.walk.is_empty())
+    frame.is_some_and(|frame| FrameView::default().steps(frame).is_some())
 }
 
 /// Moves the mark left or right, or looks closer; false if the picture is a chart, or the way to look is for charts.
@@ -232,7 +261,35 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
         | Inspect::Earlier
         | Inspect::Later
         | Inspect::Fit => look_at(slot, index, |frame, view| view.inspect(frame, inspect)),
+        Inspect::Smooth if is_timeline(slot, index) => {
+            look_at(slot, index, |frame, view| view.inspect(frame, inspect))
+        }
         Inspect::LogAxis | Inspect::Smooth => false,
+    }
+}
+
+/// Whether a panel shows a timeline.
+fn is_timeline(slot: &Slot, index: usize) -> bool {
+    matches!(slot.frame(index), Some(Frame::Timeline(_)))
+}
+
+/// Whether the steps of the chosen picture follow each other by themselves.
+pub(super) fn plays(slot: &Slot) -> bool {
+    let view = slot.chosen().and_then(|index| slot.views.get(index));
+    view.is_some_and(|view| view.frame.play == Play::Going)
+}
+
+/// Lets the steps of the chosen picture follow each other, or no longer.
+pub(super) fn change_play(slot: &mut Slot) {
+    if let Some(index) = slot.chosen() {
+        look_at(slot, index, |frame, view| view.change_play(frame));
+    }
+}
+
+/// The next step of the chosen picture, if its steps follow each other.
+pub(super) fn beat(slot: &mut Slot) {
+    if let Some(index) = slot.chosen() {
+        look_at(slot, index, |frame, view| view.beat(frame));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::App;
 use super::chart::{inspect_chart, put_cursor};
 use super::frame::inspect_frame;
+use crate::figure::kernel::Play;
 use crate::ui::command::{Inspect, Motion};
 use crate::ui::earlier::Overlay;
 use crate::ui::page::{Page, Side};
@@ -39,8 +40,10 @@ impl App {
             }
             let view = slot.chosen_view();
             let left = view.is_some_and(|view| {
-                let selected = view.frame.graph.selected.take();
-                view.frame.mark.take().is_some() || selected.is_some()
+                let frame = &mut view.frame;
+                let selected = frame.graph.selected.take();
+                let played = std::mem::take(&mut frame.play) == Play::Going;
+                played || frame.mark.take().is_some() || selected.is_some()
             });
             left || slot.cursor.take().is_some()
         })

@@ -83,7 +83,8 @@ impl App {
             return effects;
         };
         slot.begin();
-        let mut fresh = Page::open(lesson, self.registry, self.seed);
+        let mut fresh =
+            Page::open(lesson, self.registry, self.seed).with_workers(self.workers.as_deref());
         fresh.side = page.side;
         fresh.telling = page.telling;
         if let (Some(old), Some(new)) = (page.slot_mut(), fresh.slot_mut()) {

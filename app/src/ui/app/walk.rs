@@ -3,7 +3,7 @@
 use mlsys_lab::frame::kernel::View;
 use mlsys_machines::kernel::{Goal, Way};
 
-use super::App;
+use super::{App, frame};
 use crate::figure::kernel::{Play, Walk, said};
 use crate::ui::command::{Choice, Inspect, Motion, Place};
 use crate::ui::page::Page;
@@ -22,14 +22,15 @@ pub enum Restless {
 impl App {
     /// What goes on by itself and wants [`crate::ui::message::Message::Beat`]; nothing most of the time.
     pub fn restless(&self) -> Option<Restless> {
-        let walk = self.page.as_ref().and_then(Page::slot)?.walk.as_ref()?;
+        let slot = self.page.as_ref().and_then(Page::slot)?;
+        let walk = slot.walk.as_ref();
         // Steps that nobody sees would be over when somebody looks.
         let is_in_front = self.ground() == Place::Picture;
-        match (walk.sought(), walk.play()) {
-            (Some(_), _) => Some(Restless::Searching),
-            (None, Play::Going) => is_in_front.then_some(Restless::Playing),
-            (None, Play::Still) => None,
+        if walk.and_then(Walk::sought).is_some() {
+            return Some(Restless::Searching);
         }
+        let plays = walk.is_some_and(|walk| walk.play() == Play::Going) || frame::plays(slot);
+        (plays && is_in_front).then_some(Restless::Playing)
     }
 
     /// The clock of what goes on by itself.
@@ -39,6 +40,11 @@ impl App {
         };
         if let Some(walk) = self.walk() {
             walk.beat();
+        }
+        if was == Restless::Playing
+            && let Some(slot) = self.page.as_mut().and_then(Page::slot_mut)
+        {
+            frame::beat(slot);
         }
         if was == Restless::Searching && self.restless() != Some(Restless::Searching) {
             self.tell_from_afar();
@@ -58,15 +64,21 @@ impl App {
         slot.is_some_and(|slot| slot.walk.is_some() && view(slot).is_some())
     }
 
-    /// Whether space plays a kernel: on the side of its picture, where a run has nothing else to do.
-    pub fn plays_kernel(&self) -> bool {
-        self.place() == Place::Picture && self.active.is_none() && self.has_kernel_chosen()
+    /// Whether space plays the steps of a picture: on the side of the picture, where a run has nothing else to do.
+    pub fn plays_steps(&self) -> bool {
+        let has_steps = self.is_walked() || self.has_kernel_chosen();
+        self.place() == Place::Picture && self.active.is_none() && has_steps
     }
 
     /// Lets steps go on by themselves, or no longer.
-    pub(super) fn play_kernel(&mut self) {
-        if let Some(walk) = self.walk() {
-            walk.change_play();
+    pub(super) fn play_steps(&mut self) {
+        let is_kernel = self.has_kernel_chosen();
+        let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) else {
+            return;
+        };
+        match slot.walk.as_mut().filter(|_| is_kernel) {
+            Some(walk) => walk.change_play(),
+            None => frame::change_play(slot),
         }
     }
 

@@ -31,7 +31,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(' ')],
         READING,
         "run/pause",
-        "start the lab, pause it, go on; in the picture of a kernel let its steps go on by themselves, or pause them",
+        "start the lab, pause it, go on; in a picture that has steps let them go on by themselves, or pause them",
     )
     .needs(&[Need::Lab, Need::Free])
     .rank(Rank::First),
@@ -107,7 +107,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Left],
         &[Picture],
         "cursor",
-        "move the mark of the picture left; in charts the cursor of all at once; in a graph or a kernel a step back",
+        "move the mark of the picture left; in charts the cursor of all at once; in a picture that has steps one back",
     )
     .needs(&[Need::Picture]),
     row(
@@ -115,7 +115,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Right],
         &[Picture],
         "cursor",
-        "move the mark or the cursor right; in a graph or a kernel a step on",
+        "move the mark or the cursor right; in a picture that has steps one on",
     )
     .needs(&[Need::Picture])
     .rank(Rank::Rare),
@@ -150,7 +150,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('.')],
         &[Text, Lab],
         "step on",
-        "go a step of the graph or the kernel on, from the text and the knobs",
+        "go a step of the graph, the kernel or the messages on, from the text and the knobs",
     )
     .needs(&[Need::Points])
     .rank(Rank::First),
@@ -159,7 +159,7 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char(',')],
         &[Text, Lab],
         "step back",
-        "go a step of the graph or the kernel back, from the text and the knobs",
+        "go a step of the graph, the kernel or the messages back, from the text and the knobs",
     )
     .needs(&[Need::Points]),
     row(
@@ -339,9 +339,9 @@ pub const TABLE: &[Binding] = &[
         &[Key::Char('m')],
         &[Picture],
         "smooth",
-        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind",
+        "smooth the curves, or show them as they are; noisy ones begin smoothed, the raw curve behind; in a timeline colour by label, such as the microbatch, or by kind",
     )
-    .needs(&[Need::Chart]),
+    .needs(&[Need::Smooth]),
     row(
         Command::EarlierRuns,
         &[Key::Char('o')],

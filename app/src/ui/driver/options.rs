@@ -24,6 +24,8 @@ pub struct Options {
     pub choice: DeviceChoice,
     /// The seed that wins over the lessons' own.
     pub seed: Option<u64>,
+    /// The processes whose devices the workers of labs take.
+    pub workers: Option<String>,
     /// A lesson to open at once.
     pub open: Option<Opening>,
     /// Whether the instructor view may be opened; then nothing is read from or added to the learner's progress.

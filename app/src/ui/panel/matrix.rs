@@ -1,12 +1,13 @@
 //! A table of counts between categories, such as true against predicted class.
 
 use mlsys_lab::frame::HeatMap;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::pen::{self, Pen};
 use super::view::Mark;
+use crate::figure::quantity;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Look;
 
@@ -20,6 +21,12 @@ pub(super) fn fits(area: Rect, map: &HeatMap) -> bool {
     // A row for the titles, and a third of the width at most for the labels.
     let (wide, high) = (area.width - area.width / 3, area.height.saturating_sub(1));
     map.columns <= usize::from(wide) && map.rows <= usize::from(high)
+}
+
+/// The unit of all numbers, if the legend begins with one that takes prefixes: "bytes from the row to the column".
+pub(super) fn unit(map: &HeatMap) -> Option<&str> {
+    let first = map.legend.split_whitespace().next()?;
+    matches!(first, "bytes" | "seconds" | "flops").then_some(first)
 }
 
 /// The number of a pair, if there is one.
@@ -48,7 +55,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
         .iter()
         .take(map.columns.saturating_mul(map.rows.min(visible)));
     let widest = widest
-        .map(|v| pen::width(&said(*v, &look.glyphs)))
+        .map(|v| pen::width(&said(*v, unit(map), &look.glyphs)))
         .max()
         .unwrap_or(1);
     let titles = map
@@ -115,7 +122,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
                 pen.run(x, y, width, glyph, style);
             }
             if has_numbers {
-                let text = said(value, &look.glyphs);
+                let text = said(value, unit(map), &look.glyphs);
                 let indent = (width - pen::width(&text)).div_ceil(2);
                 pen.within(x + indent, middle, width - indent, &text, style);
             }
@@ -126,12 +133,15 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
 }
 
 /// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.
-fn said(value: f32, glyphs: &Glyphs) -> String {
+fn said(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
     if value.is_nan() {
         String::new()
     } else if value == 0.0 {
         glyphs.faint_point.to_owned()
     } else {
-        number((f64::from(value) * 100.0).round() / 100.0)
+        match unit {
+            Some(unit) => quantity(significant(f64::from(value), 3), Some(unit), glyphs),
+            None => number((f64::from(value) * 100.0).round() / 100.0),
+        }
     }
 }

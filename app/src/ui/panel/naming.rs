@@ -13,7 +13,7 @@ use crate::ui::glyphs::Glyphs;
 pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<String> {
     let mark = view.mark?;
     match frame {
-        Frame::HeatMap(map) => cell(map, mark),
+        Frame::HeatMap(map) => cell(map, mark, glyphs),
         Frame::Bars(bars) => bar(bars, mark, glyphs),
         Frame::Histogram(of) => {
             let bins = of.edges.len().saturating_sub(1);
@@ -38,6 +38,12 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
             let title = &panes.get(index)?.title;
             Some(format!("{} of {}: {title}", index + 1, panes.len()))
         }
+        Frame::Stacks(stacks) => {
+            let stack = stacks.stacks.get(mark.within(1, stacks.stacks.len()).row)?;
+            Some(outline::stack(stacks, stack, glyphs))
+        }
+        // What is marked in it stands in its own lines.
+        Frame::Exchange(_) => None,
         Frame::Graph(_) | Frame::Kernel(_) | Frame::Text(_) => None,
     }
 }
@@ -60,11 +66,14 @@ pub(super) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn cell(map: &HeatMap, mark: Mark) -> Option<String> {
+fn cell(map: &HeatMap, mark: Mark, glyphs: &Glyphs) -> Option<String> {
     let Mark { column, row } = mark.within(map.columns, map.rows);
     let value = matrix::value(map, row, column)?;
     let value = if value.is_finite() {
-        number(f64::from(value))
+        match matrix::unit(map) {
+            Some(unit) => quantity(f64::from(value), Some(unit), glyphs),
+            None => number(f64::from(value)),
+        }
     } else {
         "not finite".to_owned()
     };

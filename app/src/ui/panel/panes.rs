@@ -74,6 +74,7 @@ fn needed(panes: &[Pane]) -> (u16, u16) {
             (wide.max(COLUMNS), high.saturating_add(1).max(ROWS))
         }
         Frame::Bars(bars) if !bars.bars.is_empty() => (2 * COLUMNS, ROWS),
+        Frame::Stacks(_) => (2 * COLUMNS, ROWS),
         Frame::HeatMap(_)
         | Frame::Bars(_)
         | Frame::Histogram(_)
@@ -82,6 +83,7 @@ fn needed(panes: &[Pane]) -> (u16, u16) {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => (COLUMNS, ROWS),

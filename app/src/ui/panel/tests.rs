@@ -1,6 +1,7 @@
 //! What holds for every panel, at every size, with every data.
 
 pub(crate) mod counted;
+pub(crate) mod exchanges;
 pub(crate) mod fixtures;
 pub(crate) mod graphs;
 mod kernels;

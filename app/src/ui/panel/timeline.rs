@@ -1,16 +1,22 @@
 //! Bars over one axis, in lanes, and above them the total as a step curve with its peak.
 
-use mlsys_lab::frame::{Timeline, Total};
+mod tints;
+mod total;
+
+use mlsys_lab::frame::Timeline;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 use super::legend::{self, Item};
 use super::pen::{self, Pen};
-use super::view::Stretch;
+use super::view::{Stretch, Tint};
 use crate::figure::axis::Axis;
-use crate::figure::{outline, quantity};
 use crate::ui::theme::Look;
+use tints::{by_label, class, classes, on_bar};
+use total::{draw_total, say_peak};
+
+/// Labels up to here are numbers of microbatches, or as short as these.
+const SHORT: u16 = 3;
 
 /// Where the parts are.
 struct Parts {
@@ -35,7 +41,7 @@ pub(super) fn draw(
     area: Rect,
     buf: &mut Buffer,
     timeline: &Timeline,
-    window: Stretch,
+    (window, tint): (Stretch, Tint),
     marked: Option<usize>,
     look: &Look,
 ) {
@@ -43,7 +49,7 @@ pub(super) fn draw(
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "nothing happens", look.theme.dim);
         return;
     };
-    let items = classes(timeline, look);
+    let items = classes(timeline, tint, look);
     let parts = parts(area, timeline, &items);
     let axis = Axis::exactly(low, high);
     let first = first_lane(timeline, marked, parts.lanes.height / parts.pitch);
@@ -57,28 +63,20 @@ pub(super) fn draw(
         }
     }
     draw_names(&parts, buf, timeline, first, marked, look);
-    draw_spans(&parts, buf, timeline, &axis, first, marked, look);
+    let shown = Shown {
+        first,
+        marked,
+        tint,
+    };
+    draw_spans(&parts, buf, timeline, &axis, &shown, look);
     legend::draw(parts.legend, buf, &items, look);
 }
 
-/// The style and the fill of a class.
-fn class(place: usize, look: &Look) -> (Style, &'static str) {
-    let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
-    (styles[place % styles.len()], fills[place % fills.len()])
-}
-
-fn classes(timeline: &Timeline, look: &Look) -> Vec<Item> {
-    let names = timeline.classes.iter().enumerate();
-    let item = |(place, name): (usize, &String)| {
-        let (style, fill) = class(place, look);
-        Item {
-            mark: fill.repeat(2),
-            style,
-            text: name.clone(),
-            text_style: look.theme.text,
-        }
-    };
-    names.map(item).collect()
+/// What of the bars is in sight, and what they tell.
+struct Shown {
+    first: usize,
+    marked: Option<usize>,
+    tint: Tint,
 }
 
 fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
@@ -205,102 +203,6 @@ fn draw_milestones(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &
     }
 }
 
-/// The total as columns of its height, the peak named where it is.
-fn draw_total(
-    parts: &Parts,
-    buf: &mut Buffer,
-    total: &Total,
-    unit: &str,
-    axis: &Axis,
-    look: &Look,
-) {
-    let area = parts.total;
-    let Some((at, most)) = total.peak().filter(|_| area.height >= 2 && area.width > 0) else {
-        return;
-    };
-    // The first row is kept for the peak's name.
-    let rows = area.height - 1;
-    let mut pen = Pen::new(area, buf, &look.glyphs);
-    let steps = look.glyphs.heights;
-    for column in 0..area.width {
-        let place = |column: u16| {
-            let share = f64::from(column) / f64::from(area.width);
-            axis.low + (axis.high - axis.low) * share
-        };
-        // The largest value within the column, so that no peak is lost between two.
-        let (from, to) = (place(column), place(column + 1));
-        let first = total
-            .points
-            .partition_point(|point| point.0 <= from)
-            .saturating_sub(1);
-        let within = total.points[first..]
-            .iter()
-            .take_while(|point| point.0 < to);
-        let within = within.filter(|point| point.1.is_finite());
-        let value = within.map(|point| point.1).fold(0.0, f64::max);
-        if total.points.first().is_none_or(|point| point.0 >= to) || most <= 0.0 {
-            continue;
-        }
-        let cells = value / most * f64::from(rows);
-        let whole = (cells as u16).min(rows);
-        let x = area.x + column;
-        let style = look.theme.faint[0];
-        pen.column(
-            x,
-            area.bottom() - whole..area.bottom(),
-            look.glyphs.fills[0],
-            style,
-        );
-        let rest = cells - f64::from(whole);
-        if rest > 0.1 && whole < rows {
-            let step = (rest * steps.len() as f64) as usize;
-            let glyph = steps[step.min(steps.len() - 1)];
-            pen.glyph(x, area.bottom() - whole - 1, glyph, style);
-        }
-    }
-    if let Some((x, _)) = columns(area, axis, at, at) {
-        let said = outline::peak(total, unit, &look.glyphs).unwrap_or_default();
-        let said = format!("{} {said}", look.glyphs.reading);
-        let room = area.right() - x;
-        let start = if pen::width(&said) <= room {
-            x
-        } else {
-            area.right().saturating_sub(pen::width(&said)).max(area.x)
-        };
-        pen.text(start, area.y, &said, look.theme.accent);
-    } else {
-        let most = quantity(most, crate::figure::unit(&total.unit), &look.glyphs);
-        let said = format!("{}: to {most}", total.name);
-        pen.text(area.x, area.y, &said, look.theme.dim);
-    }
-}
-
-/// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
-fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &str, look: &Look) {
-    let Some(said) = outline::peak(total, unit, &look.glyphs) else {
-        return;
-    };
-    // Over the names, too: in this row they are not.
-    let area = Rect {
-        x: parts.names.x,
-        width: parts.marks.right() - parts.names.x,
-        ..parts.marks
-    };
-    let wide = pen::width(&said);
-    let free = |start: u16| {
-        let mut cells = (start..start + wide).map(|x| buf.cell((x, area.y)));
-        cells.all(|cell| cell.is_some_and(|cell| cell.symbol() == " "))
-    };
-    let ends = [Some(area.x), area.right().checked_sub(wide)];
-    let mut ends = ends.into_iter().flatten();
-    let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else {
-        return;
-    };
-    if area.height > 0 {
-        Pen::new(area, buf, &look.glyphs).text(start, area.y, &said, look.theme.accent);
-    }
-}
-
 fn draw_names(
     parts: &Parts,
     buf: &mut Buffer,
@@ -347,8 +249,11 @@ fn draw_spans(
     buf: &mut Buffer,
     timeline: &Timeline,
     axis: &Axis,
-    first: usize,
-    marked: Option<usize>,
+    &Shown {
+        first,
+        marked,
+        tint,
+    }: &Shown,
     look: &Look,
 ) {
     let area = parts.lanes;
@@ -370,15 +275,30 @@ fn draw_spans(
         };
         let y = area.y + row;
         let (style, fill) = class(span.class, look);
+        let style = match tint {
+            Tint::Class => style,
+            Tint::Label => by_label(&span.label, look),
+        };
         pen.run(from, y, to - from, fill, style);
         let chosen = marked == Some(index);
-        let wide = pen::width(&span.label).saturating_add(2);
-        if !span.label.is_empty() && wide <= to - from {
-            let style = if chosen { look.theme.selection } else { style };
-            labels.push((y, from + (to - from - wide) / 2, wide, &span.label, style));
-        }
+        let label = pen::width(&span.label);
+        let wide = label.saturating_add(2);
         if chosen {
             pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
+        }
+        if label > 0 && label <= to - from {
+            let style = if chosen {
+                look.theme.selection
+            } else {
+                on_bar(style)
+            };
+            if label > SHORT && wide <= to - from {
+                let text = format!(" {} ", span.label);
+                labels.push((y, from + (to - from - wide) / 2, wide, text, style));
+            } else {
+                // A number stands at the beginning, where it parts the bar from an equal one before it.
+                labels.push((y, from, label, span.label.clone(), style));
+            }
         }
     }
     // After all bars, of which a lane may have several, and each clear of the one before.
@@ -386,7 +306,7 @@ fn draw_spans(
     let mut free = (0, 0);
     for (y, x, wide, label, style) in labels {
         if (y, x) >= free {
-            pen.within(x, y, wide, &format!(" {label} "), style);
+            pen.within(x, y, wide, &label, style);
             free = (y, x + wide);
         }
     }

@@ -1,12 +1,13 @@
 //! How a person looks at one picture: what of it is shown and in which way. The picture itself is not in here.
 
 mod frame;
+mod rounds;
 mod timeline;
 
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use frame::{FrameView, Mark, Way};
-pub use timeline::Stretch;
+pub use timeline::{Stretch, Tint};
 
 pub use crate::figure::Smoothing;
 

@@ -1,5 +1,7 @@
 //! Every panel in one or two sentences, for screen readers and for output without a screen.
 
+mod pairs;
+
 use std::ops::Range;
 
 use mlsys_lab::frame::{
@@ -14,8 +16,9 @@ use super::table::order::rows;
 use super::{
     FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
 };
-use crate::figure::{outline, unit};
+use crate::figure::{exchange, outline, unit};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
+use pairs::{matrix_words, traffic_words};
 
 /// What a panel shows, said.
 pub fn words(scene: &Scene<'_>) -> String {
@@ -27,6 +30,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                 Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
                 frame @ (Frame::HeatMap(_)
                 | Frame::Bars(_)
+                | Frame::Stacks(_)
                 | Frame::Histogram(_)
                 | Frame::Scatter(_)
                 | Frame::Table(_)
@@ -34,6 +38,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                 | Frame::Images(_)
                 | Frame::Graph(_)
                 | Frame::Timeline(_)
+                | Frame::Exchange(_)
                 | Frame::Panes(_)
                 | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
             };
@@ -165,9 +170,13 @@ fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
 
 pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     match frame {
-        Frame::HeatMap(map) if matrix::is_matrix(map) => matrix_words(map),
+        Frame::HeatMap(map) if matrix::is_matrix(map) => match matrix::unit(map) {
+            Some(unit) => traffic_words(map, unit, glyphs),
+            None => matrix_words(map),
+        },
         Frame::HeatMap(map) => heat_words(map),
         Frame::Bars(bars) => bars_words(bars, glyphs),
+        Frame::Stacks(stacks) => outline::stacks(stacks, glyphs).join("\n"),
         Frame::Histogram(histogram) => histogram_words(histogram, glyphs),
         Frame::Scatter(scatter) => scatter_words(scatter, glyphs),
         Frame::Table(table) => table_words(table, view),
@@ -175,6 +184,7 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
         Frame::Images(images) => images_words(images),
         Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
+        Frame::Exchange(of) => exchange::outline(of, view.round, glyphs).join("\n"),
         Frame::Kernel(kernel) => kernel::words(kernel, None),
         Frame::Panes(panes) => {
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);
@@ -221,39 +231,6 @@ fn heat_words(map: &HeatMap) -> String {
     if !map.points.is_empty() {
         said.push_str(&format!(" {} points lie on it.", map.points.len()));
     }
-    said
-}
-
-fn matrix_words(map: &HeatMap) -> String {
-    let (mut diagonal, mut total) = (0.0, 0.0);
-    let mut largest: Option<(f32, &str, &str)> = None;
-    for (row, label) in map.row_labels.iter().enumerate() {
-        for (column, other) in map.column_labels.iter().enumerate() {
-            let cell = matrix::value(map, row, column);
-            let Some(value) = cell.filter(|x| x.is_finite()) else {
-                continue;
-            };
-            total += f64::from(value);
-            if label == other {
-                diagonal += f64::from(value);
-            } else if value > largest.map_or(0.0, |(most, _, _)| most) {
-                largest = Some((value, label, other));
-            }
-        }
-    }
-    let mut said = format!(
-        "{}; {} of {} on the diagonal",
-        map.legend,
-        number(diagonal),
-        number(total)
-    );
-    if let Some((value, row, column)) = largest {
-        let value = number(f64::from(value));
-        said.push_str(&format!(
-            ", most off it in row {row}, column {column}: {value}"
-        ));
-    }
-    said.push('.');
     said
 }
 

@@ -110,7 +110,7 @@ pub const WORDS: &[Word] = &[
     word(
         "step",
         "",
-        "go a step of the graph or the kernel on and say it; step back goes one back; in a kernel also step line, barrier, block, problem, breakpoint, end, each with back before it",
+        "go a step of the graph, the kernel or the messages on and say it; step back goes one back; in a kernel also step line, barrier, block, problem, breakpoint, end, each with back before it",
     ),
     word(
         "thread",

@@ -7,13 +7,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::settings;
 use crate::ui::app::App;
 use crate::ui::page::Audience;
 
 /// The name of the program, where the learner is, and the device.
 pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
-    let device = device(app);
+    let device = workers(app).unwrap_or_else(|| device(app));
     let place = match &app.page {
         None => "the course".to_owned(),
         Some(page) => page.lesson.front.title.clone(),
@@ -33,6 +34,13 @@ pub fn title(app: &App, area: Rect, buffer: &mut Buffer) {
     if left.width() + right.width() + 2 <= room {
         right.right_aligned().render(area, buffer);
     }
+}
+
+/// Where the workers of the lab that is shown are, if they are elsewhere.
+fn workers(app: &App) -> Option<String> {
+    let (urls, page) = (app.workers.as_deref()?, app.page.as_ref()?);
+    let slot = page.slots.get(page.current)?;
+    settings::takes_workers(slot.schema).then(|| format!("workers at {urls}"))
 }
 
 /// The device that new runs take, in words.

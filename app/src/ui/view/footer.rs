@@ -110,7 +110,7 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
         let walked_on = app.is_walked() || app.has_kernel_chosen();
         return if walked_on { walked } else { usual };
     }
-    if command == Command::Run && app.plays_kernel() {
+    if command == Command::Run && app.plays_steps() {
         return match app.restless() {
             Some(_) => "pause",
             None => "play",

@@ -247,12 +247,12 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     }
 }
 
-/// Whether the chosen picture is a graph, a timeline or a kernel.
+/// Whether the chosen picture is a graph, a timeline, a kernel or an exchange.
 fn has_parts(slot: &Slot) -> bool {
     let frame = slot.chosen().and_then(|index| slot.frame(index));
     matches!(
         frame,
-        Some(Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_))
+        Some(Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_) | Frame::Exchange(_))
     )
 }
 

@@ -127,3 +127,40 @@ fn a_knob_on_one_entry_leaves_the_other_entries_of_its_table() {
     let params = Params::resolve(&schema, &turned, Tables::builtin(), None).unwrap();
     assert_eq!(params.float("rate").unwrap(), 0.9);
 }
+
+#[test]
+fn what_an_entry_supplies_follows_another_entry_unless_somebody_set_it() {
+    let schema = Schema::parse(
+        r#"
+        kind = "k"
+        title = "t"
+        module = "m"
+        about = "a"
+        source = "s"
+        [[param]]
+        name = "link"
+        type = "enum"
+        values_from = "link"
+        default = "nvlink2"
+        about = "a"
+        [[param]]
+        name = "bandwidth"
+        type = "float"
+        from = "link.bandwidth_bytes_per_second"
+        about = "a"
+        [[param]]
+        name = "latency"
+        type = "float"
+        from = "link.latency_seconds"
+        about = "a"
+        "#,
+    )
+    .unwrap();
+    let settings = Settings::from_pairs(["latency=0.5"]).unwrap();
+    let mut params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
+    assert_eq!(params.float("bandwidth").unwrap(), 1.5e11);
+    let other = Value::Text("nvlink4".to_owned());
+    params.turn(&schema, Tables::builtin(), "link", other);
+    assert_eq!(params.float("bandwidth").unwrap(), 4.5e11);
+    assert_eq!(params.float("latency").unwrap(), 0.5);
+}

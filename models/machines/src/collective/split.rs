@@ -44,11 +44,20 @@ impl Split {
         self.elements.div_ceil(self.pieces)
     }
 
+    /// The length of the shortest piece.
+    pub fn shortest(self) -> usize {
+        self.elements / self.pieces
+    }
+
+    /// How many pieces, the first ones, are an element longer than the shortest.
+    pub fn longer(self) -> usize {
+        self.elements % self.pieces
+    }
+
     /// Where a piece begins; beyond the last, the end.
     fn start(self, piece: usize) -> usize {
         let piece = piece.min(self.pieces);
-        let (least, longer) = (self.elements / self.pieces, self.elements % self.pieces);
-        piece * least + piece.min(longer)
+        piece * self.shortest() + piece.min(self.longer())
     }
 }
 
@@ -72,7 +81,9 @@ mod tests {
                 assert_eq!(end, elements);
                 assert_eq!(split.span(&(0..pieces)), 0..elements);
                 assert_eq!(lengths.first(), Some(&split.longest()));
-                assert!(lengths.iter().all(|l| l + 1 >= split.longest()));
+                let longer = lengths.iter().filter(|l| **l > split.shortest()).count();
+                assert_eq!(longer, split.longer());
+                assert!(lengths.iter().all(|l| *l >= split.shortest()));
             }
         }
     }

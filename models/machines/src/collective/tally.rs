@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Message, Plan, Run};
+use super::{Message, Plan, Run, Split};
 use crate::network::Network;
 
 /// Messages and elements.
@@ -35,15 +35,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Walks a plan and counts every message.
+    /// Walks a plan and counts every message. Messages of neighbours that go on by one place each, as all of a ring do,
+    /// are counted by the stretch, so that half a billion of them take no longer than their rounds.
     pub fn of(plan: &Plan) -> Self {
-        let endpoints = plan.endpoints();
         let split = plan.split();
-        let mut tally = Self {
-            sent: vec![Load::default(); endpoints],
-            received: vec![Load::default(); endpoints],
-            ..Self::default()
-        };
+        let mut tally = Self::default();
         let mut ports = Ports::new(plan);
         for round in 0..plan.rounds() {
             let runs = plan.runs(round);
@@ -59,7 +55,10 @@ impl Tally {
             tally.fan_in = tally.fan_in.max(busiest.messages);
             tally.serial_elements += busiest.elements;
         }
-        ports.settle(&mut tally);
+        tally.sent = ports.sent.settle();
+        tally.received = ports.received.settle();
+        tally.messages = tally.sent.iter().map(|load| load.messages).sum();
+        tally.elements = tally.sent.iter().map(|load| load.elements).sum();
         tally
     }
 
@@ -115,51 +114,95 @@ fn apart(a: usize, run: &Run, b: usize, other: &Run) -> bool {
 
 /// Both directions of every endpoint's port.
 struct Ports {
-    /// Elements of each piece.
-    sizes: Vec<u64>,
-    sent: Vec<Load>,
-    received: Vec<Load>,
-    /// Elements that went out and came in by runs counted at once, and the rounds in which that was one message each.
-    out: Vec<u64>,
-    into: Vec<u64>,
-    out_messages: Vec<u64>,
-    into_messages: Vec<u64>,
+    split: Split,
+    sent: Ends,
+    received: Ends,
+}
+
+/// One direction of the ports: what was counted message by message, and what as stretches of neighbours.
+struct Ends {
+    loads: Vec<Load>,
+    messages: Stretches,
+    elements: Stretches,
+}
+
+/// A number for each of many places in a row, kept as the differences from one to the next: adding to a stretch of them
+/// costs as much as adding to one.
+struct Stretches(Vec<u64>);
+
+impl Stretches {
+    fn new(places: usize) -> Self {
+        Self(vec![0; places + 1])
+    }
+
+    /// Adds to `count` places from `first` on. Differences go round at the end of their type, so that the sums are right.
+    fn add(&mut self, first: usize, count: usize, amount: u64) {
+        if let Some(at) = self.0.get_mut(first) {
+            *at = at.wrapping_add(amount);
+        }
+        if let Some(after) = self.0.get_mut(first + count) {
+            *after = after.wrapping_sub(amount);
+        }
+    }
+
+    fn sums(self) -> impl Iterator<Item = u64> {
+        self.0.into_iter().scan(0_u64, |sum, difference| {
+            *sum = sum.wrapping_add(difference);
+            Some(*sum)
+        })
+    }
+}
+
+impl Ends {
+    fn new(endpoints: usize) -> Self {
+        Self {
+            loads: vec![Load::default(); endpoints],
+            messages: Stretches::new(endpoints),
+            elements: Stretches::new(endpoints),
+        }
+    }
+
+    /// Counts a message of `least` elements at each of `count` neighbours, and one element more at the first `longer`.
+    fn stretch(&mut self, first: usize, count: usize, least: u64, longer: usize) {
+        self.messages.add(first, count, 1);
+        self.elements.add(first, count, least);
+        self.elements.add(first, longer, 1);
+    }
+
+    fn settle(self) -> Vec<Load> {
+        let stretches = self.messages.sums().zip(self.elements.sums());
+        let total = |(load, (messages, elements)): (Load, (u64, u64))| Load {
+            messages: load.messages + messages,
+            elements: load.elements + elements,
+        };
+        self.loads.into_iter().zip(stretches).map(total).collect()
+    }
 }
 
 impl Ports {
     fn new(plan: &Plan) -> Self {
-        let split = plan.split();
-        let sizes = (0..split.pieces()).map(|piece| split.piece(piece).len() as u64);
-        let endpoints = plan.endpoints();
         Self {
-            sizes: sizes.collect(),
-            sent: vec![Load::default(); endpoints],
-            received: vec![Load::default(); endpoints],
-            out: vec![0; endpoints],
-            into: vec![0; endpoints],
-            out_messages: vec![0; endpoints],
-            into_messages: vec![0; endpoints],
+            split: plan.split(),
+            sent: Ends::new(plan.endpoints()),
+            received: Ends::new(plan.endpoints()),
         }
     }
 
-    /// Counts messages of which no two share a port's direction; gives the longest.
+    /// Counts messages of which no two share a port's direction, run by run; gives the longest.
     fn slide(&mut self, runs: &[Run]) -> Load {
-        let mut longest = 0;
-        let mut messages = 0;
+        let mut longest = Load::default();
+        let (least, longer) = (self.split.shortest(), self.split.longer());
         for run in runs {
-            let sizes = range(run.piece.0, run).and_then(|range| self.sizes.get(range));
-            let Some(sizes) = sizes else { continue };
-            longest = sizes.iter().copied().fold(longest, u64::max);
-            messages = 1;
-            add(&mut self.out, run.from.0, run, sizes);
-            add(&mut self.into, run.to.0, run, sizes);
-            count(&mut self.out_messages, run.from.0, run);
-            count(&mut self.into_messages, run.to.0, run);
+            // The longer pieces are the first ones.
+            let more = longer.saturating_sub(run.piece.0).min(run.count);
+            self.sent.stretch(run.from.0, run.count, least as u64, more);
+            self.received
+                .stretch(run.to.0, run.count, least as u64, more);
+            let elements = (least + usize::from(more > 0)) as u64;
+            longest.elements = longest.elements.max(elements);
+            longest.messages = 1;
         }
-        Load {
-            messages,
-            elements: longest,
-        }
+        longest
     }
 
     /// Counts any messages of one round; gives the busiest port's elements and the most messages into one.
@@ -174,59 +217,20 @@ impl Ports {
                 load.elements += elements;
             }
         }
-        let mut busiest = Load::default();
-        for load in into.values() {
-            busiest.messages = busiest.messages.max(load.messages);
-        }
-        for load in out.values().chain(into.values()) {
-            busiest.elements = busiest.elements.max(load.elements);
-        }
-        for (totals, round) in [(&mut self.sent, out), (&mut self.received, into)] {
+        let fan_in = into.values().map(|load| load.messages).max();
+        let loads = out.values().chain(into.values());
+        let busiest = Load {
+            messages: fan_in.unwrap_or(0),
+            elements: loads.map(|load| load.elements).max().unwrap_or(0),
+        };
+        for (ends, round) in [(&mut self.sent, out), (&mut self.received, into)] {
             for (end, load) in round {
-                if let Some(total) = totals.get_mut(end) {
+                if let Some(total) = ends.loads.get_mut(end) {
                     total.messages += load.messages;
                     total.elements += load.elements;
                 }
             }
         }
         busiest
-    }
-
-    /// Hands over the totals.
-    fn settle(self, tally: &mut Tally) {
-        let both = |loads: Vec<Load>, elements: Vec<u64>, messages: Vec<u64>| {
-            let slid = elements.into_iter().zip(messages);
-            let total = |(load, (elements, messages)): (Load, (u64, u64))| Load {
-                messages: load.messages + messages,
-                elements: load.elements + elements,
-            };
-            loads
-                .into_iter()
-                .zip(slid)
-                .map(total)
-                .collect::<Vec<Load>>()
-        };
-        tally.sent = both(self.sent, self.out, self.out_messages);
-        tally.received = both(self.received, self.into, self.into_messages);
-        tally.messages = tally.sent.iter().map(|load| load.messages).sum();
-        tally.elements = tally.sent.iter().map(|load| load.elements).sum();
-    }
-}
-
-fn range(first: usize, run: &Run) -> Option<std::ops::Range<usize>> {
-    Some(first..first.checked_add(run.count)?)
-}
-
-fn add(totals: &mut [u64], first: usize, run: &Run, sizes: &[u64]) {
-    let totals = range(first, run).and_then(|range| totals.get_mut(range));
-    for (total, size) in totals.unwrap_or_default().iter_mut().zip(sizes) {
-        *total += size;
-    }
-}
-
-fn count(totals: &mut [u64], first: usize, run: &Run) {
-    let totals = range(first, run).and_then(|range| totals.get_mut(range));
-    for total in totals.unwrap_or_default() {
-        *total += 1;
     }
 }

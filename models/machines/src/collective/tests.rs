@@ -67,11 +67,8 @@ fn every_all_reduce_gives_everybody_the_sum_in_any_order_of_a_rounds_messages() 
                     let sum = sum(&plan, &before);
                     let mut after = before;
                     execute_shuffled(&plan, &mut after, shuffle(seed)).unwrap();
-                    for rank in 0..ranks {
-                        assert_eq!(
-                            after[rank], sum,
-                            "{name}, rank {rank} of {ranks}, {elements}"
-                        );
+                    for (rank, buffer) in after.iter().enumerate().take(ranks) {
+                        assert_eq!(*buffer, sum, "{name}, rank {rank} of {ranks}, {elements}");
                     }
                 }
             }
@@ -277,4 +274,25 @@ fn the_largest_plans_are_walked_without_being_held() {
     assert_eq!(tally.rounds, 2 * 16 + CHUNKS as u64 - 1);
     // Two children, and a parent in one tree or both.
     assert!((2..=4).contains(&tally.fan_in), "{}", tally.fan_in);
+}
+
+#[test]
+fn half_a_billion_messages_of_a_ring_are_counted_to_the_last_element() {
+    let (ranks, elements) = (16_384_u64, 250_000_001_u64);
+    let plan = Plan::all_reduce(Algorithm::Ring, ranks as usize, elements as usize).unwrap();
+    let tally = Tally::of(&plan);
+    assert_eq!(tally.messages, 536_838_144);
+    // Every piece passes p - 1 links to be summed and as many to be handed out.
+    assert_eq!(tally.elements, 2 * (ranks - 1) * elements);
+    assert!(
+        tally
+            .sent
+            .iter()
+            .all(|load| load.messages == 2 * (ranks - 1))
+    );
+    assert_eq!(
+        tally.serial_elements,
+        2 * (ranks - 1) * elements.div_ceil(ranks)
+    );
+    assert_eq!(tally.fan_in, 1);
 }

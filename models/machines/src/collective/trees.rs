@@ -21,7 +21,7 @@ impl Tree {
     /// shifted by one.
     pub fn second(ranks: usize) -> Self {
         let of = |rank: usize| {
-            if ranks % 2 == 0 {
+            if ranks.is_multiple_of(2) {
                 parent(ranks, ranks - 1 - rank).map(|up| ranks - 1 - up)
             } else {
                 parent(ranks, (rank + ranks - 1) % ranks).map(|up| (up + 1) % ranks)

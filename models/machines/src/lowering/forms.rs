@@ -11,13 +11,20 @@ pub(super) const BLOCKS: [i64; 4] = [32, 64, 128, 256];
 
 /// What a kernel can be compiled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub enum Target {
+    /// cubecl's own form, from which the others are made.
     Ir,
+    /// The language of WebGPU.
     Wgsl,
+    /// The binary form of Vulkan, written out.
     Spirv,
+    /// CUDA C++.
     Cuda,
+    /// AMD's C++.
     Hip,
+    /// Apple's.
     Metal,
+    /// NVIDIA's virtual instructions.
     Ptx,
 }
 
@@ -33,7 +40,7 @@ impl Target {
     ];
 
     /// The name that a parameter gives it.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ir => "cubecl-ir",
             Self::Wgsl => "wgsl",
@@ -114,19 +121,11 @@ pub(super) fn form(kernel: &str, width: i64, target: Target, block: i64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const KERNELS: [&str; 6] = [
-        "vector-add",
-        "relu",
-        "saxpy",
-        "window-sum",
-        "matmul-tile",
-        "softmax-row",
-    ];
+    use crate::lowering::Kernel;
 
     #[test]
     fn every_kernel_has_a_form_for_each_target_and_block() {
-        for kernel in KERNELS {
+        for kernel in Kernel::ALL.map(Kernel::name) {
             let source = source(kernel).unwrap();
             assert!(source.starts_with("#[cube(launch)]") && source.ends_with('}'));
             let lines = source.lines().count();

@@ -1,8 +1,10 @@
 //! The panels of the lab: the source, two forms beside each other, words, bridges.
 
-use mlsys_lab::{Frame, Value};
+use mlsys_lab::{DeviceId, Frame, Value};
 
 use super::forms::{Form, Line, Target};
+use super::work::difference;
+use super::{Ran, Work};
 use crate::picture;
 
 /// Rows of a drawing before the rest is told by number.
@@ -188,6 +190,88 @@ pub(super) fn names() -> Frame {
         ],
         NAMES.map(|row| row.map(Value::from)).to_vec(),
     )
+}
+
+/// Each form with what it took to make it here.
+pub(super) fn compilers(
+    made: &[(Target, Form)],
+    compiled: &[(Target, Result<f64, String>)],
+) -> Frame {
+    let rows = compiled.iter().map(|(target, seconds)| {
+        let form = made.iter().find(|(other, _)| other == target);
+        let lines = form.map_or_else(|| Value::from("none"), |(_, form)| Value::Int(form.printed));
+        let checked = form.map_or(
+            "",
+            |(_, form)| {
+                if form.bounds_checked { "yes" } else { "no" }
+            },
+        );
+        let (took, how) = match seconds {
+            Ok(seconds) => (
+                Value::from(format!("{:.2} ms", 1e3 * seconds)),
+                "made here, now".to_owned(),
+            ),
+            Err(reason) => (Value::from(""), reason.clone()),
+        };
+        [
+            Value::from(target.name()),
+            lines,
+            Value::from(checked),
+            took,
+            Value::from(how),
+        ]
+    });
+    let titles = ["form", "lines", "index checked", "compiled in", ""];
+    picture::table(titles, rows.collect())
+}
+
+/// Elements that the panel `run` lists.
+const LISTED: usize = 12;
+
+/// What the device and the processor computed, the worst element first.
+pub(super) fn ran(work: &Work, ran: &Ran, device: DeviceId) -> Frame {
+    let all = work.elements;
+    let Ok(found) = &ran.found else {
+        let reason = ran.found.as_ref().err().map_or("", String::as_str);
+        let rows = ran.wanted.iter().take(LISTED).enumerate();
+        let mut page = vec![
+            format!("{device} did not run it: {reason}."),
+            String::new(),
+            format!("The processor's own result, in Rust, of {all} elements:"),
+        ];
+        page.extend(rows.map(|(at, value)| format!("  {at:>4}  {value:>14.8}")));
+        return Frame::Text(page.join("\n"));
+    };
+    let apart = |at: usize| (f64::from(found[at]) - f64::from(ran.wanted[at])).abs();
+    let shared = found.len().min(ran.wanted.len());
+    let worst = (0..shared).max_by(|a, b| apart(*a).total_cmp(&apart(*b)));
+    let rows = worst.into_iter().chain(0..shared.min(LISTED));
+    let line = |at: usize| {
+        let (device, host) = (found[at], ran.wanted[at]);
+        format!("{at:>9}  {device:>14.8}  {host:>14.8}  {:>9.1e}", apart(at))
+    };
+    let mut page = vec![
+        format!(
+            "{all} elements, {} x {} blocks of {} threads on {device}: {:.1e} apart at most, relative to the largest.",
+            work.blocks[0],
+            work.blocks[1],
+            work.build.block,
+            difference(found, &ran.wanted),
+        ),
+        String::new(),
+        format!(
+            "{:>9}  {:>14}  {:>14}  {:>9}",
+            "element",
+            device.to_string(),
+            "processor",
+            "apart"
+        ),
+    ];
+    for (nth, at) in rows.enumerate() {
+        let mark = if nth == 0 { "  farthest" } else { "" };
+        page.push(line(at) + mark);
+    }
+    Frame::Text(page.join("\n"))
 }
 
 /// A compiler for every pair, and translators into and out of one common form.

@@ -1,6 +1,8 @@
 //! Bad input: every case an error that names the parameter and the way out, never a panic or a wrapped number.
 
+mod collectives;
 mod compression;
+mod plans;
 mod transformers;
 
 use mlsys_lab::{LabError, Settings};

@@ -125,8 +125,67 @@ fn a_machine_that_does_nothing_fails_instead_of_answering() {
             "weight_seconds",
         ),
         ("doubling-time", &["months=0"], "factor_per_year"),
+        (
+            "scaling",
+            &["measured_speedup=0"],
+            "karp_flatt_serial_fraction",
+        ),
+        (
+            "scaling",
+            &["baseline_seconds=1", "seconds=0"],
+            "measured_speedup",
+        ),
+        (
+            "checkpoint-interval",
+            &["failures_per_device_day=0"],
+            "mean_seconds_between_failures",
+        ),
+        (
+            "checkpoint-interval",
+            &["checkpoint_seconds=0"],
+            "lost_fraction",
+        ),
+        (
+            "supercomputer",
+            &["rpeak_flops_per_second=0"],
+            "linpack_efficiency",
+        ),
         ("gpu-peak", &["baseline_flops_per_second=0"], "ratio"),
         ("gpu-peak", &["clock_hertz=1e308"], "flops_per_second"),
+        ("training-compute", &["utilization=0"], "device_hours"),
+        (
+            "training-compute",
+            &["device_hours=0"],
+            "achieved_flops_per_second",
+        ),
+        (
+            "training-compute",
+            &["peak_flops_per_second=0"],
+            "utilization",
+        ),
+        ("training-compute", &["parameters=1e300"], "flops"),
+        (
+            "scaling-law",
+            &["parameter_exponent=0", "token_exponent=0"],
+            "optimal_parameters",
+        ),
+        ("scaling-law", &["flops=0"], "optimal_tokens"),
+        (
+            "zero-memory",
+            &[
+                "weight_bytes_per_parameter=0",
+                "gradient_bytes_per_parameter=0",
+                "optimizer_bytes_per_parameter=0",
+            ],
+            "largest_parameters",
+        ),
+        ("parallel-plan", &["matmul_efficiency=0"], "compute_seconds"),
+        ("parallel-plan", &["peak_flops_per_second=0"], "mfu"),
+        (
+            "scaling-law",
+            &["parameter_coefficient=0"],
+            "optimal_tokens",
+        ),
     ] {
         let error = error(kind, set);
         assert!(!error.is_usage(), "{kind} {set:?}: {error}");

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 use mlsys_lab::device::{Backend, DeviceId};
 
 const BETA_1: f32 = 0.9;
@@ -56,9 +56,9 @@ pub struct OnePass {
     moments: HashMap<ParamId, Moments>,
 }
 
-/// What Adam keeps of one parameter tensor.
-#[derive(Default)]
-struct Moments {
+/// What Adam keeps of one row of weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moments {
     /// Updates done.
     time: i32,
     /// Running mean of the gradient, `m`.
@@ -97,7 +97,12 @@ impl ModuleMapper for Pass<'_> {
             // Out of the tensor and back: no copy is made of what nobody else holds.
             let gradient = gradient.into_data().convert::<f32>();
             let mut data = weights.into_data().convert::<f32>();
-            moments.update(&mut data, &gradient, rate);
+            if let (Ok(weights), Ok(gradient)) =
+                (data.as_mut_slice::<f32>(), gradient.as_slice::<f32>())
+            {
+                // Both were converted to this very type.
+                moments.update(weights, gradient, rate);
+            }
             // A leaf again: the update is no part of the next step's graph.
             Tensor::from_data(data, (&device, dtype)).require_grad()
         })
@@ -111,13 +116,7 @@ impl Moments {
     /// m = 0.9 m + 0.1 g      v = 0.999 v + 0.001 g^2
     /// w = w - rate * (m / (1 - 0.9^t)) / (sqrt(v / (1 - 0.999^t)) + 1e-8)
     /// ```
-    fn update(&mut self, weights: &mut TensorData, gradient: &TensorData, rate: f32) {
-        let (Ok(weights), Ok(gradient)) =
-            (weights.as_mut_slice::<f32>(), gradient.as_slice::<f32>())
-        else {
-            // Both were converted to this very type.
-            return;
-        };
+    pub(crate) fn update(&mut self, weights: &mut [f32], gradient: &[f32], rate: f32) {
         self.first.resize(weights.len(), 0.0);
         self.second.resize(weights.len(), 0.0);
         self.time = self.time.saturating_add(1);
@@ -130,6 +129,11 @@ impl Moments {
             *v = normal(*v * BETA_2 + g * g * (1.0 - BETA_2));
             *weight -= *m * factor / (v.sqrt() + epsilon) * rate;
         }
+    }
+
+    /// Bytes that both moments take.
+    pub(crate) fn bytes(&self) -> u64 {
+        4 * (self.first.len() + self.second.len()) as u64
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) const ROTARY_BASE: f64 = 10_000.0;
 
 /// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
 /// device.
-const FORBIDDEN: f64 = -1e9;
+pub(crate) const FORBIDDEN: f64 = -1e9;
 
 /// The sizes of a transformer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,7 +260,7 @@ impl Transformer {
 
 impl Block {
     /// `[batch, time, width]` to the same, and the attention weights `[batch, heads, time, time]`.
-    pub(super) fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
+    pub(crate) fn forward(&self, x: Tensor<3>, at: &Positions) -> (Tensor<3>, Tensor<4>) {
         let [batch, time, width] = x.dims();
         let x = x.flatten::<2>(0, 1); // [rows, width]
         let normal = self.attention_norm.forward(x.clone());
@@ -405,6 +405,15 @@ impl Positions {
         let pairs = x.reshape([batch, heads, time, 2, head / 2]);
         let swapped = pairs.clone().flip([3]); // (b, a)
         let turned = pairs * self.cosine.clone() + swapped * self.sine.clone();
+        turned.reshape([batch, heads, time, head])
+    }
+
+    /// Turns by the same angles the other way, which is what the gradient by something turned needs.
+    pub(crate) fn turn_back(&self, x: Tensor<4>) -> Tensor<4> {
+        let [batch, heads, time, head] = x.dims();
+        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
+        let swapped = pairs.clone().flip([3]); // (b, a)
+        let turned = pairs * self.cosine.clone() - swapped * self.sine.clone();
         turned.reshape([batch, heads, time, head])
     }
 }

@@ -11,7 +11,7 @@ const CHUNK: usize = 1000;
 const CHUNK_LABELS: usize = 4096;
 
 /// Examples on the device, in chunks.
-pub(super) struct EvaluationSet {
+pub(crate) struct EvaluationSet {
     /// Inputs `[chunk, features]` and labels `[chunk]`, or `[chunk * context]` for sequences.
     chunks: Vec<(Inputs, Tensor<1, Int>)>,
     /// Labels of all chunks.
@@ -20,18 +20,18 @@ pub(super) struct EvaluationSet {
 
 /// How well a network does.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// Mean cross-entropy in nats.
-    pub(super) loss: f64,
+    pub(crate) loss: f64,
     /// Share right.
-    pub(super) accuracy: f64,
+    pub(crate) accuracy: f64,
     /// Whether each label was thought likeliest.
-    pub(super) hits: Vec<bool>,
+    pub(crate) hits: Vec<bool>,
 }
 
 impl EvaluationSet {
     /// Copies the examples to the device, which must not be an autodiff one.
-    pub(super) fn new(examples: &Examples, device: &Device) -> Self {
+    pub(crate) fn new(examples: &Examples, device: &Device) -> Self {
         let indices: Vec<usize> = (0..examples.len()).collect();
         let labels_each = examples.labels_each();
         let chunks = indices
@@ -44,7 +44,7 @@ impl EvaluationSet {
     }
 
     /// Judges a network without autodiff.
-    pub(super) fn judge(&self, network: &Network, activation: Activation) -> Verdict {
+    pub(crate) fn judge(&self, network: &Network, activation: Activation) -> Verdict {
         let mut loss = 0.0;
         let mut all_hits = Vec::with_capacity(self.len);
         for (inputs, labels) in &self.chunks {
@@ -73,7 +73,7 @@ impl EvaluationSet {
     }
 
     /// The probability of every class for each label, row-major `[len, classes]`.
-    pub(super) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
+    pub(crate) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
         self.chunks
             .iter()
             .flat_map(|(inputs, _)| probabilities(network, inputs.clone(), activation))
@@ -82,7 +82,7 @@ impl EvaluationSet {
 }
 
 /// The probability of every class, row-major `[labels, classes]`.
-pub(super) fn probabilities(
+pub(crate) fn probabilities(
     network: &Network,
     inputs: impl Into<Inputs>,
     activation: Activation,
@@ -95,7 +95,7 @@ pub(super) fn probabilities(
 
 /// Inputs `[indices, features]` and labels `[indices]` on the device; of sequences, tokens `[indices, context]` and
 /// labels `[indices * context]`.
-pub(super) fn batch(
+pub(crate) fn batch(
     examples: &Examples,
     indices: &[usize],
     device: &Device,

@@ -11,6 +11,7 @@ mod corpus;
 mod devices;
 mod entry;
 mod generator;
+mod lowering;
 mod random;
 mod refusals;
 

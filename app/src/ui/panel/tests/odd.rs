@@ -1,13 +1,16 @@
 //! Data that no lab should send and that must be drawn all the same.
 
+use mlsys_lab::frame::exchange::{Begins, Message, Round};
 use mlsys_lab::frame::{
-    Bar, Bars, CellRow, Cells, Distribution, Frame, Graph, HeatMap, Histogram, Image, Images,
-    Level, Pane, Scatter, ScatterPoint, Span, Table, Timeline, Total, Verdict,
+    Bar, Bars, CellRow, Cells, Distribution, Exchange, Frame, Graph, HeatMap, Histogram, Image,
+    Images, Level, Limit, Pane, Scatter, ScatterPoint, Span, Stack, Stacks, Table, Timeline, Total,
+    Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::Value;
 
+use super::exchanges::{memory, ring, star};
 use super::fixtures::{boundary, diverging, learning, point, steered};
 use super::structures::{heads, lifetimes, warps};
 use super::{counted, graphs};
@@ -208,6 +211,55 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 ..Total::default()
             }),
             ..lifetimes()
+        }),
+        Frame::Exchange(Box::default()),
+        Frame::Exchange(Box::new(ring(1))),
+        Frame::Exchange(Box::new(ring(4))),
+        Frame::Exchange(Box::new(ring(300))),
+        Frame::Exchange(Box::new(star(40))),
+        Frame::Exchange(Box::new(Exchange {
+            names: vec!["\u{1b}[31m漢字\n".repeat(30); 3],
+            note: "漢字\n".repeat(90),
+            all_rounds: usize::MAX,
+            sampled: usize::MAX,
+            samples: vec![f32::NAN; 7],
+            begins: Begins::Listed(vec![vec![usize::MAX]]),
+            rounds: vec![Round {
+                phase: "\u{1b}[2J漢字".to_owned(),
+                messages: vec![
+                    Message {
+                        from: usize::MAX,
+                        to: 2,
+                        chunk: usize::MAX,
+                        count: usize::MAX,
+                        bytes: u64::MAX,
+                        ..Message::default()
+                    };
+                    40
+                ],
+            }],
+            ..ring(5)
+        })),
+        Frame::Exchange(Box::new(Exchange {
+            ranks: usize::MAX,
+            ..ring(3)
+        })),
+        Frame::Stacks(Stacks::default()),
+        Frame::Stacks(memory()),
+        Frame::Stacks(Stacks {
+            parts: labels(9),
+            stacks: (0..500)
+                .map(|i| Stack {
+                    label: "\u{1b}[2J漢字".repeat(i % 9),
+                    values: values.iter().copied().cycle().take(i % 13).collect(),
+                    remark: "漢字\n".repeat(i % 4),
+                })
+                .collect(),
+            limit: Some(Limit {
+                at: f64::NAN,
+                label: "漢字\n".repeat(40),
+            }),
+            ..memory()
         }),
         Frame::Cells(Cells::default()),
         Frame::Cells(warps("\u{1b}[2J漢字")),

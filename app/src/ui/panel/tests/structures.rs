@@ -24,7 +24,7 @@ const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 4] = [
     ("200x60", (200, 60), ColorDepth::None, GlyphSet::Unicode),
 ];
 
-fn compare(name: &str, frame: &Frame, view: &FrameView) {
+pub(super) fn compare(name: &str, frame: &Frame, view: &FrameView) {
     for (size, (width, height), depth, set) in SCREENS {
         let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
         let look = look(depth, set);

@@ -2,8 +2,10 @@
 
 use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
-use super::timeline::{self, Stretch};
+use super::rounds;
+use super::timeline::{self, Stretch, Tint};
 use crate::figure::graph::{self, Closer, Sight};
+use crate::figure::kernel::Play;
 use crate::ui::command::Inspect;
 use crate::ui::panel::table::order::{Filter, Sort, rows};
 
@@ -22,6 +24,12 @@ pub struct FrameView {
     pub graph: Sight,
     /// The part of a timeline that is shown.
     pub stretch: Stretch,
+    /// What the colours of a timeline tell.
+    pub tint: Tint,
+    /// How many rounds of an exchange have been done.
+    pub round: usize,
+    /// Whether the steps of a picture follow each other by themselves.
+    pub play: Play,
 }
 
 /// A place in a picture; what has one row only is counted by columns, what has one column only by rows.
@@ -53,9 +61,15 @@ pub enum Way {
 impl FrameView {
     /// Moves the mark through a picture; the first move shows it.
     pub fn go(&mut self, frame: &Frame, way: Way) {
+        self.play = Play::Still;
         let (columns, rows) = match frame {
             Frame::HeatMap(map) => (map.columns, map.rows.min(map.cells.len())),
             Frame::Bars(bars) => (1, bars.bars.len()),
+            Frame::Stacks(stacks) => (1, stacks.stacks.len()),
+            Frame::Exchange(exchange) => {
+                rounds::go(self, exchange, way);
+                return;
+            }
             Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
             Frame::Scatter(scatter) => return self.go_to_point(scatter, way),
             Frame::Table(table) => (table.columns.len(), rows(table, self).len()),
@@ -116,8 +130,11 @@ impl FrameView {
 
     /// Looks at a picture closer, from further away, or at another part of it.
     pub fn inspect(&mut self, frame: &Frame, inspect: Inspect) {
+        self.play = Play::Still;
         match frame {
             Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
+            Frame::Exchange(exchange) => rounds::inspect(self, exchange, inspect),
+            Frame::Timeline(_) if inspect == Inspect::Smooth => self.tint = self.tint.next(),
             Frame::Timeline(timeline) => {
                 let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
                 let about = marked.map(|span| f64::midpoint(span.start, span.end));
@@ -125,6 +142,7 @@ impl FrameView {
             }
             Frame::HeatMap(_)
             | Frame::Bars(_)
+            | Frame::Stacks(_)
             | Frame::Histogram(_)
             | Frame::Scatter(_)
             | Frame::Table(_)
@@ -202,6 +220,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         },
         Frame::HeatMap(_)
         | Frame::Bars(_)
+        | Frame::Stacks(_)
         | Frame::Histogram(_)
         | Frame::Scatter(_)
         | Frame::Table(_)
@@ -209,6 +228,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Images(_)
         | Frame::Graph(_)
         | Frame::Timeline(_)
+        | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Text(_) => Mark::default(),

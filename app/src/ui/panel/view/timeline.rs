@@ -5,6 +5,26 @@ use mlsys_lab::frame::Timeline;
 use super::frame::{Mark, Way};
 use crate::ui::command::Inspect;
 
+/// What the colour of a bar tells; its fill always tells its class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tint {
+    /// Its class, such as "forward".
+    #[default]
+    Class,
+    /// Its label, such as the number of a microbatch: bars of one label have one colour.
+    Label,
+}
+
+impl Tint {
+    /// The other.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Class => Self::Label,
+            Self::Label => Self::Class,
+        }
+    }
+}
+
 /// The part of the axis that is shown; absent for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch(Option<(f64, f64)>);

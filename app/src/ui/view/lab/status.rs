@@ -1,12 +1,13 @@
 //! Where the run stands: one line of figures, and sentences when there is something to explain.
 
 use mlsys_lab::DeviceId;
-use mlsys_lab::value::{number, significant};
+use mlsys_lab::value::{Value, number, significant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::figure::{metrics, quantity};
 use crate::ui::app::{App, How, Tempo};
 use crate::ui::entry::For;
 use crate::ui::page::Page;
@@ -68,6 +69,9 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     {
         add(words);
     }
+    if let Some(headline) = headline(slot, app) {
+        add(headline);
+    }
     if slot.schema.is_live() && slot.state != State::Ready {
         let done = slot.data.step;
         match slot.steps() {
@@ -113,6 +117,21 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         add(what.to_owned());
     }
     Line::from(parts).render(area, buffer);
+}
+
+/// The lab's most telling metric, as far as the run has it.
+fn headline(slot: &Slot, app: &App) -> Option<String> {
+    let headline = slot.schema.headline.as_ref()?;
+    let value = match slot.shown().metric(&headline.metric)? {
+        Value::Float(value) => {
+            let unit = metrics::unit(slot.schema, &headline.metric);
+            quantity(significant(value, 2), unit, &app.look.glyphs)
+        }
+        value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
+        // No list fits into a line.
+        Value::Array(_) | Value::Table(_) => return None,
+    };
+    Some(format!("{} {value}", headline.label))
 }
 
 fn mean_rate(slot: &Slot) -> Option<f64> {

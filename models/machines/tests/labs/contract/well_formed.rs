@@ -77,6 +77,28 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
                 "{place}"
             );
         }
+        Frame::Stacks(stacks) => {
+            assert!(!stacks.stacks.is_empty(), "{place}");
+            let parts = stacks.parts.len();
+            assert!(
+                stacks
+                    .stacks
+                    .iter()
+                    .all(|stack| stack.values.len() == parts),
+                "{place}"
+            );
+        }
+        Frame::Exchange(exchange) => {
+            let chunks = exchange.chunks.len();
+            let rounds = exchange.rounds.iter().flat_map(|round| &round.messages);
+            for message in rounds {
+                assert!(
+                    message.from < exchange.ranks && message.to < exchange.ranks,
+                    "{place}"
+                );
+                assert!(message.chunk + message.count <= chunks, "{place}");
+            }
+        }
         Frame::Kernel(kernel) => {
             let lines = kernel.recipe.source.lines().count() as u32;
             let whole = &kernel.whole;

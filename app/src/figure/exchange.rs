@@ -1,0 +1,179 @@
+//! An exchange of messages after so many rounds: who holds what, what is under way, what has been sent. For screen and files.
+
+mod said;
+mod traffic;
+
+use std::ops::Range;
+
+use mlsys_lab::frame::exchange::{After, Begins, Exchange, Held};
+use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
+
+pub use said::{line, outline, phase, sum};
+pub use traffic::links;
+
+/// Ranks that have a letter each.
+const LETTERS: usize = 26;
+
+/// How far a chunk has come at a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Nothing is there.
+    Nothing,
+    /// The rank's own version, or another's alone.
+    One,
+    /// Some versions, not all.
+    Some,
+    /// All there are.
+    Whole,
+}
+
+impl Stage {
+    const ALL: [Self; 4] = [Self::Nothing, Self::One, Self::Some, Self::Whole];
+
+    /// What it is called in the legend.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::One => "one rank's",
+            Self::Some => "partial sum",
+            Self::Whole => "complete",
+        }
+    }
+
+    /// How it stands out.
+    pub fn tone(self) -> Tone {
+        match self {
+            Self::Nothing => Tone::Empty,
+            Self::One => Tone::Faint,
+            Self::Some => Tone::Second,
+            Self::Whole => Tone::First,
+        }
+    }
+}
+
+/// The letter of a rank, or its number where there are more ranks than letters.
+pub fn letter(exchange: &Exchange, rank: usize) -> String {
+    if exchange.ranks > LETTERS {
+        return rank.to_string();
+    }
+    let letter = u8::try_from(rank)
+        .ok()
+        .and_then(|rank| b'A'.checked_add(rank));
+    letter.map_or_else(|| rank.to_string(), |letter| char::from(letter).to_string())
+}
+
+/// A rank with its letter: "B rank 1".
+pub fn label(exchange: &Exchange, rank: usize) -> String {
+    let name = exchange.name(rank);
+    if exchange.ranks > LETTERS {
+        return name;
+    }
+    format!("{} {name}", letter(exchange, rank))
+}
+
+/// How many versions of a chunk there are before the first round.
+pub fn versions(exchange: &Exchange, chunk: usize) -> usize {
+    match &exchange.begins {
+        Begins::Everyone => exchange.ranks,
+        Begins::Shards => usize::from(chunk < exchange.ranks),
+        Begins::Only(_) => 1,
+        Begins::Listed(all) => all.iter().filter(|own| own.contains(&chunk)).count(),
+    }
+}
+
+/// How far a chunk has come.
+pub fn stage(exchange: &Exchange, chunk: usize, held: &Held) -> Stage {
+    match held.from.count() {
+        0 => Stage::Nothing,
+        count if count >= versions(exchange, chunk) => Stage::Whole,
+        1 => Stage::One,
+        _ => Stage::Some,
+    }
+}
+
+/// Whose versions are in it: their letters, or how many there are where letters end.
+pub fn whose(exchange: &Exchange, held: &Held) -> String {
+    /// Letters that are read at a glance.
+    const READ: usize = 8;
+    let count = held.from.count();
+    if count == 0 {
+        return String::new();
+    }
+    if exchange.ranks > READ {
+        return count.to_string();
+    }
+    let ranks = held.from.stretches().iter();
+    let ranks = ranks.flat_map(|(from, to)| *from..*to);
+    ranks.map(|rank| letter(exchange, rank)).collect()
+}
+
+/// How many versions are in it.
+pub fn count(held: &Held) -> String {
+    held.from.count().to_string()
+}
+
+/// The rounds that somebody has stepped through, of those that are listed.
+pub fn done(exchange: &Exchange, at: usize) -> usize {
+    at.min(exchange.rounds.len())
+}
+
+/// What some ranks hold of some chunks.
+pub fn cells(
+    exchange: &Exchange,
+    after: &After,
+    ranks: Range<usize>,
+    chunks: Range<usize>,
+) -> Cells {
+    let cell = |rank: usize, chunk: usize| {
+        let held = after.held(rank, chunk)?;
+        let stage = stage(exchange, chunk, held);
+        Some(Cell {
+            kind: Stage::ALL.iter().position(|other| *other == stage)?,
+            text: whose(exchange, held),
+        })
+    };
+    let row = |rank: usize| CellRow {
+        label: label(exchange, rank),
+        cells: chunks.clone().map(|chunk| cell(rank, chunk)).collect(),
+        remark: String::new(),
+    };
+    Cells {
+        across: "chunk".to_owned(),
+        first: chunks.start,
+        group: 0,
+        kinds: Stage::ALL
+            .map(|stage| Kind {
+                name: stage.word().to_owned(),
+                tone: stage.tone(),
+            })
+            .to_vec(),
+        rows: ranks.map(row).collect(),
+        note: String::new(),
+    }
+}
+
+/// What is held where an exchange stands, as cells.
+fn picture(exchange: &Exchange, at: usize) -> Cells {
+    /// Ranks and chunks of one picture.
+    const MOST: usize = 32;
+    let chunks = 0..exchange.chunks.len().min(MOST);
+    let after = exchange.after(at, chunks.clone());
+    cells(exchange, &after, 0..exchange.ranks.min(MOST), chunks)
+}
+
+/// The exchange before the first round and after each, for paper: as many as there is patience for.
+pub fn storyboard(exchange: &Exchange) -> Frame {
+    /// Pictures; of more rounds some are left out, evenly.
+    const MOST: usize = 16;
+    let rounds = exchange.rounds.len();
+    let count = (rounds + 1).min(MOST);
+    let shown = (0..count).map(|place| match count.checked_sub(1) {
+        None | Some(0) => 0,
+        Some(last) => place * rounds / last,
+    });
+    let pane = |at: usize| Pane {
+        title: phase(exchange, at),
+        frame: Frame::Cells(picture(exchange, at)),
+    };
+    Frame::Panes(shown.map(pane).collect())
+}

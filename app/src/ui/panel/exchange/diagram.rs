@@ -1,0 +1,305 @@
+//! Ranks as boxes along a ring or a line, with the messages of a round on the links between them.
+
+use mlsys_lab::frame::Exchange;
+use mlsys_lab::frame::exchange::{After, Layout, Message, Round};
+use ratatui::layout::Rect;
+
+use super::cell;
+use crate::figure::exchange as figure;
+use crate::ui::panel::pen::{self, Pen};
+use crate::ui::theme::Look;
+
+/// Ranks that are drawn as boxes.
+const MOST: usize = 12;
+/// Columns of the shortest link: a stroke, a chunk's name, a stroke and the head of an arrow.
+const LINK: u16 = 7;
+/// Rows of a box.
+const HIGH: u16 = 3;
+
+/// Where the boxes are.
+pub(super) struct Diagram {
+    /// The upper left corner of each rank's box.
+    boxes: Vec<(u16, u16)>,
+    /// Columns of a box.
+    wide: u16,
+    /// Rows of all.
+    pub(super) rows: u16,
+}
+
+/// A way from one box to the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Toward {
+    Right,
+    Left,
+    Down,
+    Up,
+}
+
+impl Diagram {
+    /// The boxes of an exchange in so many columns; nothing where it is no ring or line, or has no room.
+    pub(super) fn of(exchange: &Exchange, area: Rect) -> Option<Self> {
+        let ranks = exchange.ranks;
+        let is_ring = match exchange.layout {
+            Layout::Ring => true,
+            Layout::Line => false,
+            Layout::Tree | Layout::Star | Layout::Mesh => return None,
+        };
+        if !(2..=MOST).contains(&ranks) {
+            return None;
+        }
+        let names = (0..ranks).map(|rank| pen::width(&figure::label(exchange, rank)));
+        let chunks = u16::try_from(exchange.chunks.len()).unwrap_or(u16::MAX);
+        let wide = names.max()?.max(chunks.saturating_mul(2)).saturating_add(4);
+        let across = u16::try_from(if is_ring { ranks.div_ceil(2) } else { ranks }).ok()?;
+        let links = across - 1;
+        let boxes = wide.checked_mul(across)?;
+        let room = area.width.checked_sub(boxes)?;
+        if links > 0 && room / links < LINK {
+            return None;
+        }
+        let link = room.checked_div(links).map_or(0, |each| each.min(14));
+        let x = |column: u16| area.x + column * (wide + link);
+        let place = |rank: usize| {
+            let rank = u16::try_from(rank).unwrap_or(u16::MAX);
+            match rank < across {
+                true => (x(rank), area.y),
+                // The lower row runs back, so that the ring closes.
+                false => (x(2 * across - 1 - rank), area.y + HIGH + 2),
+            }
+        };
+        Some(Self {
+            boxes: (0..ranks).map(place).collect(),
+            wide,
+            rows: if is_ring && ranks > 1 {
+                2 * HIGH + 2
+            } else {
+                HIGH
+            },
+        })
+    }
+
+    /// Draws boxes and links.
+    pub(super) fn draw(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        after: &After,
+        round: Option<&Round>,
+        look: &Look,
+    ) {
+        for rank in 0..self.boxes.len() {
+            self.link(
+                pen,
+                exchange,
+                round,
+                (rank, (rank + 1) % self.boxes.len()),
+                look,
+            );
+        }
+        for rank in 0..self.boxes.len() {
+            self.box_of(pen, exchange, after, rank, look);
+        }
+    }
+
+    fn box_of(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        after: &After,
+        rank: usize,
+        look: &Look,
+    ) {
+        let Some(&(x, y)) = self.boxes.get(rank) else {
+            return;
+        };
+        let (glyphs, theme) = (&look.glyphs, &look.theme);
+        let right = x + self.wide - 1;
+        let [top_left, top_right, bottom_left, bottom_right] = glyphs.corners;
+        for row in [y, y + 2] {
+            pen.run(x, row, self.wide, glyphs.horizontal, theme.border);
+        }
+        for (x, y, glyph) in [
+            (x, y, top_left),
+            (right, y, top_right),
+            (x, y + 2, bottom_left),
+            (right, y + 2, bottom_right),
+            (x, y + 1, glyphs.vertical),
+            (right, y + 1, glyphs.vertical),
+        ] {
+            pen.glyph(x, y, glyph, theme.border);
+        }
+        let name = format!(" {} ", figure::label(exchange, rank));
+        pen.within(x + 1, y, self.wide - 2, &name, theme.text);
+        let inside = self.wide - 4;
+        let chunks = u16::try_from(exchange.chunks.len())
+            .unwrap_or(u16::MAX)
+            .max(1);
+        // Bars as broad as there is room for, with a gap between them where each has more than one column.
+        let broad = (inside / chunks).max(1);
+        for chunk in 0..exchange.chunks.len() {
+            let Some(held) = after.held(rank, chunk) else {
+                continue;
+            };
+            let stage = figure::stage(exchange, chunk, held);
+            let glyph = cell::filled(exchange, chunk, held, look);
+            let offset = u16::try_from(chunk)
+                .unwrap_or(u16::MAX)
+                .saturating_mul(broad);
+            if offset < inside {
+                let columns = (broad - u16::from(broad > 2)).min(inside - offset);
+                pen.run(
+                    x + 2 + offset,
+                    y + 1,
+                    columns,
+                    glyph,
+                    cell::style(stage, look),
+                );
+            }
+        }
+    }
+
+    /// The link from a rank to the next on the ring or line, both ways.
+    fn link(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        round: Option<&Round>,
+        (from, to): (usize, usize),
+        look: &Look,
+    ) {
+        if exchange.layout == Layout::Line && to == 0 {
+            return;
+        }
+        let (Some(&a), Some(&b)) = (self.boxes.get(from), self.boxes.get(to)) else {
+            return;
+        };
+        let toward = match (a, b) {
+            (a, b) if a.1 == b.1 && a.0 < b.0 => Toward::Right,
+            (a, b) if a.1 == b.1 => Toward::Left,
+            (a, b) if a.1 < b.1 => Toward::Down,
+            _ => Toward::Up,
+        };
+        let find = |from: usize, to: usize| {
+            let messages = round
+                .map(|round| round.messages.iter())
+                .into_iter()
+                .flatten();
+            messages.copied().find(|m| m.from == from && m.to == to)
+        };
+        // With two ranks the way back is the link of the other.
+        let back = if self.boxes.len() > 2 || exchange.layout == Layout::Line {
+            find(to, from)
+        } else {
+            None
+        };
+        match toward {
+            Toward::Right | Toward::Left => {
+                let (left, right) = if toward == Toward::Right {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
+                let ends = (left.0 + self.wide, right.0);
+                self.across(pen, exchange, ends, a.1 + 1, find(from, to), toward, look);
+                if let Some(back) = back {
+                    let other = if toward == Toward::Right {
+                        Toward::Left
+                    } else {
+                        Toward::Right
+                    };
+                    self.across(pen, exchange, ends, a.1 + 2, Some(back), other, look);
+                }
+            }
+            Toward::Down | Toward::Up => {
+                let x = a.0 + self.wide / 2;
+                let top = a.1.min(b.1) + HIGH;
+                self.down(pen, exchange, (x, top), find(from, to), toward, look);
+                if let Some(back) = back {
+                    let other = if toward == Toward::Down {
+                        Toward::Up
+                    } else {
+                        Toward::Down
+                    };
+                    self.down(pen, exchange, (x + 3, top), Some(back), other, look);
+                }
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where, of what, and how it looks"
+    )]
+    fn across(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        (from, to): (u16, u16),
+        y: u16,
+        message: Option<Message>,
+        toward: Toward,
+        look: &Look,
+    ) {
+        let glyphs = &look.glyphs;
+        let Some(message) = message else {
+            pen.run(from, y, to - from, glyphs.faint_point, look.theme.dim);
+            return;
+        };
+        pen.run(from, y, to - from, glyphs.horizontal, look.theme.accent);
+        match toward {
+            Toward::Left => pen.glyph(from, y, glyphs.back, look.theme.accent),
+            Toward::Right | Toward::Down | Toward::Up => {
+                pen.glyph(to - 1, y, glyphs.forward, look.theme.accent);
+            }
+        }
+        let name = carried(exchange, &message);
+        let wide = pen::width(&name).min((to - from).saturating_sub(3));
+        pen.within(
+            from + (to - from - wide) / 2,
+            y,
+            wide,
+            &name,
+            look.theme.selection,
+        );
+    }
+
+    fn down(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        (x, y): (u16, u16),
+        message: Option<Message>,
+        toward: Toward,
+        look: &Look,
+    ) {
+        let glyphs = &look.glyphs;
+        let Some(message) = message else {
+            pen.column(x, y..y + 2, glyphs.faint_point, look.theme.dim);
+            return;
+        };
+        pen.column(x, y..y + 2, glyphs.vertical, look.theme.accent);
+        let (row, head) = match toward {
+            Toward::Up => (y, glyphs.ascending),
+            Toward::Down | Toward::Left | Toward::Right => (y + 1, glyphs.descending),
+        };
+        pen.glyph(x, row, head, look.theme.accent);
+        let name = carried(exchange, &message);
+        pen.text(
+            x + 2,
+            y + u16::from(toward == Toward::Up),
+            &name,
+            look.theme.selection,
+        );
+    }
+}
+
+/// What a message carries, as short as can be: " 3 ", " 0-3 ".
+fn carried(exchange: &Exchange, message: &Message) -> String {
+    let chunks = message.chunks(exchange.chunks.len());
+    let name = |chunk: usize| exchange.chunks.get(chunk).map_or("", |chunk| &chunk.name);
+    match chunks.len() {
+        0 => " ".to_owned(),
+        1 => format!(" {} ", name(chunks.start)),
+        _ => format!(" {}-{} ", name(chunks.start), name(chunks.end - 1)),
+    }
+}

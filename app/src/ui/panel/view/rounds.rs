@@ -1,0 +1,127 @@
+//! Pictures with steps: where one stands among them, whether they play, and how an exchange is looked at.
+
+use mlsys_lab::frame::{Exchange, Frame};
+
+use super::frame::{FrameView, Mark, Way};
+use crate::figure::kernel::Play;
+use crate::ui::command::Inspect;
+
+impl FrameView {
+    /// How many steps of a picture that has steps have been done, and how many there are.
+    pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
+        let (done, of) = match frame {
+            Frame::Graph(graph) => (self.graph.done(graph), graph.walk.len()),
+            Frame::Exchange(exchange) => {
+                let of = exchange.rounds.len();
+                (self.round.min(of), of)
+            }
+            Frame::HeatMap(_)
+            | Frame::Bars(_)
+            | Frame::Stacks(_)
+            | Frame::Histogram(_)
+            | Frame::Scatter(_)
+            | Frame::Table(_)
+            | Frame::Cells(_)
+            | Frame::Images(_)
+            | Frame::Timeline(_)
+            | Frame::Kernel(_)
+            | Frame::Panes(_)
+            | Frame::Text(_) => return None,
+        };
+        (of > 0).then_some((done, of))
+    }
+
+    /// Lets the steps of a picture follow each other, or no longer; at the end they begin anew.
+    pub fn change_play(&mut self, frame: &Frame) {
+        let Some((done, of)) = self.steps(frame) else {
+            return;
+        };
+        self.play = match self.play {
+            Play::Going => Play::Still,
+            Play::Still => Play::Going,
+        };
+        if done == of {
+            self.step(frame, isize::MIN);
+        }
+    }
+
+    /// The next step of a picture whose steps follow each other, which ends with the last.
+    pub fn beat(&mut self, frame: &Frame) {
+        if self.play == Play::Going {
+            self.step(frame, 1);
+        }
+        if self.steps(frame).is_none_or(|(done, of)| done == of) {
+            self.play = Play::Still;
+        }
+    }
+
+    /// Goes so many steps along a picture that has steps.
+    pub fn step(&mut self, frame: &Frame, by: isize) {
+        match frame {
+            Frame::Graph(graph) => self.graph.step(graph, by),
+            Frame::Exchange(exchange) => step(self, exchange, by),
+            Frame::HeatMap(_)
+            | Frame::Bars(_)
+            | Frame::Stacks(_)
+            | Frame::Histogram(_)
+            | Frame::Scatter(_)
+            | Frame::Table(_)
+            | Frame::Cells(_)
+            | Frame::Images(_)
+            | Frame::Timeline(_)
+            | Frame::Kernel(_)
+            | Frame::Panes(_)
+            | Frame::Text(_) => {}
+        }
+    }
+}
+
+/// Left and right go from round to round, up and down from rank to rank.
+pub(super) fn go(view: &mut FrameView, exchange: &Exchange, way: Way) {
+    match way {
+        Way::Left => step(view, exchange, -1),
+        Way::Right => step(view, exchange, 1),
+        Way::First => step(view, exchange, isize::MIN),
+        Way::Last => step(view, exchange, isize::MAX),
+        Way::Up(by) => mark(view, exchange, |mark| Mark {
+            row: mark.row.saturating_sub(by),
+            ..mark
+        }),
+        Way::Down(by) => mark(view, exchange, |mark| Mark {
+            row: mark.row.saturating_add(by),
+            ..mark
+        }),
+    }
+}
+
+/// A round, or another chunk of the rank that is looked at.
+pub(super) fn inspect(view: &mut FrameView, exchange: &Exchange, inspect: Inspect) {
+    match inspect {
+        Inspect::NextPoint | Inspect::Right => step(view, exchange, 1),
+        Inspect::PreviousPoint | Inspect::Left => step(view, exchange, -1),
+        Inspect::Earlier => mark(view, exchange, |mark| Mark {
+            column: mark.column.saturating_sub(1),
+            ..mark
+        }),
+        Inspect::Later => mark(view, exchange, |mark| Mark {
+            column: mark.column.saturating_add(1),
+            ..mark
+        }),
+        Inspect::Fit => view.mark = None,
+        Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => {}
+    }
+}
+
+/// Goes so many rounds on, or back.
+pub(super) fn step(view: &mut FrameView, exchange: &Exchange, by: isize) {
+    let rounds = exchange.rounds.len();
+    let at = view.round.min(rounds);
+    view.round = at.saturating_add_signed(by).min(rounds);
+}
+
+/// Marks another cell; the first time the first.
+fn mark(view: &mut FrameView, exchange: &Exchange, to: impl FnOnce(Mark) -> Mark) {
+    let all = (exchange.chunks.len(), exchange.ranks);
+    let mark = view.mark.map_or_else(Mark::default, to);
+    view.mark = (all.0 > 0 && all.1 > 0).then(|| mark.within(all.0, all.1));
+}

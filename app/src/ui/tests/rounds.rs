@@ -1,0 +1,97 @@
+//! An exchange of messages on the screen: its rounds are stepped and played as a kernel's steps are.
+
+use std::sync::Arc;
+
+use mlsys_lab::Report;
+use mlsys_lab::frame::Frame;
+
+use super::Bench;
+use crate::session::Outcome;
+use crate::ui::app::Restless;
+use crate::ui::message::Message;
+use crate::ui::panel::Tint;
+use crate::ui::panel::tests::exchanges::{pipeline, ring};
+
+/// A lab whose picture the test sends itself.
+const LESSON: &str = r#"+++
+format = 1
+id = "tests/rounds"
+title = "Rounds"
+minutes = 1
++++
+# Rounds
+
+```{lab} g
+kind = "graph"
+[[panel]]
+name = "graph"
+```
+"#;
+
+fn showing(size: (u16, u16), frame: Frame) -> Bench {
+    let mut bench = Bench::new(size);
+    bench.probed();
+    let registry = mlsys_registry::registry();
+    let read = mlsys_lesson::read("rounds.md", LESSON.as_bytes(), registry);
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    bench.app.open(Arc::new(read.lesson.unwrap()));
+    let report = Report::Frame {
+        panel: "graph".into(),
+        step: 0,
+        frame,
+    };
+    bench.report(vec![report], 10);
+    bench.end(Outcome::Finished);
+    while bench.app.place() != crate::ui::command::Place::Picture {
+        bench.keys("\t");
+    }
+    bench
+}
+
+#[test]
+fn rounds_are_gone_through_both_ways_and_played_to_their_end() {
+    let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
+    bench.shows("before the first of 6 rounds");
+    bench.shows("space play");
+    let before = bench.screen();
+    bench.keys("..");
+    bench.shows("round 2 of 6: reduce-scatter 2 of 3");
+    bench.shows("418.9 kB over each of 4 links");
+    bench.keys(",,");
+    assert_eq!(bench.screen(), before);
+    bench.keys(" ");
+    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    for _ in 0..6 {
+        bench.app.update(Message::Beat);
+    }
+    bench.shows("round 6 of 6: all-gather 3 of 3");
+    assert_eq!(bench.app.restless(), None);
+    // Once more from the beginning; a step by hand ends it.
+    bench.keys(" ");
+    bench.shows("before the first of 6 rounds");
+    bench.keys(".");
+    assert_eq!(bench.app.restless(), None);
+    bench.shows("round 1 of 6");
+}
+
+#[test]
+fn from_the_text_a_step_is_told_in_words() {
+    let mut bench = showing((80, 24), Frame::Exchange(Box::new(ring(4))));
+    bench.keys("\t");
+    bench.keys(".");
+    bench.shows("A sends chunk 0 to B, added, 209.5 kB");
+}
+
+#[test]
+fn a_timeline_is_coloured_by_label_if_asked_and_no_chart_is_needed() {
+    let mut bench = showing((100, 30), Frame::Timeline(pipeline(4)));
+    let tint = |bench: &Bench| {
+        let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+        slot.views[slot.chosen().unwrap()].frame.tint
+    };
+    assert_eq!(tint(&bench), Tint::Class);
+    bench.keys("m");
+    assert_eq!(tint(&bench), Tint::Label);
+    bench.keys("m");
+    assert_eq!(tint(&bench), Tint::Class);
+}

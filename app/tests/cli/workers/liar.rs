@@ -1,0 +1,119 @@
+//! Workers that do not tell the truth: a relay before an honest one, which changes a few bytes of what it says.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use super::elsewhere::Worker;
+use crate::help::Folder;
+
+/// A change of the worker's words, from these bytes to those, of the same number.
+#[derive(Clone, Copy)]
+struct Lie {
+    truth: &'static [u8],
+    told: &'static [u8],
+}
+
+/// Begins to relay to an honest worker, and gives the relay's own address.
+fn relay(worker: &Worker, lie: Lie) -> String {
+    assert_eq!(lie.truth.len(), lie.told.len());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("ws://{}", listener.local_addr().unwrap());
+    let honest = worker.url.trim_start_matches("ws://").to_owned();
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let server = TcpStream::connect(&honest).unwrap();
+            let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || pass(from, to, None));
+            thread::spawn(move || pass(server, client, Some(lie)));
+        }
+    });
+    url
+}
+
+/// Passes on what comes. Bytes that may be the beginning of what is to be changed wait for the next.
+fn pass(mut from: TcpStream, mut to: TcpStream, lie: Option<Lie>) {
+    let mut held = Vec::new();
+    let mut chunk = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut chunk) {
+        held.extend_from_slice(&chunk[..count]);
+        let mut keep = 0;
+        if let Some(Lie { truth, told }) = lie {
+            while let Some(at) = held.windows(truth.len()).position(|bytes| bytes == truth) {
+                held[at..at + told.len()].copy_from_slice(told);
+            }
+            let longest = held.len().min(truth.len() - 1);
+            keep = (1..=longest)
+                .rev()
+                .find(|&keep| truth.starts_with(&held[held.len() - keep..]))
+                .unwrap_or(0);
+            // A single byte is far more likely the end of a message than the beginning of this.
+            if keep == 1 {
+                keep = 0;
+            }
+        }
+        let rest = held.split_off(held.len() - keep);
+        if to.write_all(&held).is_err() {
+            return;
+        }
+        held = rest;
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+fn refused(lie: Lie, code: i32, said: &[&str]) {
+    let folder = Folder::new();
+    let worker = Worker::start(&folder);
+    let url = relay(&worker, lie);
+    let named = format!("({url})");
+    let arguments = ["lab", "train-data-parallel", "--device", "cpu", "--set"];
+    let rest = ["workers=2", "--workers", &url];
+    let ended = folder.run(&[&arguments[..], &rest].concat());
+    ended.refused(code, &[&[named.as_str()], said].concat());
+}
+
+#[test]
+fn a_worker_of_another_version_is_refused() {
+    // The answer to the handshake: a map of one entry, whose first number is the version.
+    let lie = Lie {
+        truth: b"\xa4Init\x94\x02",
+        told: b"\xa4Init\x94\x03",
+    };
+    refused(
+        lie,
+        3,
+        &[
+            "is of another version",
+            "version 3",
+            "same version of mlsys",
+        ],
+    );
+}
+
+#[test]
+fn a_worker_that_turns_a_tensor_round_is_refused_before_it_gets_work() {
+    // The shape of the first sum: a list of two numbers, and the type behind it.
+    let lie = Lie {
+        truth: b"\x92\x02\x03\xa3F32",
+        told: b"\x92\x03\x02\xa3F32",
+    };
+    refused(
+        lie,
+        3,
+        &["gave back a tensor of shape [3, 2]", "[2, 3] and"],
+    );
+}
+
+#[test]
+fn a_worker_that_gives_other_tensors_in_the_middle_of_a_run_ends_it() {
+    // All 209,472 gradients, or weights, as whole numbers instead of floating-point ones.
+    let lie = Lie {
+        truth: b"\x91\xce\x00\x03\x32\x40\xa3F32",
+        told: b"\x91\xce\x00\x03\x32\x40\xa3U32",
+    };
+    refused(
+        lie,
+        4,
+        &["gave back a tensor of shape [209472] and type U32"],
+    );
+}

@@ -1,0 +1,135 @@
+//! What a step would take on a cluster, by the latency-bandwidth model: computed, never timed.
+
+use mlsys_machines::collective::{Plan, Tally};
+use mlsys_machines::network::Network;
+
+use super::compress::Compression;
+use super::setup::{Knobs, Overlap, Setup};
+use super::task::{Scheme, Zero};
+
+/// Bytes of an f32.
+const WIDTH: f64 = 4.0;
+
+/// Seconds of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Modelled {
+    /// Forward and backward of a worker that is not slow.
+    pub(super) compute_of_others: f64,
+    /// The same of the slowest.
+    pub(super) compute: f64,
+    /// Messages, averaged over a synchronisation period.
+    pub(super) communication: f64,
+    /// All of it.
+    pub(super) step: f64,
+    /// One worker's compute over it.
+    pub(super) speedup: f64,
+}
+
+impl Modelled {
+    pub(super) fn of(setup: &Setup, knobs: &Knobs, scheme: &Scheme) -> Self {
+        let flops = setup.model.flops(knobs.batch as u64) as f64;
+        let alone = flops / knobs.flops_per_second;
+        let compute_of_others = alone / setup.workers as f64;
+        let compute = compute_of_others * knobs.slow;
+        let communication: f64 = sends(setup, knobs, scheme)
+            .iter()
+            .map(|send| send.seconds(&knobs.network))
+            .sum();
+        let communication = communication / knobs.every as f64;
+        let step = match knobs.overlap {
+            Overlap::Apart => compute + communication,
+            Overlap::Together => compute / 3.0 + communication.max(compute * 2.0 / 3.0),
+        };
+        Self {
+            compute_of_others,
+            compute,
+            communication,
+            step,
+            speedup: alone / step,
+        }
+    }
+}
+
+/// Where in a step a collective stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before a pass: weights are gathered.
+    Before,
+    /// After the backward pass: everybody's numbers become one sum.
+    Sum,
+    /// After the update: weights are gathered.
+    After,
+}
+
+/// One collective of a step.
+pub(super) struct Send<'a> {
+    /// What passes, for pictures.
+    pub(super) what: &'static str,
+    /// When it happens, and whether something is summed.
+    pub(super) place: Place,
+    pub(super) plan: &'a Plan,
+    /// Bytes of an element of the plan.
+    pub(super) width: f64,
+}
+
+impl Send<'_> {
+    /// Whether it stands before a pass.
+    pub(super) fn precedes(&self) -> bool {
+        self.place == Place::Before
+    }
+
+    /// Whether everybody's numbers become one sum.
+    pub(super) fn sums(&self) -> bool {
+        self.place == Place::Sum
+    }
+
+    /// Seconds of all its rounds.
+    pub(super) fn seconds(&self, network: &Network) -> f64 {
+        Tally::of(self.plan).seconds(network, self.width)
+    }
+
+    /// Seconds of one round: a latency and the bytes of its busiest port.
+    pub(super) fn round(&self, round: usize, network: &Network) -> f64 {
+        let mut ports = std::collections::BTreeMap::new();
+        for message in self.plan.round(round) {
+            for port in [(message.from, 0), (message.to, 1)] {
+                *ports.entry(port).or_insert(0) += message.elements.len();
+            }
+        }
+        let busiest = ports.into_values().max().unwrap_or(0);
+        network.seconds(1.0, busiest as f64 * self.width)
+    }
+}
+
+/// The collectives of a step that synchronises, in their order.
+pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec<Send<'a>> {
+    let send = |what, place, plan| Send {
+        what,
+        place,
+        plan,
+        width: WIDTH,
+    };
+    let gather = |what, place| send(what, place, &scheme.gather);
+    let sum = match (knobs.every, knobs.compression, setup.zero) {
+        (2.., _, _) => send("weights", Place::Sum, &scheme.all_reduce),
+        (_, Compression::None, Zero::Nothing) => send("gradient", Place::Sum, &scheme.all_reduce),
+        (_, Compression::None, Zero::Optimizer | Zero::Gradients | Zero::Weights) => {
+            send("gradient", Place::Sum, &scheme.scatter)
+        }
+        (_, Compression::Int8 | Compression::Sign | Compression::TopK { .. }, _) => Send {
+            what: "compressed gradients",
+            place: Place::Sum,
+            plan: &scheme.share,
+            width: knobs.compression.bytes(scheme.gather.elements()) as f64,
+        },
+    };
+    match setup.zero {
+        Zero::Nothing => vec![sum],
+        Zero::Optimizer | Zero::Gradients => vec![sum, gather("new weights", Place::After)],
+        Zero::Weights => vec![
+            gather("weights", Place::Before),
+            gather("weights", Place::Before),
+            sum,
+        ],
+    }
+}

@@ -1,0 +1,363 @@
+//! A run from the first thread to the last report.
+
+mod pictures;
+mod report;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+
+use super::modelled::Modelled;
+use super::rows::Whole;
+use super::setup::{Beside, Kind, Knobs, Setup};
+use super::task::{Answer, Average, Broken, Order, Scheme, Task, Want, Zero};
+use super::worker::Member;
+use crate::data::Batches;
+use crate::device;
+use crate::divergence::Ceiling;
+use crate::nets::Activation;
+use crate::parallel::crew::{Crew, Halt, patience, seats};
+use crate::parallel::flat;
+use crate::parallel::knobs;
+use crate::parallel::reference::{Reference, difference, relative_difference};
+use crate::parallel::wire::{Recording, Traffic};
+use crate::train::EvaluationSet;
+
+/// Runs the lab.
+pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
+    let mut session = Session::open(run)?;
+    session.report_sizes(run);
+    session.draw(run, Moment::Final);
+    while session.divergence.is_none() && session.step < session.knobs.steps {
+        match run.control.turn(session.step) {
+            Turn::Go(changes) => {
+                session.apply(schema, run, changes)?;
+                match session.advance(run) {
+                    Ok(()) => {}
+                    Err(Halt::Asked) => {
+                        session.cut_short = CutShort::Yes;
+                        break;
+                    }
+                    Err(Halt::Failed(error)) => return Err(error),
+                }
+            }
+            Turn::Redraw(changes) => {
+                session.apply(schema, run, changes)?;
+                session.draw(run, Moment::Asked);
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    session.finish(run)
+}
+
+/// Whether the run was ended within a step, after which workers take no orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CutShort {
+    No,
+    Yes,
+}
+
+/// Whether all workers have had the same weights whenever they should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replicas {
+    Identical,
+    Different,
+}
+
+struct Session {
+    /// Without autodiff.
+    device: Device,
+    setup: Setup,
+    knobs: Knobs,
+    params: Params,
+    scheme: Arc<Scheme>,
+    modelled: Modelled,
+    crew: Crew<Member>,
+    beside: Option<Reference>,
+    batches: Batches,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    replicas: Replicas,
+    cut_short: CutShort,
+    /// Steps done.
+    step: u64,
+    started: Instant,
+    /// Wall seconds of steps, of the workers and of one alone.
+    measured: (Vec<f64>, Vec<f64>),
+    /// Of the last step that sent anything.
+    traffic: Option<Traffic>,
+    /// Of the last step.
+    answers: Vec<Answer>,
+    /// A few numbers of what each gave into the last sum.
+    samples: Vec<Vec<f32>>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+        let started = Instant::now();
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let scheme = Arc::new(setup.scheme(&knobs)?);
+        must_fit(&setup, &knobs, run.device)?;
+        run.sink
+            .report(Report::Status("starting the workers".to_owned()));
+        let device = device::open(run.device)?;
+        // One more where an algorithm asks for a server; it has nothing to do until one does.
+        let workers = setup.workers;
+        let places = seats(run.device, &run.params, workers + 1)?;
+        let limit = patience(setup.model.flops(knobs.batch as u64) as f64);
+        let beside = match (setup.beside, places.first()) {
+            (Beside::OneWorker, Some(seat)) => Some(Reference::start(
+                run.device,
+                seat.clone(),
+                &setup.model,
+                setup.rule,
+                limit,
+            )?),
+            (Beside::OneWorker | Beside::Nobody, _) => None,
+        };
+        let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
+        let make = move |berth| Member::new(berth, workers, &model, rule, zero);
+        let crew = Crew::start(run.device, places, limit, make)?;
+        run.scalar("worker_devices", crew.devices(workers));
+        run.sink.report(Report::Status(String::new()));
+        Ok(Self {
+            device,
+            modelled: Modelled::of(&setup, &knobs, &scheme),
+            batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
+            ceiling: Ceiling::new(setup.model.guessing),
+            setup,
+            knobs,
+            params: run.params.clone(),
+            scheme,
+            crew,
+            beside,
+            divergence: None,
+            replicas: Replicas::Identical,
+            cut_short: CutShort::No,
+            step: 0,
+            started,
+            measured: (Vec::new(), Vec::new()),
+            traffic: None,
+            answers: Vec::new(),
+            samples: Vec::new(),
+        })
+    }
+
+    /// Turns the knobs; they take effect with the next step.
+    fn apply(
+        &mut self,
+        schema: &Schema,
+        run: &mut Run<'_>,
+        changes: Vec<(String, Value)>,
+    ) -> Result<(), LabError> {
+        let turned = knobs::turn(
+            schema,
+            run,
+            &mut self.params,
+            self.step,
+            changes,
+            Knobs::read,
+        );
+        let Some(knobs) = turned else {
+            return Ok(());
+        };
+        self.knobs = knobs;
+        self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
+        self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
+        let flops = self.setup.model.flops(self.knobs.batch as u64);
+        self.crew.set_patience(patience(flops as f64));
+        self.ceiling.begin_anew();
+        self.measured = (Vec::new(), Vec::new());
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    /// What is averaged at the end of a step.
+    fn average(&self, step: u64) -> Average {
+        match self.knobs.every {
+            0 | 1 => Average::Gradients,
+            every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
+            _ => Average::Nothing,
+        }
+    }
+
+    /// One step of the workers, and of the one beside them.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let step = self.step + 1;
+        let average = self.average(step);
+        let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
+        let task = Task {
+            indices: Arc::clone(&indices),
+            rate: self.knobs.rate,
+            pieces: self.knobs.pieces,
+            scheme: Arc::clone(&self.scheme),
+            average,
+            rows: match self.beside {
+                Some(_) => Want::Yes,
+                None => Want::No,
+            },
+        };
+        let interrupted = || run.control.interrupted();
+        let begun = Instant::now();
+        let orders = std::iter::repeat_n(Order::Train(task), self.crew.len());
+        let answers = self.crew.act(step, orders, interrupted)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.step = step;
+        self.measured.0.push(seconds);
+        point(run, "measured_step_seconds", step, seconds);
+        match average {
+            Average::Nothing => {}
+            Average::Gradients | Average::Weights => {
+                self.traffic = Some(self.crew.traffic(Recording::Counts));
+                self.compare_replicas(&answers);
+                let samples = answers.iter().map(|answer| answer.samples.clone());
+                self.samples = samples.collect();
+            }
+        }
+        let losses: Vec<f64> = answers.iter().filter_map(|answer| answer.loss).collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        point(run, "loss", step, loss);
+        self.compare_with_one(run, &answers, &indices)?;
+        let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
+        self.answers = answers;
+        let broken = broken.then_some("a weight is no longer a finite number");
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        self.draw(run, Moment::Running);
+        Ok(())
+    }
+
+    fn compare_replicas(&mut self, answers: &[Answer]) {
+        let mut digests = answers.iter().filter_map(|answer| answer.digest);
+        let first = digests.next();
+        if digests.any(|digest| Some(digest) != first) {
+            self.replicas = Replicas::Different;
+        }
+    }
+
+    fn compare_with_one(
+        &mut self,
+        run: &mut Run<'_>,
+        answers: &[Answer],
+        indices: &[usize],
+    ) -> Result<(), Halt> {
+        let Some(one) = &mut self.beside else {
+            return Ok(());
+        };
+        let control = &run.control;
+        let alone = one.step(self.step, indices, self.knobs.rate, || {
+            control.interrupted()
+        })?;
+        self.measured.1.push(alone.seconds);
+        point(run, "reference_loss", self.step, alone.loss);
+        if let Some(whole) = Whole::of(answers, alone.weights.len()) {
+            let gradient = relative_difference(&whole.gradient, &alone.gradient);
+            point(run, "max_gradient_difference", self.step, gradient);
+            let weights = difference(&whole.weights, &alone.weights);
+            point(run, "max_weight_difference", self.step, weights);
+        }
+        Ok(())
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = match self.knobs.delay {
+            0 => String::new(),
+            delay => format!(", and gradients that are {delay} steps late bear less still"),
+        };
+        let reason = format!(
+            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
+             keeps the steps short{delay}",
+            mlsys_lab::value::number(self.knobs.rate),
+        );
+        run.sink.report(Report::Diverged {
+            step: self.step,
+            reason,
+        });
+    }
+
+    /// The weights that all workers have together: their mean where they differ.
+    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, Halt> {
+        let orders = std::iter::repeat_n(Order::Show, self.crew.len());
+        let interrupted = || run.control.interrupted();
+        let answers = self.crew.act(self.step, orders, interrupted)?;
+        let parameters = self.setup.model.parameters() as usize;
+        Ok(Whole::of(&answers, parameters))
+    }
+
+    /// The last values and pictures of a run, however it ended.
+    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        self.report_results(run);
+        if self.setup.task == Kind::Digits
+            && self.step > 0
+            && self.divergence.is_none()
+            && self.cut_short == CutShort::No
+        {
+            match self.weights(run) {
+                Ok(Some(whole)) => {
+                    let accuracy = self.accuracy(&whole.weights);
+                    run.scalar("accuracy", accuracy);
+                }
+                Ok(None) | Err(Halt::Asked) => {}
+                Err(Halt::Failed(error)) => return Err(error),
+            }
+        }
+        self.draw(run, Moment::Final);
+        run.scalar("steps_done", self.step as i64);
+        run.scalar("diverged", self.divergence.is_some());
+        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// The share of held-out examples that a network with these weights gets right.
+    fn accuracy(&self, weights: &[f32]) -> f64 {
+        let network = self.setup.model.architecture.shapes(&self.device);
+        let network = flat::with_weights(network, weights);
+        let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
+        held_out.judge(&network, Activation::Relu).accuracy
+    }
+}
+
+/// Refuses what the device's memory cannot hold, before the system ends the program for it.
+fn must_fit(setup: &Setup, knobs: &Knobs, id: DeviceId) -> Result<(), LabError> {
+    let Some(free) = device::free_memory(id) else {
+        return Ok(());
+    };
+    let alone = match setup.beside {
+        Beside::OneWorker => 1,
+        Beside::Nobody => 0,
+    };
+    // Weights, gradients, the next weights and what is sent of them, besides the optimizer's moments.
+    let copies = 6 + setup.rule.moments() + knobs.delay as u64;
+    let holders = setup.workers as u64 + alone;
+    let activations = setup.model.activation_bytes(knobs.batch as u64) * (1 + alone);
+    let needed = 4 * copies * holders * setup.model.parameters() + 2 * activations;
+    if needed <= free {
+        return Ok(());
+    }
+    Err(LabError::Failed {
+        device: id,
+        reason: format!(
+            "{} workers with this model take about {:.1} GB, and {:.1} GB are free; make workers, hidden, layers, \
+             context or global_batch smaller",
+            setup.workers,
+            needed as f64 / 1e9,
+            free as f64 / 1e9
+        ),
+    })
+}
+
+fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
+    run.sink.report(Report::Point {
+        name: name.into(),
+        step,
+        value,
+    });
+}

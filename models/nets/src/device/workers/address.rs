@@ -1,0 +1,191 @@
+//! Where worker processes listen: on this machine only, because what they speak is neither encrypted nor guarded.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+
+/// Where a worker process listens, written `ws://127.0.0.1:4100`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    host: String,
+    port: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ws://{}:{}", self.host, self.port)
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        let host = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        Self {
+            host,
+            port: address.port(),
+        }
+    }
+}
+
+impl Address {
+    /// Reads an address of this machine, with or without `ws://` before it.
+    ///
+    /// # Errors
+    /// What is wrong with it and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("there is no address; write ws://127.0.0.1:4100".to_owned());
+        }
+        let shown = text.escape_debug();
+        let rest = match text.split_once("://") {
+            None => text,
+            Some(("ws", rest)) => rest,
+            Some((scheme, _)) => {
+                return Err(format!(
+                    "'{shown}' begins with {}://; workers speak ws://",
+                    scheme.escape_debug()
+                ));
+            }
+        };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let parts = rest.rsplit_once(':');
+        let Some((host, port)) = parts.and_then(|(host, port)| Some((host, port.parse().ok()?)))
+        else {
+            return Err(format!(
+                "'{shown}' has no port; write HOST:PORT, such as ws://127.0.0.1:4100"
+            ));
+        };
+        if !is_loopback(host) {
+            return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
+        }
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+        })
+    }
+
+    /// The socket addresses that it stands for.
+    ///
+    /// # Errors
+    /// The name is unknown here.
+    pub fn sockets(&self) -> std::io::Result<Vec<SocketAddr>> {
+        let host = self.host.trim_start_matches('[').trim_end_matches(']');
+        Ok((host, self.port).to_socket_addrs()?.collect())
+    }
+}
+
+/// Whether a host as it is written means this machine and nothing else.
+fn is_loopback(host: &str) -> bool {
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    match bare {
+        Some(bare) => bare
+            .parse::<Ipv6Addr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => {
+            host == "localhost"
+                || host
+                    .parse::<Ipv4Addr>()
+                    .is_ok_and(|address| address.is_loopback())
+        }
+    }
+}
+
+/// How to reach a worker on another machine.
+fn tunnel(port: u16) -> String {
+    let port = if port == 0 { 4100 } else { port };
+    format!(
+        "workers listen on their own machine only, because what they say is not encrypted. Join the machines by ssh: \
+         there `mlsys worker --listen 127.0.0.1:{port}`, here `ssh -N -L {port}:127.0.0.1:{port} USER@HOST`, and then \
+         ws://127.0.0.1:{port}"
+    )
+}
+
+/// Where a worker is to listen: an address of this machine, or a port of it.
+///
+/// # Errors
+/// What is wrong with it and what to write instead.
+pub fn listening(text: &str) -> Result<SocketAddr, String> {
+    let text = text.trim();
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    if let Some(port) = text.strip_prefix("localhost:") {
+        return listening(port);
+    }
+    match text.parse::<SocketAddr>() {
+        Ok(address) if address.ip().is_loopback() => Ok(address),
+        Ok(address) => Err(format!(
+            "'{}' can be reached from other machines; {}",
+            text.escape_debug(),
+            tunnel(address.port())
+        )),
+        Err(_) => Err(format!(
+            "'{}' is no address; write 127.0.0.1:4100, or 127.0.0.1:0 for any free port",
+            text.escape_debug()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_read_in_every_spelling() {
+        for (text, told) in [
+            ("ws://127.0.0.1:4100", "ws://127.0.0.1:4100"),
+            ("127.0.0.1:4100", "ws://127.0.0.1:4100"),
+            ("ws://localhost:1/", "ws://localhost:1"),
+            ("ws://[::1]:4100", "ws://[::1]:4100"),
+            ("127.8.8.8:80", "ws://127.8.8.8:80"),
+        ] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), told, "{text}");
+        }
+        let socket: SocketAddr = "[::1]:7".parse().unwrap();
+        assert_eq!(Address::from(socket).to_string(), "ws://[::1]:7");
+    }
+
+    #[test]
+    fn what_is_no_address_of_this_machine_is_refused_with_a_way_out() {
+        for (text, reason) in [
+            ("", "no address"),
+            ("ws://127.0.0.1", "no port"),
+            ("ws://127.0.0.1:99999", "no port"),
+            ("http://127.0.0.1:4100", "ws://"),
+            ("ws://192.168.0.7:4100", "ssh -N -L 4100:127.0.0.1:4100"),
+            ("ws://localhost.example:4100", "ssh"),
+            ("ws://127.0.0.1.example:4100", "ssh"),
+            ("ws://\u{1b}[2J:4100", "\\u{1b}[2J"),
+        ] {
+            let error = Address::parse(text).unwrap_err();
+            assert!(error.contains(reason), "{text:?}: {error}");
+            assert!(!error.contains('\u{1b}'), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_worker_listens_on_this_machine_only() {
+        for (text, told) in [
+            ("127.0.0.1:4100", "127.0.0.1:4100"),
+            ("4100", "127.0.0.1:4100"),
+            ("localhost:0", "127.0.0.1:0"),
+            ("[::1]:4100", "[::1]:4100"),
+        ] {
+            assert_eq!(listening(text).unwrap().to_string(), told, "{text}");
+        }
+        for (text, reason) in [
+            ("0.0.0.0:4100", "ssh -N -L 4100:127.0.0.1:4100"),
+            ("192.168.0.7:80", "ssh"),
+            ("[::]:4100", "ssh"),
+            ("everywhere", "127.0.0.1:4100"),
+            ("127.0.0.1", "127.0.0.1:4100"),
+        ] {
+            let error = listening(text).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! When a loss means that a run has diverged.
+
+/// Judges losses one after the other.
+pub(crate) struct Ceiling {
+    /// What guessing costs: the logarithm of the number of classes.
+    guessing: f64,
+    /// A loss above this is a divergence; known after the first one.
+    ceiling: Option<f64>,
+}
+
+impl Ceiling {
+    /// Nothing seen yet.
+    pub(crate) fn new(guessing: f64) -> Self {
+        Self {
+            guessing,
+            ceiling: None,
+        }
+    }
+
+    /// A knob was turned: what comes next is measured against itself, because another activation or fewer examples
+    /// a step may cost more than ten times the old first loss without anything having gone wrong.
+    pub(crate) fn begin_anew(&mut self) {
+        self.ceiling = None;
+    }
+
+    /// Why a loss means that the run has diverged, if it does.
+    pub(crate) fn judge(&mut self, loss: f64) -> Option<&'static str> {
+        // A lucky first batch must not make an ordinary loss look like a divergence: count from what guessing
+        // costs, if that is more.
+        let ceiling = *self.ceiling.get_or_insert(10.0 * loss.max(self.guessing));
+        if !loss.is_finite() {
+            Some("the loss is no longer a finite number")
+        } else if loss > ceiling {
+            Some("the loss is more than ten times what it was at the start")
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
+        let verdicts = |losses: &[f64]| {
+            let mut judge = Ceiling::new(2.0_f64.ln());
+            losses
+                .iter()
+                .map(|&loss| judge.judge(loss).is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(&[1.0, 10.0, 10.1]), [false, false, true]);
+        // ln 2 is 0.69: after a lucky first batch the ceiling is 6.9.
+        assert_eq!(verdicts(&[0.01, 6.9, 7.0]), [false, false, true]);
+        assert_eq!(
+            verdicts(&[f64::NAN, 0.5, f64::INFINITY]),
+            [true, false, true]
+        );
+    }
+
+    #[test]
+    fn a_turned_knob_moves_the_ceiling() {
+        let mut losses = Ceiling::new(2.0_f64.ln());
+        assert!(losses.judge(0.7).is_none());
+        losses.begin_anew();
+        assert!(losses.judge(9.0).is_none());
+        assert!(losses.judge(91.0).is_some());
+    }
+}

@@ -1,0 +1,104 @@
+//! What the stages' lists would take on a cluster: modelled, never timed.
+
+use mlsys_lab::LabError;
+use mlsys_machines::pipeline::{Plan, Played, Schedule, Times, Wire, play};
+
+use super::setup::{Kept, Knobs, Setup};
+
+/// The steps of an asynchronous pipeline that are played: enough for the last to be steady.
+fn played_steps(setup: &Setup) -> usize {
+    2 + setup.stages.div_ceil(setup.microbatches)
+}
+
+/// A step on a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Modelled {
+    /// As it goes on the cluster; of an asynchronous pipeline its beginning.
+    pub(super) played: Played,
+    /// Until its last operation ends; of an asynchronous pipeline a step in the steady state.
+    pub(super) step_seconds: f64,
+    /// model_flops/(stages * rate)
+    pub(super) compute_seconds: f64,
+    /// Idle share with no network time.
+    pub(super) bubble_fraction: f64,
+}
+
+impl Modelled {
+    /// Plays a step of `flops` floating-point operations.
+    ///
+    /// # Errors
+    /// If the network or the rate makes it endless.
+    pub(super) fn of(setup: &Setup, flops: u64, knobs: &Knobs) -> Result<Self, LabError> {
+        let compute_seconds = flops as f64 / (setup.stages as f64 * knobs.flops_per_second);
+        // Forward, backward for inputs and backward for weights take a third each.
+        let each = compute_seconds / (3 * setup.microbatches) as f64;
+        // What runs forward again does so before it runs back.
+        let back = match setup.kept {
+            Kept::Everything => 1.0,
+            Kept::Inputs => 2.0,
+        };
+        let times = |each: f64| Times {
+            forward: each,
+            backward_input: back * each,
+            backward_weight: each,
+        };
+        let bytes = 4 * setup.numbers();
+        let wire = Wire {
+            transfer: knobs.network.seconds(0.0, bytes as f64),
+            latency: knobs.network.latency(),
+        };
+        let plan = plan(setup)?;
+        let run = |times, wire| play(&plan, times, wire).unwrap_or_default();
+        let played = run(times(each), Some(wire));
+        let alone = run(times(1.0), None);
+        let work = setup.microbatches as f64 * times(1.0).microbatch();
+        let step_seconds = step(setup, &played);
+        if !step_seconds.is_finite() {
+            return Err(LabError::NotFinite {
+                metric: "step_seconds".to_owned(),
+                reason: "the messages take too long to be counted in seconds".to_owned(),
+            });
+        }
+        Ok(Self {
+            step_seconds,
+            compute_seconds,
+            bubble_fraction: 1.0 - work / step(setup, &alone),
+            played,
+        })
+    }
+}
+
+/// What is played.
+fn plan(setup: &Setup) -> Result<Plan, LabError> {
+    match setup.schedule {
+        Schedule::Asynchronous => {
+            Plan::beginning(setup.stages, setup.microbatches, played_steps(setup))
+        }
+        Schedule::GPipe
+        | Schedule::OneForwardOneBackward
+        | Schedule::Interleaved
+        | Schedule::ZeroBubbleH1
+        | Schedule::ZeroBubbleH2 => Ok(setup.plan.clone()),
+    }
+}
+
+/// How long a step takes: to its end, or from the end of the one before where the pipeline does not drain.
+fn step(setup: &Setup, played: &Played) -> f64 {
+    if !setup.is_asynchronous() {
+        return played.makespan();
+    }
+    let first = played.stages.first();
+    let backwards = first.map(|slots| {
+        let done = slots
+            .iter()
+            .filter(|slot| slot.operation.work.letter() == 'B');
+        done.map(|slot| slot.end).collect::<Vec<f64>>()
+    });
+    let ends = backwards.unwrap_or_default();
+    let last = ends.len().checked_sub(1);
+    let before = last.and_then(|last| last.checked_sub(setup.microbatches));
+    match (last, before) {
+        (Some(last), Some(before)) => ends[last] - ends[before],
+        _ => played.makespan(),
+    }
+}

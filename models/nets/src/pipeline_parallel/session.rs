@@ -1,0 +1,368 @@
+//! A run from starting the workers to the last report.
+
+mod batches;
+mod report;
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_machines::pipeline::{Played, Slot};
+
+use self::batches::Microbatches;
+use super::clock::Modelled;
+use super::pictures;
+use super::setup::{Clock, Comparison, Knobs, Setup};
+use super::stage::{Answer, Diary, Order, Stage, Wanted};
+use crate::device;
+use crate::divergence::Ceiling;
+use crate::parallel::crew::{Crew, Halt, Seat, patience, seats};
+use crate::parallel::knobs;
+use crate::parallel::model::Model;
+use crate::parallel::reference::{self, Reference};
+use crate::parallel::wire::{Recording, Traffic};
+
+/// While a step goes on, its timeline is drawn so often.
+const GLANCE: Duration = Duration::from_millis(150);
+
+/// Between two steps, drawing waits for so many times as long as it took last.
+const DRAWING: u32 = 3;
+
+/// Runs the lab.
+pub(super) fn run(run: &mut Run<'_>, schema: &Schema) -> Result<(), LabError> {
+    let mut session = Session::open(run)?;
+    session.report_sizes(run);
+    session.report_model(run);
+    session.draw(run, Moment::Running);
+    while session.divergence.is_none() && session.step < session.knobs.steps {
+        match run.control.turn(session.step) {
+            Turn::Go(changes) => {
+                session.apply(run, schema, changes);
+                match session.advance(run) {
+                    Ok(()) => {}
+                    Err(Halt::Asked) => break,
+                    Err(Halt::Failed(error)) => return Err(error),
+                }
+            }
+            Turn::Redraw(changes) => {
+                session.apply(run, schema, changes);
+                session.draw(run, Moment::Asked);
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    session.finish(run);
+    Ok(())
+}
+
+struct Session {
+    setup: Arc<Setup>,
+    model: Model,
+    knobs: Knobs,
+    params: Params,
+    crew: Crew<Stage>,
+    reference: Option<Reference>,
+    batches: Microbatches,
+    modelled: Modelled,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    started: Instant,
+    /// Steps done.
+    step: u64,
+    /// What the stages did in the last step.
+    measured: Played,
+    /// What they are doing in this one.
+    diary: Diary,
+    /// Idle shares of the steps, summed up.
+    idle: f64,
+    /// The last step's answers, without their rows.
+    answers: Vec<Answer>,
+    traffic: Option<Traffic>,
+    pictured: Option<(Instant, Duration)>,
+    /// Wall time of the last step, and of one worker's.
+    seconds: Option<f64>,
+    seconds_of_one: Option<f64>,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+        let started = Instant::now();
+        let setup = Arc::new(Setup::read(&run.params)?);
+        let knobs = Knobs::read(&run.params)?;
+        let model = Model::transformer(setup.config.clone(), setup.seed)?;
+        let flops = model.flops(setup.batch() as u64);
+        let modelled = Modelled::of(&setup, flops, &knobs)?;
+        run.sink
+            .report(Report::Status("opening the device".to_owned()));
+        let device = device::open(run.device)?;
+        let limit = patience(flops as f64);
+        let diary = Diary::default();
+        let make = {
+            let (setup, model, diary) = (Arc::clone(&setup), model.clone(), Arc::clone(&diary));
+            move |berth| Stage::new(Arc::clone(&setup), &model, berth, Arc::clone(&diary))
+        };
+        let seats = seats(run.device, &run.params, setup.stages)?;
+        let crew = Crew::start(run.device, seats, limit, make)?;
+        run.scalar("worker_devices", crew.devices(setup.stages));
+        let reference = match setup.comparison {
+            Comparison::OneWorker => {
+                let place = run.device.to_string();
+                let seat = Seat { device, place };
+                let alone = Reference::start(run.device, seat, &model, setup.rule, limit)?;
+                Some(alone)
+            }
+            Comparison::Nobody => None,
+        };
+        run.sink.report(Report::Status(String::new()));
+        Ok(Self {
+            batches: Microbatches::new(&setup, model.data.train.len()),
+            ceiling: Ceiling::new(model.guessing),
+            measured: Played::default(),
+            params: run.params.clone(),
+            setup,
+            model,
+            knobs,
+            crew,
+            reference,
+            modelled,
+            divergence: None,
+            started,
+            step: 0,
+            diary,
+            idle: 0.0,
+            answers: Vec::new(),
+            traffic: None,
+            pictured: None,
+            seconds: None,
+            seconds_of_one: None,
+        })
+    }
+
+    /// Turns the knobs; they take effect with the next step.
+    fn apply(&mut self, run: &mut Run<'_>, schema: &Schema, changes: Vec<(String, Value)>) {
+        let (setup, flops) = (&self.setup, self.model.flops(self.setup.batch() as u64));
+        let read = |params: &Params| {
+            let knobs = Knobs::read(params)?;
+            Ok((Modelled::of(setup, flops, &knobs)?, knobs))
+        };
+        let turned = knobs::turn(schema, run, &mut self.params, self.step, changes, read);
+        if let Some((modelled, knobs)) = turned {
+            (self.modelled, self.knobs) = (modelled, knobs);
+            self.ceiling.begin_anew();
+            self.report_model(run);
+        }
+    }
+
+    /// One step with everything that is due after it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let begun = Instant::now();
+        let examples = Arc::new(self.batches.of_step(self.step));
+        let wanted = match self.reference {
+            Some(_) => Wanted::Rows,
+            None => Wanted::Counts,
+        };
+        let orders: Vec<Order> = (0..self.setup.stages)
+            .map(|stage| Order {
+                operations: self.setup.operations(stage, self.step),
+                examples: Arc::clone(&examples),
+                rate: self.knobs.learning_rate,
+                wanted,
+                begun,
+            })
+            .collect();
+        self.clear_diary();
+        let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
+        let watch = RefCell::new(Watch {
+            sink: &mut *run.sink,
+            drawn: begun,
+            step: self.step + 1,
+        });
+        let control = &run.control;
+        let glance = || {
+            watch.borrow_mut().glance(setup, clock, diary);
+            control.interrupted()
+        };
+        let mut answers = self.crew.act(self.step + 1, orders, glance)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.traffic = Some(self.crew.traffic(Recording::Counts));
+        self.step += 1;
+        let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        self.measured = Played {
+            stages: answers
+                .iter_mut()
+                .map(|answer| std::mem::take(&mut answer.slots))
+                .collect(),
+            transfers: Vec::new(),
+        };
+        self.idle += idle_share(&self.measured);
+        report::point(run, "loss", self.step, loss);
+        report::point(run, "measured_step_seconds", self.step, seconds);
+        self.seconds = Some(seconds);
+        self.divergence = self.ceiling.judge(loss);
+        self.compare(run, &examples.1, &mut answers)?;
+        self.answers = answers;
+        self.report_counts(run);
+        if self
+            .pictured
+            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
+        {
+            self.draw(run, Moment::Running);
+        }
+        Ok(())
+    }
+
+    /// The same step by one worker, and how far it is from that of the stages.
+    fn compare(
+        &mut self,
+        run: &mut Run<'_>,
+        microbatches: &[Vec<usize>],
+        answers: &mut [Answer],
+    ) -> Result<(), Halt> {
+        let Some(reference) = &mut self.reference else {
+            return Ok(());
+        };
+        let own = microbatches.get(..self.setup.microbatches);
+        let own = own.unwrap_or(microbatches);
+        let rate = self.knobs.learning_rate;
+        let control = &run.control;
+        // One that is as often updated, but always on the newest weights, shows what delay alone does.
+        let pieces: Vec<Vec<usize>> = if self.setup.is_asynchronous() {
+            own.to_vec()
+        } else {
+            vec![own.concat()]
+        };
+        let (mut loss, mut seconds) = (0.0, 0.0);
+        let mut last = None;
+        for piece in &pieces {
+            let step = reference.step(self.step, piece, rate, || control.interrupted())?;
+            loss += step.loss / pieces.len() as f64;
+            seconds += step.seconds;
+            last = Some(step);
+        }
+        let Some(alone) = last else {
+            return Ok(());
+        };
+        self.seconds_of_one = Some(seconds);
+        report::point(run, "one_worker_loss", self.step, loss);
+        let row = |of: fn(&mut Answer) -> &mut Vec<Vec<f32>>, answers: &mut [Answer]| {
+            let mut row = Vec::with_capacity(alone.weights.len());
+            for chunk in 0..self.setup.chunks {
+                for answer in answers.iter_mut() {
+                    if let Some(own) = of(answer).get_mut(chunk) {
+                        row.append(own);
+                    }
+                }
+            }
+            row
+        };
+        if !self.setup.is_asynchronous() {
+            let gradients = row(|answer| &mut answer.gradients, answers);
+            let far = reference::relative_difference(&gradients, &alone.gradient);
+            report::point(run, "max_gradient_difference", self.step, far);
+        }
+        let weights = row(|answer| &mut answer.weights, answers);
+        let far = reference::difference(&weights, &alone.weights);
+        report::point(run, "max_weight_difference", self.step, far);
+        Ok(())
+    }
+
+    fn clear_diary(&self) {
+        let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
+        *diary = vec![Vec::new(); self.setup.stages];
+    }
+
+    /// What the panels go by.
+    fn shown(&self) -> &Played {
+        match self.knobs.clock {
+            Clock::Modelled => &self.modelled.played,
+            Clock::Measured => &self.measured,
+        }
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
+        let begun = Instant::now();
+        let (setup, clock) = (&self.setup, self.knobs.clock);
+        let there = clock == Clock::Modelled || self.step > 0;
+        let mut offer = |panel: &str, draw: &dyn Fn() -> mlsys_lab::Frame| {
+            if run.sink.wants_frame(panel, moment) {
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.step,
+                    frame: draw(),
+                });
+            }
+        };
+        if there {
+            offer("timeline", &|| {
+                pictures::timeline(setup, clock, self.shown())
+            });
+            offer("activations", &|| {
+                pictures::activations(setup, clock, self.shown())
+            });
+        }
+        if let Some(traffic) = &self.traffic {
+            offer("traffic", &|| pictures::traffic(traffic));
+            offer("order", &|| pictures::order(setup, &self.measured));
+            let (stages, alone) = self.memory();
+            offer("memory", &|| pictures::memory(setup, &stages, &alone));
+            offer("compare", &|| self.beside(&stages, &alone));
+        }
+        self.pictured = Some((Instant::now(), begun.elapsed()));
+    }
+
+    /// The last values and pictures of a run, however it ended.
+    fn finish(mut self, run: &mut Run<'_>) {
+        if self.step > 0 {
+            let idle = self.idle / self.step as f64;
+            run.scalar("measured_bubble_fraction", idle);
+        }
+        self.draw(run, Moment::Final);
+        run.scalar("steps_done", i64::try_from(self.step).unwrap_or(i64::MAX));
+        run.scalar("diverged", self.divergence.is_some());
+        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
+    }
+}
+
+/// Draws a step's timeline while it goes on.
+struct Watch<'a> {
+    sink: &'a mut dyn Sink,
+    drawn: Instant,
+    step: u64,
+}
+
+impl Watch<'_> {
+    fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
+        if clock == Clock::Modelled
+            || self.drawn.elapsed() < GLANCE
+            || !self.sink.wants_frame("timeline", Moment::Running)
+        {
+            return;
+        }
+        self.drawn = Instant::now();
+        let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if stages.iter().all(Vec::is_empty) {
+            return;
+        }
+        let played = Played {
+            stages,
+            transfers: Vec::new(),
+        };
+        self.sink.report(Report::Frame {
+            panel: "timeline".into(),
+            step: self.step,
+            frame: pictures::timeline(setup, clock, &played),
+        });
+    }
+}
+
+/// What share of the stages' time nothing was done, from the beginning of the step to its last operation's end.
+fn idle_share(played: &Played) -> f64 {
+    let stages = played.stages.len();
+    let busy: f64 = (0..stages).map(|stage| played.busy(stage)).sum();
+    let whole = stages as f64 * played.makespan();
+    if whole > 0.0 { 1.0 - busy / whole } else { 0.0 }
+}

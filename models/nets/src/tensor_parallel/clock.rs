@@ -1,0 +1,280 @@
+//! What a step comes to by formula: messages, bytes, memory, and modelled seconds.
+
+use mlsys_machines::network::Network;
+
+use super::setup::{Mode, Setup, Sums};
+
+/// Bytes of a number.
+const NUMBER: f64 = 4.0;
+
+/// One thing that every rank does, in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Part {
+    /// Forward through a part of the network: operations of all ranks together.
+    Forward(f64, What),
+    /// Backward through it.
+    Backward(f64, What),
+    /// Messages of a rank, and their bytes.
+    Send(Operation, f64, f64),
+}
+
+/// A part of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// Attention of a block.
+    Attention(usize),
+    /// The gated layer of a block.
+    Mlp(usize),
+    /// The output head.
+    Head,
+}
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    AllReduce,
+    AllGather,
+    ReduceScatter,
+    /// Keys and values, or what goes back with them, one step round the ring.
+    Ring,
+    /// The sum of gradients of weights that all have.
+    Gradients,
+}
+
+impl Operation {
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all-reduce",
+            Self::AllGather => "all-gather",
+            Self::ReduceScatter => "reduce-scatter",
+            Self::Ring => "keys and values on",
+            Self::Gradients => "sum of gradients",
+        }
+    }
+}
+
+/// Messages and bytes that one rank sends in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Sent {
+    pub(super) messages: f64,
+    pub(super) bytes: f64,
+}
+
+/// What a rank does in a step, in order.
+pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
+    let ranks = setup.ranks as f64;
+    let (width, context) = (setup.config.width as f64, setup.config.context as f64);
+    let tokens = setup.batch as f64 * context;
+    let activation = tokens * width;
+    // A pass of a ring sends (t-1)/t of the buffer in t-1 messages.
+    let pass = |operation, passes: f64, elements: f64| {
+        let messages = passes * (ranks - 1.0);
+        let bytes = passes * NUMBER * elements * (ranks - 1.0) / ranks;
+        Part::Send(operation, messages, bytes)
+    };
+    let flops = Flops::of(setup);
+    let mut parts = Vec::new();
+    let alone = setup.ranks == 1;
+    let mut add = |part: Part| match part {
+        Part::Send(..) if alone => {}
+        Part::Send(..) | Part::Forward(..) | Part::Backward(..) => parts.push(part),
+    };
+    let (enter, leave, sum) = (
+        pass(Operation::AllGather, 1.0, activation),
+        pass(Operation::ReduceScatter, 1.0, activation),
+        pass(Operation::AllReduce, 2.0, activation),
+    );
+    let keys = 2.0 * NUMBER * tokens / ranks * setup.config.keys() as f64;
+    let on = |bytes: f64| Part::Send(Operation::Ring, 1.0, bytes);
+    let layers = setup.config.depth;
+    for block in 0..layers {
+        let halves = [
+            (What::Attention(block), flops.attention),
+            (What::Mlp(block), flops.mlp),
+        ];
+        for (what, flops) in halves {
+            match (setup.mode, what) {
+                (Mode::Tensor, _) => {
+                    add(Part::Forward(flops, what));
+                    if sums == Sums::Done {
+                        add(sum);
+                    }
+                }
+                (Mode::TensorSequence, _) => {
+                    add(enter);
+                    add(Part::Forward(flops, what));
+                    if sums == Sums::Done {
+                        add(leave);
+                    }
+                }
+                (Mode::Context, What::Attention(_)) => {
+                    for round in 0..setup.ranks {
+                        add(Part::Forward(flops / ranks, what));
+                        if round + 1 < setup.ranks {
+                            add(on(keys));
+                        }
+                    }
+                }
+                (Mode::Context, What::Mlp(_) | What::Head) => add(Part::Forward(flops, what)),
+            }
+        }
+    }
+    add(Part::Forward(flops.head, What::Head));
+    add(Part::Backward(2.0 * flops.head, What::Head));
+    for block in (0..layers).rev() {
+        let halves = [
+            (What::Mlp(block), 2.0 * flops.mlp),
+            (What::Attention(block), 2.0 * flops.attention),
+        ];
+        for (what, flops) in halves {
+            match (setup.mode, what) {
+                (Mode::Tensor, _) => {
+                    add(Part::Backward(flops, what));
+                    add(sum);
+                }
+                (Mode::TensorSequence, _) => {
+                    add(enter);
+                    add(Part::Backward(flops, what));
+                    add(leave);
+                }
+                (Mode::Context, What::Attention(_)) => {
+                    for round in 0..setup.ranks {
+                        add(Part::Backward(flops / ranks, what));
+                        // Keys and values with their slopes; on the last step the slopes alone.
+                        let last = round + 1 == setup.ranks;
+                        add(on(if last { keys } else { 2.0 * keys }));
+                    }
+                }
+                (Mode::Context, What::Mlp(_) | What::Head) => add(Part::Backward(flops, what)),
+            }
+        }
+    }
+    match setup.mode {
+        Mode::Tensor => {}
+        Mode::TensorSequence | Mode::Context => {
+            add(pass(Operation::Gradients, 2.0, shared(setup)));
+        }
+    }
+    parts
+}
+
+/// Numbers of the weights that all ranks have and of which each finds its tokens' part of the gradient.
+fn shared(setup: &Setup) -> f64 {
+    let config = &setup.config;
+    let (width, vocab) = (config.width as f64, config.vocab as f64);
+    let around = width * (2.0 * vocab + 2.0 * config.depth as f64 + 1.0);
+    match setup.mode {
+        Mode::Tensor => 0.0,
+        Mode::TensorSequence => around,
+        Mode::Context => around + config.depth as f64 * block_weights(setup),
+    }
+}
+
+/// Numbers of the matrices of a block.
+fn block_weights(setup: &Setup) -> f64 {
+    let config = &setup.config;
+    let (width, keys, ffn) = (config.width, config.keys(), config.ffn);
+    (width * (2 * width + 2 * keys + 3 * ffn)) as f64
+}
+
+/// Bytes of the weights that a rank has.
+pub(super) fn weight_bytes(setup: &Setup) -> f64 {
+    let config = &setup.config;
+    let around = config.width * (2 * config.vocab + 2 * config.depth + 1);
+    let divided = if setup.mode.cuts_matrices() {
+        setup.ranks as f64
+    } else {
+        1.0
+    };
+    NUMBER * (around as f64 + config.depth as f64 * block_weights(setup) / divided)
+}
+
+/// Bytes that a rank keeps from its forward pass, by the rules of lab `capture`: a product its inputs, a norm its input and
+/// a number a row, softmax its output, silu and the gates' product their inputs.
+///
+/// What enters cut matrices is kept whole, also where it was gathered. Attention round a ring keeps queries, keys, values,
+/// what it found, and a number for each head of a token.
+pub(super) fn activation_bytes(setup: &Setup) -> f64 {
+    let config = &setup.config;
+    let (width, keys, ffn) = (config.width as f64, config.keys() as f64, config.ffn as f64);
+    let (heads, context, vocab) = (
+        config.heads as f64,
+        config.context as f64,
+        config.vocab as f64,
+    );
+    let ranks = setup.ranks as f64;
+    let norm = width + 1.0;
+    let (matrices, tokens) = match setup.mode {
+        Mode::Tensor => (ranks, 1.0),
+        Mode::TensorSequence => (ranks, ranks),
+        Mode::Context => (1.0, ranks),
+    };
+    let shares = match setup.mode {
+        Mode::Tensor | Mode::TensorSequence => heads * context,
+        Mode::Context if setup.ranks == 1 => heads * context,
+        Mode::Context => heads,
+    };
+    let attention = (width + 2.0 * keys + shares + width) / matrices;
+    let mlp = 4.0 * ffn / matrices;
+    let entering = 2.0 * width;
+    let inside = attention + mlp + entering;
+    let around = 2.0 * norm;
+    let after = norm + width + vocab;
+    let layers = config.depth as f64;
+    let (inside, around) = match setup.mode {
+        Mode::Tensor | Mode::TensorSequence => (inside, (layers * around + after) / tokens),
+        Mode::Context => (inside / tokens, (layers * around + after) / tokens),
+    };
+    NUMBER * setup.batch as f64 * context * (layers * inside + around)
+}
+
+/// Bytes of all that a rank keeps at the end of its forward pass: weights, gradients, what the optimizer keeps, and
+/// activations.
+pub(super) fn state_bytes(setup: &Setup) -> f64 {
+    (2.0 + setup.rule.moments() as f64) * weight_bytes(setup) + activation_bytes(setup)
+}
+
+/// Floating-point operations of a forward pass, by part; a backward pass takes twice as many.
+struct Flops {
+    /// Of one block.
+    attention: f64,
+    mlp: f64,
+    head: f64,
+}
+
+impl Flops {
+    fn of(setup: &Setup) -> Self {
+        let config = &setup.config;
+        let (width, keys, context) = (
+            config.width as f64,
+            config.keys() as f64,
+            config.context as f64,
+        );
+        let tokens = setup.batch as f64 * context;
+        Self {
+            attention: tokens * (2.0 * width * (2.0 * width + 2.0 * keys) + 4.0 * context * width),
+            mlp: tokens * 6.0 * width * config.ffn as f64,
+            head: tokens * 2.0 * width * config.vocab as f64,
+        }
+    }
+}
+
+/// Seconds of a part on a rank, modelled.
+pub(super) fn seconds(part: Part, ranks: usize, rate: f64, network: &Network) -> f64 {
+    match part {
+        Part::Forward(flops, _) | Part::Backward(flops, _) => flops / (ranks as f64 * rate),
+        Part::Send(_, messages, bytes) => network.seconds(messages, bytes),
+    }
+}
+
+/// What a rank sends in a step, by formula.
+pub(super) fn sent(parts: &[Part]) -> Sent {
+    parts.iter().fold(Sent::default(), |sum, part| match part {
+        Part::Send(_, messages, bytes) => Sent {
+            messages: sum.messages + messages,
+            bytes: sum.bytes + bytes,
+        },
+        Part::Forward(..) | Part::Backward(..) => sum,
+    })
+}

@@ -1,0 +1,255 @@
+//! What a run shows.
+
+mod ring;
+
+use mlsys_lab::frame::{HeatMap, Span, Stack, Stacks, Table, Timeline};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::value::{number, significant};
+use mlsys_lab::{Frame, Run, Value};
+use mlsys_machines::slices::{self, Cut, Region, Weight};
+
+use super::clock::{self, Part, What};
+use super::session::Session;
+use super::setup::{Mode, Setup};
+
+impl Session {
+    /// Sends the pictures that are wanted.
+    pub(super) fn draw(&self, run: &mut Run<'_>, moment: Moment) {
+        let panels: [(&str, &dyn Fn() -> Option<Frame>); 6] = [
+            ("matrices", &|| Some(self.matrices())),
+            ("timeline", &|| Some(self.timeline())),
+            ("ring", &|| self.ring()),
+            ("traffic", &|| self.traffic()),
+            ("memory", &|| Some(self.memory())),
+            ("compare", &|| self.beside()),
+        ];
+        for (panel, draw) in panels {
+            if !run.sink.wants_frame(panel, moment) {
+                continue;
+            }
+            if let Some(frame) = draw() {
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.step,
+                    frame,
+                });
+            }
+        }
+    }
+
+    /// The weights of a block with their slices, and what each rank holds of activations and gradients.
+    fn matrices(&self) -> Frame {
+        // Neighbours that are cut alike share a picture.
+        let mut drawn: Vec<(Vec<&str>, String, Cut)> = Vec::new();
+        for weight in self.layout.of_block() {
+            let [rows, columns] = weight.shape;
+            let shape = format!("{rows} x {columns}");
+            match drawn.last_mut() {
+                Some((names, of, cut))
+                    if *of == shape && *cut == weight.cut && *cut != Cut::Rows =>
+                {
+                    names.push(weight.name);
+                }
+                Some(_) | None => drawn.push((vec![weight.name], shape, weight.cut)),
+            }
+        }
+        let names: Vec<String> = drawn.iter().map(|(names, ..)| names.join(", ")).collect();
+        let drawn: Vec<Weight<'_>> = drawn
+            .iter()
+            .zip(&names)
+            .map(|((_, shape, cut), name)| Weight {
+                name,
+                shape,
+                cut: *cut,
+            })
+            .collect();
+        let ranks = self.setup.ranks;
+        let mut panes = slices::weights(&drawn, ranks);
+        match self.setup.mode {
+            Mode::Tensor => panes.extend(slices::walks(Region::Whole, "gate, up", ranks)),
+            Mode::TensorSequence => panes.extend(slices::walks(Region::Tokens, "gate, up", ranks)),
+            Mode::Context => panes.insert(0, ring::rounds(ranks)),
+        }
+        Frame::Panes(panes)
+    }
+
+    /// A step of every rank to the modelled clock.
+    fn timeline(&self) -> Frame {
+        let parts = clock::parts(&self.setup, self.knobs.sums);
+        let (mut classes, mut spans) = (Vec::new(), Vec::new());
+        let ranks = self.setup.ranks;
+        let mut at = 0.0;
+        for part in parts {
+            let end = at + clock::seconds(part, ranks, self.knobs.rate, &self.knobs.network);
+            let (class, label) = told(part);
+            let known = classes.iter().position(|known| *known == class);
+            let class = known.unwrap_or_else(|| {
+                classes.push(class);
+                classes.len() - 1
+            });
+            spans.extend((0..ranks).map(|lane| Span {
+                lane,
+                start: at,
+                end,
+                class,
+                label: label.clone(),
+                amount: None,
+            }));
+            at = end;
+        }
+        Frame::Timeline(Timeline {
+            unit: "seconds".to_owned(),
+            lanes: (0..ranks).map(|rank| format!("worker {rank}")).collect(),
+            classes: classes.into_iter().map(str::to_owned).collect(),
+            spans,
+            marks: Vec::new(),
+            total: None,
+        })
+    }
+
+    /// Bytes of the last step by who sent them to whom.
+    fn traffic(&self) -> Option<Frame> {
+        let last = self.last.as_ref()?;
+        let ranks = self.setup.ranks;
+        let bytes = |from: usize, to: usize| last.traffic.flow(from, to).bytes as f32;
+        let cells: Vec<f32> = (0..ranks)
+            .flat_map(|from| (0..ranks).map(move |to| (from, to)))
+            .map(|(from, to)| {
+                if from == to {
+                    f32::NAN
+                } else {
+                    bytes(from, to)
+                }
+            })
+            .collect();
+        let most = cells.iter().copied().fold(0.0, f32::max);
+        let labels: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
+        Some(Frame::HeatMap(HeatMap {
+            columns: ranks,
+            rows: ranks,
+            cells,
+            low: 0.0,
+            high: most.max(1.0),
+            x: (0.0, ranks as f32),
+            y: (0.0, ranks as f32),
+            column_labels: labels.clone(),
+            row_labels: labels,
+            points: Vec::new(),
+            legend: "bytes of the last step from worker (row) to worker (column)".to_owned(),
+        }))
+    }
+
+    /// What every rank keeps, beside one worker.
+    fn memory(&self) -> Frame {
+        let alone = Setup {
+            ranks: 1,
+            ..self.setup.clone()
+        };
+        let weights = |setup: &Setup| clock::weight_bytes(setup);
+        let moments = self.setup.rule.moments() as f64;
+        let values = |setup: &Setup| {
+            let weights = weights(setup);
+            let parts = [
+                weights,
+                weights,
+                moments * weights,
+                clock::activation_bytes(setup),
+            ];
+            parts.map(Some).to_vec()
+        };
+        let mut stacks = vec![Stack {
+            label: "one worker".to_owned(),
+            values: values(&alone),
+            remark: String::new(),
+        }];
+        stacks.extend((0..self.setup.ranks).map(|rank| Stack {
+            label: format!("worker {rank}"),
+            values: values(&self.setup),
+            remark: String::new(),
+        }));
+        let note = match self.setup.mode {
+            Mode::Tensor => {
+                "Matrices and what lies inside them are shared; norms and residuals are whole on every worker."
+            }
+            Mode::TensorSequence => {
+                "Norms and residuals are shared as well; what enters the matrices is gathered, and kept whole."
+            }
+            Mode::Context => {
+                "All activations are shared by tokens; every worker has all weights, gradients and optimizer state."
+            }
+        };
+        Frame::Stacks(Stacks {
+            unit: "bytes".to_owned(),
+            parts: ["weights", "gradients", "optimizer state", "activations"]
+                .map(str::to_owned)
+                .to_vec(),
+            stacks,
+            limit: None,
+            note: note.to_owned(),
+        })
+    }
+
+    /// This run beside one worker.
+    fn beside(&self) -> Option<Frame> {
+        let last = self.last.as_ref()?;
+        let modelled = self.modelled();
+        let (messages, bytes) = self.sent();
+        let alone = Setup {
+            ranks: 1,
+            ..self.setup.clone()
+        };
+        let short = |x: f64| Value::from(significant(x, 6));
+        let none = || Value::from("");
+        let of_one = |value: Option<f64>| value.map_or_else(none, short);
+        let beside = last.beside.as_ref();
+        let row = |what: &str, this: Value, one: Value| vec![Value::from(what), this, one];
+        let one = self.setup.ranks as f64 * modelled.compute;
+        Some(Frame::Table(Table {
+            columns: ["", "this run", "one worker"].map(str::to_owned).to_vec(),
+            rows: vec![
+                row("loss", short(last.loss), of_one(beside.map(|one| one.loss))),
+                row("bytes sent by a worker", bytes.into(), 0.into()),
+                row("messages of a worker", messages.into(), 0.into()),
+                row(
+                    "bytes of memory of a worker",
+                    clock::state_bytes(&self.setup).into(),
+                    clock::state_bytes(&alone).into(),
+                ),
+                row(
+                    "modelled: seconds computing",
+                    short(modelled.compute),
+                    short(one),
+                ),
+                row(
+                    "modelled: seconds sending",
+                    short(modelled.communication),
+                    0.into(),
+                ),
+                row(
+                    "modelled: seconds a step",
+                    short(modelled.step()),
+                    short(one),
+                ),
+                row(
+                    "measured here: seconds a step",
+                    short(last.seconds),
+                    of_one(beside.map(|one| one.seconds)),
+                ),
+            ],
+        }))
+    }
+}
+
+/// The class of a part and what stands on its bar.
+fn told(part: Part) -> (&'static str, String) {
+    let what = |what: What| match what {
+        What::Attention(block) => format!("attention {}", block + 1),
+        What::Mlp(block) => format!("mlp {}", block + 1),
+        What::Head => "head".to_owned(),
+    };
+    match part {
+        Part::Forward(_, of) => ("forward", what(of)),
+        Part::Backward(_, of) => ("backward", what(of)),
+        Part::Send(operation, _, bytes) => (operation.name(), format!("{} bytes", number(bytes))),
+    }
+}

@@ -1,0 +1,298 @@
+//! A run from opening the device to the last report.
+
+mod compare;
+mod report;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{LabError, Params, Run, Schema, Value};
+
+use super::clock;
+use super::cut::Layout;
+use super::link::Done;
+use super::setup::{Compare, Knobs, Mode, Setup, Sums};
+use super::worker::{Order, Rank, Telling};
+use crate::data::Batches;
+use crate::device;
+use crate::divergence::Ceiling;
+use crate::parallel::crew::{self, Crew, Halt, patience};
+use crate::parallel::model::Model;
+use crate::parallel::wire::{Flow, Recording, Traffic};
+use crate::parallel::{flat, knobs};
+
+/// Runs the lab.
+pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
+    let mut session = Session::open(run)?;
+    session.report_sizes(run);
+    session.draw(run, Moment::Final);
+    while session.divergence.is_none() && session.step < session.knobs.steps {
+        match run.control.turn(session.step) {
+            Turn::Go(changes) => {
+                session.apply(schema, run, changes);
+                if session.advance(run)? == Went::Ended {
+                    break;
+                }
+                session.draw(run, Moment::Running);
+            }
+            Turn::Redraw(changes) => {
+                session.apply(schema, run, changes);
+                session.draw(run, Moment::Asked);
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    session.draw(run, Moment::Final);
+    run.scalar("steps_done", session.step as i64);
+    run.scalar("diverged", session.divergence.is_some());
+    run.scalar("wall_seconds", session.started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Whether a step was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Went {
+    On,
+    /// Somebody ended the run.
+    Ended,
+}
+
+pub(super) struct Session {
+    pub(super) setup: Setup,
+    pub(super) knobs: Knobs,
+    params: Params,
+    pub(super) model: Model,
+    pub(super) layout: Layout,
+    crew: Crew<Rank>,
+    /// All weights, put together.
+    weights: Arc<[f32]>,
+    one: Option<One>,
+    batches: Batches,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    started: Instant,
+    /// Steps done.
+    pub(super) step: u64,
+    /// Of the last step.
+    pub(super) last: Option<Last>,
+}
+
+/// One worker that does what all ranks do together, twice over.
+struct One {
+    /// It trains by itself from the first weights on.
+    trains: Crew<Rank>,
+    /// It is given the ranks' weights before each step, so that what it finds differs by what splitting changes in that step
+    /// and by nothing that came before.
+    checks: Crew<Rank>,
+}
+
+/// What the last step showed.
+pub(super) struct Last {
+    pub(super) done: Done,
+    pub(super) traffic: Traffic,
+    /// The largest over ranks.
+    pub(super) sent: Flow,
+    pub(super) loss: f64,
+    pub(super) seconds: f64,
+    /// What each rank gave to the first sum of the step; empty without one.
+    pub(super) terms: Vec<Vec<f32>>,
+    pub(super) beside: Option<Beside>,
+}
+
+/// One worker's step, and how far this one is from it.
+pub(super) struct Beside {
+    pub(super) loss: f64,
+    pub(super) seconds: f64,
+    pub(super) output: f64,
+    pub(super) gradient: f64,
+    pub(super) weight: f64,
+}
+
+/// Modelled seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Modelled {
+    pub(super) compute: f64,
+    pub(super) communication: f64,
+}
+
+impl Modelled {
+    pub(super) fn step(self) -> f64 {
+        self.compute + self.communication
+    }
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+        let started = Instant::now();
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        must_fit(run, &setup)?;
+        let status = |run: &mut Run<'_>, said: &str| {
+            run.sink.report(Report::Status(said.to_owned()));
+        };
+        status(run, "opening the device");
+        let device = device::open(run.device)?;
+        let model = Model::transformer(setup.config.clone(), setup.seed)?;
+        let network = model.network(&device.clone().autodiff());
+        let failed = |trouble| LabError::Failed {
+            device: run.device,
+            reason: format!("the first weights could not be read: {trouble:?}"),
+        };
+        let whole: Arc<[f32]> = flat::weights(&network).map_err(failed)?.into();
+        let limit = patience(model.flops(setup.batch as u64) as f64);
+        let start = |run: &Run<'_>, ranks: usize| {
+            let (setup, whole) = (setup.clone(), Arc::clone(&whole));
+            let data = Arc::clone(&model.data);
+            let seats = crew::seats(run.device, &run.params, ranks)?;
+            Crew::start(run.device, seats, limit, move |berth| {
+                Ok(Rank::new(&berth, &setup, &whole, &data))
+            })
+        };
+        let crew = start(run, setup.ranks)?;
+        run.scalar("worker_devices", crew.devices(setup.ranks));
+        let one = match setup.compare {
+            Compare::Yes => Some(One {
+                trains: start(run, 1)?,
+                checks: start(run, 1)?,
+            }),
+            Compare::No => None,
+        };
+        status(run, "");
+        if setup.mode == Mode::Context && knobs.sums == Sums::LeftOut {
+            run.sink.report(Report::Notice(
+                "skip_all_reduce changes nothing in mode context: no matrix is split by rows there, so there is no sum to \
+                 leave out"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self {
+            layout: Layout::new(&setup.config, setup.mode, setup.ranks),
+            batches: Batches::new(setup.seed, model.data.train.len()),
+            ceiling: Ceiling::new(model.guessing),
+            params: run.params.clone(),
+            setup,
+            knobs,
+            model,
+            crew,
+            weights: whole,
+            one,
+            divergence: None,
+            started,
+            step: 0,
+            last: None,
+        })
+    }
+
+    /// Turns the knobs; they take effect with the next step.
+    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
+        let params = &mut self.params;
+        let turned = knobs::turn(schema, run, params, self.step, changes, Knobs::read);
+        if let Some(knobs) = turned {
+            self.knobs = knobs;
+            self.ceiling.begin_anew();
+            self.report_modelled(run);
+        }
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<Went, LabError> {
+        let step = self.step + 1;
+        let order = Order {
+            indices: self.batches.next(self.setup.batch).into(),
+            learning_rate: self.knobs.learning_rate,
+            sums: self.knobs.sums,
+            telling: match self.setup.compare {
+                Compare::Yes => Telling::All,
+                Compare::No => Telling::Loss,
+            },
+            from: None,
+        };
+        let interrupted = || run.control.interrupted();
+        let begun = Instant::now();
+        let orders = std::iter::repeat_n(order.clone(), self.setup.ranks);
+        let answers = match self.crew.act(step, orders, interrupted) {
+            Ok(answers) => answers,
+            Err(Halt::Asked) => return Ok(Went::Ended),
+            Err(Halt::Failed(error)) => return Err(error),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        let traffic = self.crew.traffic(Recording::Counts);
+        let beside = match &mut self.one {
+            None => None,
+            Some(one) => {
+                let begun = Instant::now();
+                let trained = one.trains.act(step, [order.clone()], interrupted);
+                let seconds = begun.elapsed().as_secs_f64();
+                let order = Order {
+                    from: Some(Arc::clone(&self.weights)),
+                    ..order
+                };
+                let checked = match trained {
+                    Ok(trained) => one
+                        .checks
+                        .act(step, [order], interrupted)
+                        .map(|checked| (trained, checked)),
+                    Err(halt) => Err(halt),
+                };
+                match checked {
+                    Ok((trained, checked)) => {
+                        self.compare(&answers, trained.first(), checked.first(), seconds)
+                    }
+                    Err(Halt::Asked) => return Ok(Went::Ended),
+                    Err(Halt::Failed(error)) => return Err(error),
+                }
+            }
+        };
+        let first = answers.first();
+        let loss = if self.setup.mode.cuts_tokens() {
+            answers.iter().map(|answer| answer.loss).sum()
+        } else {
+            first.map_or(f64::NAN, |answer| answer.loss)
+        };
+        self.step = step;
+        self.last = Some(Last {
+            done: first.map_or_else(Done::default, |answer| answer.done),
+            sent: traffic.most_sent(),
+            traffic,
+            loss,
+            seconds,
+            terms: answers
+                .into_iter()
+                .filter_map(|answer| answer.term)
+                .collect(),
+            beside,
+        });
+        self.report_step(run);
+        Ok(Went::On)
+    }
+}
+
+/// All workers of a run share the memory of one machine: refuses what it does not have.
+fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
+    let alone = Setup {
+        ranks: 1,
+        ..setup.clone()
+    };
+    let beside = match setup.compare {
+        Compare::Yes => 2.0 * clock::state_bytes(&alone),
+        Compare::No => 0.0,
+    };
+    let needed = setup.ranks as f64 * clock::state_bytes(setup) + beside;
+    let Some(free) = device::free_memory(run.device) else {
+        return Ok(());
+    };
+    if needed <= free as f64 {
+        return Ok(());
+    }
+    Err(LabError::Failed {
+        device: run.device,
+        reason: format!(
+            "{} workers would keep {:.1} GB of weights, gradients, optimizer state and activations, and {:.1} GB are free; \
+             choose a smaller global_batch, context, hidden or layers",
+            setup.ranks,
+            needed / 1e9,
+            free as f64 / 1e9
+        ),
+    })
+}

@@ -1,0 +1,47 @@
+//! What is turned while a run goes on.
+
+use mlsys_lab::Value;
+use mlsys_lab::control::Command;
+
+use super::lab;
+use crate::trial::{number, run, steered, values};
+
+const SMALL: [&str; 4] = ["layers=2", "global_batch=4", "steps=2", "context=16"];
+
+fn set(name: &str, value: impl Into<Value>) -> Command {
+    Command::Set {
+        name: name.to_owned(),
+        value: value.into(),
+    }
+}
+
+#[test]
+fn sums_can_be_left_out_of_a_run_that_has_begun() {
+    let orders = [set("skip_all_reduce", true)];
+    let data = steered(&lab(), &SMALL, "opening the device", &orders);
+    assert!(values(&data, "max_output_difference")[0] > 1e-2);
+    // Those of the backward pass are still done.
+    assert_eq!(number(&data, "all_reduces"), 4.0);
+}
+
+#[test]
+fn the_modelled_clock_follows_the_link_and_the_gradients_do_not() {
+    let whole = run(&lab(), &SMALL);
+    let orders = [set("link", "10gige")];
+    let slow = steered(&lab(), &SMALL, "opening the device", &orders);
+    let seconds = |data| number(data, "communication_seconds");
+    assert!(seconds(&slow) > 5.0 * seconds(&whole));
+    assert_eq!(values(&slow, "loss"), values(&whole, "loss"));
+}
+
+#[test]
+fn a_link_that_carries_nothing_is_not_taken() {
+    let orders = [set("bandwidth_bytes_per_second", 0.0)];
+    let data = steered(&lab(), &SMALL, "opening the device", &orders);
+    let said = data.notices.join("\n");
+    assert!(
+        said.contains("bandwidth_bytes_per_second stays what it was"),
+        "{said}"
+    );
+    assert!(number(&data, "communication_seconds").is_finite());
+}
