@@ -1,11 +1,15 @@
 //! Runs of labs in tests.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 
-use mlsys_lab::control::{Command, Limits};
+use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::Draw;
-use mlsys_lab::{Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables};
+use mlsys_lab::{
+    Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables, Value,
+};
 
 /// A run on the CPU.
 pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> {
@@ -116,5 +120,100 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
             "{}",
             panel.name
         );
+    }
+}
+
+/// A run on the CPU that is ended from outside within a step: after its step `after` the knob is turned, and as soon as the
+/// run tells of that, between taking the order and doing the step, it is ended. Also why it says that it stopped.
+pub(crate) fn ended_within_a_step(
+    lab: &dyn Lab,
+    set: &[&str],
+    after: u64,
+    knob: Command,
+) -> (RunData, Option<StopReason>) {
+    let (sender, receiver) = mpsc::channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut sink = Ending {
+        data: RunData::default(),
+        sender,
+        stop: Arc::clone(&stop),
+        after,
+        knob: Some(knob),
+    };
+    let mut run = Run {
+        params: params(lab, set),
+        device: DeviceId::CPU,
+        sink: &mut sink,
+        control: Control::steered(receiver, Limits::default(), stop),
+    };
+    lab.run(&mut run).unwrap();
+    let reason = run.control.stop_reason();
+    assert!(sink.knob.is_none(), "there was no step {after}");
+    (sink.data, reason)
+}
+
+struct Ending {
+    data: RunData,
+    sender: Sender<Command>,
+    stop: Arc<AtomicBool>,
+    after: u64,
+    knob: Option<Command>,
+}
+
+impl Sink for Ending {
+    fn report(&mut self, report: Report) {
+        if let Report::Point { name, step, .. } = &report
+            && &**name == "loss"
+            && *step == self.after
+            && let Some(knob) = self.knob.take()
+        {
+            self.sender.send(knob).unwrap();
+        }
+        if matches!(report, Report::Change(_)) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.data.report(report);
+    }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        false
+    }
+}
+
+/// A run on the CPU whose knobs are turned each after the step that stands beside it.
+pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
+    let (sender, receiver) = mpsc::channel();
+    let mut sink = Turning {
+        data: RunData::default(),
+        sender,
+        knobs: knobs.to_vec(),
+    };
+    let control = Control::steered(receiver, Limits::default(), Default::default());
+    run_into(lab, set, control, &mut sink).unwrap();
+    assert!(sink.knobs.is_empty(), "too few steps for {:?}", sink.knobs);
+    sink.data
+}
+
+struct Turning<'a> {
+    data: RunData,
+    sender: Sender<Command>,
+    knobs: Vec<(u64, &'a str, Value)>,
+}
+
+impl Sink for Turning<'_> {
+    fn report(&mut self, report: Report) {
+        if let Report::Point { name, step, .. } = &report
+            && &**name == "loss"
+        {
+            for (_, name, value) in self.knobs.extract_if(.., |(after, ..)| after == step) {
+                let name = name.to_owned();
+                self.sender.send(Command::Set { name, value }).unwrap();
+            }
+        }
+        self.data.report(report);
+    }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        false
     }
 }
