@@ -3,7 +3,7 @@
 //! [`wire`] carries messages and counts them, [`crew`] gives workers their orders and sees to it that none is waited for
 //! without end, [`model`] is what is trained, [`flat`] its weights as one row of numbers, [`collective`] the sums
 //! over workers, [`reference`] one worker that does
-//! everything, [`knobs`] what is turned meanwhile. The labs beside them say who holds what and who sends what.
+//! everything, [`knobs`] what is turned meanwhile, [`room`] whether the memory holds it all. The labs beside them say who holds what and who sends what.
 //!
 //! Workers do not multiply threads: all of them hand the large operations of the processor's back end to one pool of as
 //! many threads as there are cores, and a worker that waits for a message sleeps.
@@ -15,4 +15,5 @@ pub(crate) mod knobs;
 pub(crate) mod model;
 pub(crate) mod optimizer;
 pub(crate) mod reference;
+pub(crate) mod room;
 pub(crate) mod wire;

@@ -4,7 +4,8 @@ use mlsys_lab::report::{Change, Report};
 use mlsys_lab::{LabError, Params, Run, Schema, Tables, Value};
 
 /// Turns knobs one by one and reports each; nothing if none was turned. What `read` makes of the parameters takes
-/// effect with the next step. One that contradicts the others is left where it was, and a notice says why: a run does not
+/// effect with the next step. One that contradicts the others, or that the
+/// memory cannot hold, is left where it was, and a notice says why: a run does not
 /// end because a knob passed through a value that it cannot have.
 pub(crate) fn turn<K>(
     schema: &Schema,
@@ -26,7 +27,12 @@ pub(crate) fn turn<K>(
                     .report(Report::Change(Change { step, name, value }));
             }
             Err(error) => {
-                let said = format!("{name} stays what it was: {error}");
+                // Nothing has failed yet: where it would, what stands in the way is the whole of it.
+                let why = match error {
+                    LabError::Failed { reason, .. } => reason,
+                    other => other.to_string(),
+                };
+                let said = format!("{name} stays what it was: {why}");
                 run.sink.report(Report::Notice(said));
             }
         }
