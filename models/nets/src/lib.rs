@@ -13,10 +13,6 @@ mod divergence;
 pub mod expression;
 pub mod mixed;
 pub mod nets;
-#[expect(
-    dead_code,
-    reason = "the labs that split training over workers stand on it, and come one by one"
-)]
 pub(crate) mod parallel;
 pub mod peak;
 pub mod pipeline_parallel;

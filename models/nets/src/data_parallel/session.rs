@@ -24,7 +24,7 @@ use crate::parallel::crew::{Crew, Halt, patience, seats};
 use crate::parallel::flat;
 use crate::parallel::knobs;
 use crate::parallel::reference::{Reference, difference, relative_difference};
-use crate::parallel::wire::{Recording, Traffic};
+use crate::parallel::wire::Traffic;
 use crate::train::EvaluationSet;
 
 /// Runs the lab.
@@ -214,7 +214,7 @@ impl Session {
         match average {
             Average::Nothing => {}
             Average::Gradients | Average::Weights => {
-                self.traffic = Some(self.crew.traffic(Recording::Counts));
+                self.traffic = Some(self.crew.traffic());
                 self.compare_replicas(&answers);
                 let samples = answers.iter().map(|answer| answer.samples.clone());
                 self.samples = samples.collect();

@@ -21,7 +21,7 @@ use mlsys_lab::{DeviceId, LabError, Params};
 
 use crate::device;
 
-use super::wire::{Doing, Ledger, Parcel, Port, Recording, Traffic, Trouble, ports};
+use super::wire::{Doing, Ledger, Parcel, Port, Traffic, Trouble, ports};
 use blame::Blame;
 
 /// Names of threads begin with it, as that of every thread of a run: its panic ends the run with a sentence, and nothing else.
@@ -110,7 +110,6 @@ pub(crate) struct Crew<W: Worker> {
     inboxes: Vec<Sender<Parcel>>,
     ledger: Arc<Ledger>,
     threads: Vec<JoinHandle<()>>,
-    patience: Duration,
 }
 
 impl<W: Worker> Crew<W> {
@@ -133,7 +132,6 @@ impl<W: Worker> Crew<W> {
             inboxes,
             ledger,
             threads: Vec::with_capacity(seats.len()),
-            patience,
             seats: Vec::new(),
         };
         for (port, seat) in ports.into_iter().zip(&seats) {
@@ -173,14 +171,14 @@ impl<W: Worker> Crew<W> {
         device::workers::told(seats.map(|seat| seat.place.as_str()))
     }
 
-    /// From now on nothing is waited for longer than this by the lab's thread.
-    pub(crate) fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    /// From now on nothing is waited for longer than this, by the lab's thread as by the workers.
+    pub(crate) fn set_patience(&self, patience: Duration) {
+        self.ledger.set_patience(patience);
     }
 
-    /// What went over the wires since the last time, and from now on whether single messages are kept.
-    pub(crate) fn traffic(&self, next: Recording) -> Traffic {
-        self.ledger.take(next)
+    /// What went over the wires since the last time.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.ledger.take()
     }
 
     /// Gives each worker its order, by rank, and collects their answers, by rank. `interrupted` is asked now and then
@@ -220,7 +218,7 @@ impl<W: Worker> Crew<W> {
                         vec![(rank, trouble)],
                     )));
                 }
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.patience => {}
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.ledger.patience() => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     let missing = absent(&found);
                     return Err(Halt::Failed(self.blame(step, missing, Vec::new())));
@@ -253,7 +251,7 @@ impl<W: Worker> Crew<W> {
         }
         let blame = Blame {
             step,
-            waited: self.patience,
+            waited: self.ledger.patience(),
             missing,
             troubles,
             doing,

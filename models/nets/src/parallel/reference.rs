@@ -75,6 +75,11 @@ impl Reference {
         Ok(Self { crew })
     }
 
+    /// From now on nothing is waited for longer than this.
+    pub(crate) fn set_patience(&self, patience: Duration) {
+        self.crew.set_patience(patience);
+    }
+
     /// One step on the whole batch.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-pub(crate) use ledger::{Doing, Flow, Ledger, Recording, Traffic};
+pub(crate) use ledger::{Doing, Flow, Ledger, Traffic};
 pub(crate) use payload::Payload;
 
 /// What a message is about: the kind of thing, and which of them.
@@ -42,8 +42,6 @@ pub(crate) enum Trouble {
         from: usize,
         /// What it is about.
         tag: Tag,
-        /// How long it was waited for.
-        waited: Duration,
     },
     /// Whoever should have sent a message is gone.
     Gone {
@@ -92,25 +90,23 @@ pub(crate) struct Port {
     /// What came before it was asked for.
     early: HashMap<(usize, Tag), VecDeque<Payload>>,
     left: Vec<bool>,
-    patience: Duration,
     ledger: Arc<Ledger>,
 }
 
 /// All ports of `workers` workers, the ledger that they share, and senders that reach each inbox from outside. No wait
-/// takes longer than `patience`.
+/// takes longer than `patience`, which the ledger keeps.
 pub(crate) fn ports(
     workers: usize,
     patience: Duration,
 ) -> (Vec<Port>, Arc<Ledger>, Vec<Sender<Parcel>>) {
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::channel()).unzip();
-    let ledger = Arc::new(Ledger::new(workers));
+    let ledger = Arc::new(Ledger::new(workers, patience));
     let port = |(rank, inbox)| Port {
         rank,
         peers: senders.clone(),
         inbox,
         early: HashMap::new(),
         left: vec![false; workers],
-        patience,
         ledger: Arc::clone(&ledger),
     };
     let ports = inboxes.into_iter().enumerate().map(port).collect();
@@ -136,7 +132,7 @@ impl Port {
     /// Sends numbers; never waits. To somebody who is gone they are lost, and whoever answers for it finds out.
     pub(crate) fn send(&self, to: usize, tag: Tag, payload: impl Into<Payload>) {
         let payload = payload.into();
-        self.ledger.count(self.rank, to, tag, &payload);
+        self.ledger.count(self.rank, to, &payload);
         if let Some(peer) = self.peers.get(to) {
             let _ = peer.send(Parcel::Message {
                 from: self.rank,
@@ -193,7 +189,7 @@ impl Port {
             if self.left.get(from).copied().unwrap_or(true) {
                 return Err(Trouble::Gone { from, tag });
             }
-            let left = self.patience.saturating_sub(begun.elapsed());
+            let left = self.ledger.patience().saturating_sub(begun.elapsed());
             match self.inbox.recv_timeout(left) {
                 Ok(Parcel::Message { from, tag, payload }) => {
                     self.early
@@ -207,10 +203,7 @@ impl Port {
                     }
                 }
                 Ok(Parcel::Abort) => return Err(Trouble::Aborted),
-                Err(RecvTimeoutError::Timeout) => {
-                    let waited = begun.elapsed();
-                    return Err(Trouble::Late { from, tag, waited });
-                }
+                Err(RecvTimeoutError::Timeout) => return Err(Trouble::Late { from, tag }),
                 Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Gone { from, tag }),
             }
         }

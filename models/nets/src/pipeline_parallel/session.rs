@@ -23,7 +23,7 @@ use crate::parallel::crew::{Crew, Halt, Seat, patience, seats};
 use crate::parallel::knobs;
 use crate::parallel::model::Model;
 use crate::parallel::reference::{self, Reference};
-use crate::parallel::wire::{Recording, Traffic};
+use crate::parallel::wire::Traffic;
 
 /// While a step goes on, its timeline is drawn so often.
 const GLANCE: Duration = Duration::from_millis(150);
@@ -187,7 +187,7 @@ impl Session {
         };
         let mut answers = self.crew.act(self.step + 1, orders, glance)?;
         let seconds = begun.elapsed().as_secs_f64();
-        self.traffic = Some(self.crew.traffic(Recording::Counts));
+        self.traffic = Some(self.crew.traffic());
         self.step += 1;
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;

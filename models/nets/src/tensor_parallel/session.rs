@@ -20,7 +20,7 @@ use crate::device;
 use crate::divergence::Ceiling;
 use crate::parallel::crew::{self, Crew, Halt, patience};
 use crate::parallel::model::Model;
-use crate::parallel::wire::{Flow, Recording, Traffic};
+use crate::parallel::wire::{Flow, Traffic};
 use crate::parallel::{flat, knobs};
 
 /// Runs the lab.
@@ -217,7 +217,7 @@ impl Session {
             Err(Halt::Failed(error)) => return Err(error),
         };
         let seconds = begun.elapsed().as_secs_f64();
-        let traffic = self.crew.traffic(Recording::Counts);
+        let traffic = self.crew.traffic();
         let beside = match &mut self.one {
             None => None,
             Some(one) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mlsys_machines::collective::{Algorithm, Plan, Tally, execute};
 
 use super::*;
-use crate::parallel::wire::{Recording, ports};
+use crate::parallel::wire::ports;
 use crate::random::Stream;
 
 /// Numbers of very different sizes, so that the order of additions shows; a server begins with zeros.
@@ -43,7 +43,7 @@ fn on_threads(plan: &Plan, before: &[Vec<f32>]) -> (Vec<Vec<f32>>, Vec<(u64, u64
             .map(|worker| worker.join().unwrap())
             .collect()
     });
-    let traffic = ledger.take(Recording::Counts);
+    let traffic = ledger.take();
     let sent = (0..plan.endpoints()).map(|endpoint| traffic.sent_by(endpoint));
     (
         after,

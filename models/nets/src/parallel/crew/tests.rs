@@ -83,7 +83,7 @@ fn every_worker_does_its_step_and_answers_by_rank() {
         let answers = crew.act(step, [Do::Sum; 4], || false).unwrap();
         assert_eq!(answers, [10.0, 3.0, 6.0, 10.0]);
     }
-    let traffic = crew.traffic(Recording::Counts);
+    let traffic = crew.traffic();
     assert_eq!(traffic.flow(3, 0).messages, 3);
     assert_eq!(traffic.most_sent().bytes, 12);
 }

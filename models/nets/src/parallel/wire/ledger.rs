@@ -1,12 +1,11 @@
 //! What went over the wires, and what every worker is at.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::{Payload, Tag};
-
-/// Numbers of a message that the log keeps.
-const SAMPLE: usize = 4;
 
 /// What one worker sent to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,35 +14,12 @@ pub(crate) struct Flow {
     pub(crate) bytes: u64,
 }
 
-/// One message, for pictures.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sent {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    pub(crate) tag: Tag,
-    pub(crate) bytes: u64,
-    /// Its first numbers.
-    pub(crate) sample: Vec<f32>,
-}
-
-/// Whether single messages are kept besides the counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Recording {
-    /// Counts alone.
-    #[default]
-    Counts,
-    /// Every message.
-    Messages,
-}
-
 /// What was sent since it was last asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Traffic {
     workers: usize,
     /// Row by row: the sender's rank times the workers, plus the receiver's.
     flows: Vec<Flow>,
-    /// The messages in the order in which they were sent, if they were recorded.
-    pub(crate) log: Vec<Sent>,
 }
 
 /// What a worker is at.
@@ -66,11 +42,12 @@ pub(crate) enum Doing {
 /// Kept by all workers together.
 pub(crate) struct Ledger {
     book: Mutex<Book>,
+    /// Nanoseconds that anything is waited for at the most, by workers and by who gives them orders.
+    patience: AtomicU64,
 }
 
 struct Book {
     traffic: Traffic,
-    recording: Recording,
     doing: Vec<Doing>,
 }
 
@@ -79,7 +56,6 @@ impl Traffic {
         Self {
             workers,
             flows: vec![Flow::default(); workers * workers],
-            log: Vec::new(),
         }
     }
 
@@ -120,21 +96,33 @@ impl Flow {
 }
 
 impl Ledger {
-    pub(super) fn new(workers: usize) -> Self {
+    pub(super) fn new(workers: usize, patience: Duration) -> Self {
         let book = Book {
             traffic: Traffic::none(workers),
-            recording: Recording::Counts,
             doing: vec![Doing::Nothing; workers],
         };
-        Self {
+        let ledger = Self {
             book: Mutex::new(book),
-        }
+            patience: AtomicU64::new(0),
+        };
+        ledger.set_patience(patience);
+        ledger
     }
 
-    /// What was sent since the last time, and from now on whether single messages are kept.
-    pub(crate) fn take(&self, next: Recording) -> Traffic {
+    /// How long anything is waited for.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_nanos(self.patience.load(Ordering::Relaxed))
+    }
+
+    /// From now on nothing is waited for longer than this. A wait that has begun may still take as long as before.
+    pub(crate) fn set_patience(&self, patience: Duration) {
+        let nanos = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        self.patience.store(nanos, Ordering::Relaxed);
+    }
+
+    /// What was sent since the last time.
+    pub(crate) fn take(&self) -> Traffic {
         let mut book = self.open();
-        book.recording = next;
         let none = Traffic::none(book.traffic.workers);
         std::mem::replace(&mut book.traffic, none)
     }
@@ -153,23 +141,13 @@ impl Ledger {
         }
     }
 
-    pub(super) fn count(&self, from: usize, to: usize, tag: Tag, payload: &Payload) {
+    pub(super) fn count(&self, from: usize, to: usize, payload: &Payload) {
         let mut book = self.open();
         let bytes = payload.bytes();
         let workers = book.traffic.workers;
         if let Some(flow) = book.traffic.flows.get_mut(from * workers + to) {
             flow.messages += 1;
             flow.bytes += bytes;
-        }
-        if book.recording == Recording::Messages {
-            let sample = payload.first(SAMPLE);
-            book.traffic.log.push(Sent {
-                from,
-                to,
-                tag,
-                bytes,
-                sample,
-            });
         }
     }
 

@@ -1,6 +1,5 @@
 use std::thread;
 
-use super::ledger::Sent;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -24,7 +23,7 @@ fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
     assert_eq!(zero.receive_floats(1, tag(1), 1).unwrap(), [1.5]);
     assert_eq!(zero.receive_floats(2, tag(1), 1).unwrap(), [9.0]);
     assert_eq!(zero.receive_floats(1, tag(2), 2).unwrap(), [2.0, 3.0]);
-    let traffic = ledger.take(Recording::Counts);
+    let traffic = ledger.take();
     assert_eq!(
         traffic.flow(1, 0),
         Flow {
@@ -36,23 +35,7 @@ fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
         (traffic.sent_by(0).messages, traffic.most_sent().bytes),
         (0, 16)
     );
-    assert_eq!(ledger.take(Recording::Counts).most_sent(), Flow::default());
-}
-
-#[test]
-fn messages_are_logged_when_they_are_wanted() {
-    let (ports, ledger, _) = ports(2, LONG);
-    ports[0].send(1, tag(0), vec![1.0]);
-    assert_eq!(ledger.take(Recording::Messages).log, []);
-    ports[0].send(1, tag(1), vec![1.0, 2.0, 3.0, 4.0, 5.0]);
-    let sent = Sent {
-        from: 0,
-        to: 1,
-        tag: tag(1),
-        bytes: 20,
-        sample: vec![1.0, 2.0, 3.0, 4.0],
-    };
-    assert_eq!(ledger.take(Recording::Counts).log, [sent]);
+    assert_eq!(ledger.take().most_sent(), Flow::default());
 }
 
 #[test]
@@ -67,6 +50,16 @@ fn what_does_not_come_is_waited_for_no_longer_than_agreed() {
         ledger.doing(0).to_string(),
         "it waited for chunk 7 from worker 1"
     );
+}
+
+#[test]
+fn patience_that_is_set_anew_holds_for_every_port() {
+    let (mut ports, ledger, _) = ports(2, LONG);
+    ledger.set_patience(Duration::ZERO);
+    for (rank, port) in ports.iter_mut().enumerate() {
+        let error = port.receive(1 - rank, tag(0)).unwrap_err();
+        assert!(matches!(error, Trouble::Late { .. }), "{error:?}");
+    }
 }
 
 #[test]
