@@ -1,6 +1,6 @@
 //! Stacked lengths: what a whole is made of, for several wholes beside each other, with a limit they may meet.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Stacked lengths on one linear axis from zero, such as memory by part and rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -11,8 +11,8 @@ pub struct Stacks {
     pub parts: Vec<String>,
     /// The stacks, from the top.
     pub stacks: Vec<Stack>,
-    /// A length that no stack should pass, such as the memory there is.
-    #[serde(default)]
+    /// A length that no stack should pass, such as the memory there is; one that is not finite is none, and is not written.
+    #[serde(default, serialize_with = "finite")]
     pub limit: Option<Limit>,
     /// A sentence on what is seen; may be empty.
     #[serde(default)]
@@ -38,6 +38,12 @@ pub struct Limit {
     pub at: f64,
     /// What it is, such as "80 GB".
     pub label: String,
+}
+
+/// A number that is not finite has no way into a file.
+fn finite<S: Serializer>(limit: &Option<Limit>, to: S) -> Result<S::Ok, S::Error> {
+    let limit = limit.as_ref().filter(|limit| limit.at.is_finite());
+    limit.serialize(to)
 }
 
 impl Stack {
@@ -85,6 +91,25 @@ mod tests {
         let odd = stack(&[Some(2.0), None, Some(f64::NAN), Some(-3.0), Some(1.0)]);
         assert_eq!(odd.total(), 3.0);
         assert_eq!(stack(&[Some(f64::INFINITY)]).total(), 0.0);
+    }
+
+    #[test]
+    fn a_limit_that_is_no_number_does_not_spoil_the_file() {
+        for at in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 4.0] {
+            let stacks = Stacks {
+                limit: Some(Limit {
+                    at,
+                    label: "memory".to_owned(),
+                }),
+                ..Stacks::default()
+            };
+            let text = serde_json::to_string(&stacks).unwrap();
+            let back: Stacks = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                back.limit.map(|limit| limit.at),
+                at.is_finite().then_some(at)
+            );
+        }
     }
 
     #[test]
