@@ -7,6 +7,8 @@ use super::{Action, Begins, Exchange};
 
 /// Cells that are followed at once, ranks times chunks: a picture shows far fewer.
 const MOST: usize = 1 << 20;
+/// Work for following cells, in versions and numbers that arrive: what passes this could not be followed while one looks.
+const PATIENCE: usize = 1 << 22;
 
 /// What ranks hold of some chunks after so many rounds, and what has been sent by then.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +19,8 @@ pub struct After {
     chunks: Range<usize>,
     /// Rank by rank, of each the followed chunks; empty if there would be too many.
     cells: Vec<Held>,
+    /// Of the followed chunks, how many versions there are before the first round.
+    versions: Vec<usize>,
     /// Bytes by sender and receiver, over all chunks.
     pub sent: BTreeMap<(usize, usize), u64>,
 }
@@ -102,16 +106,62 @@ impl Exchange {
     pub fn after(&self, rounds: usize, chunks: Range<usize>) -> After {
         let rounds = rounds.min(self.rounds.len());
         let chunks = chunks.start.min(self.chunks.len())..chunks.end.min(self.chunks.len());
+        let cells = self.beginning(&chunks);
         let mut after = After {
             rounds,
-            cells: self.beginning(&chunks),
+            versions: match cells.is_empty() {
+                true => Vec::new(),
+                false => self.versions(&chunks),
+            },
+            cells,
             chunks,
             sent: BTreeMap::new(),
         };
+        let mut patience = PATIENCE;
+        let mut arrived = Vec::new();
         for round in &self.rounds[..rounds] {
-            after.take(self, round);
+            after.count(self, round);
+            match after.take(self, round, arrived, patience) {
+                Some((now, left)) => (arrived, patience) = (now, left),
+                None => {
+                    after.cells = Vec::new();
+                    arrived = Vec::new();
+                }
+            }
         }
         after
+    }
+
+    /// How many versions there are of some chunks.
+    fn versions(&self, chunks: &Range<usize>) -> Vec<usize> {
+        match &self.begins {
+            Begins::Everyone => vec![self.ranks; chunks.len()],
+            Begins::Shards => chunks
+                .clone()
+                .map(|c| usize::from(c < self.ranks))
+                .collect(),
+            Begins::Only(_) => vec![1; chunks.len()],
+            Begins::Listed(all) => {
+                let mut versions = vec![0; chunks.len()];
+                // A chunk that a rank lists twice is there once.
+                let mut seen = vec![usize::MAX; chunks.len()];
+                for (rank, own) in all.iter().enumerate() {
+                    for place in own
+                        .iter()
+                        .filter_map(|chunk| chunk.checked_sub(chunks.start))
+                    {
+                        if let (Some(count), Some(seen)) =
+                            (versions.get_mut(place), seen.get_mut(place))
+                            && *seen != rank
+                        {
+                            *seen = rank;
+                            *count += 1;
+                        }
+                    }
+                }
+                versions
+            }
+        }
     }
 
     fn beginning(&self, chunks: &Range<usize>) -> Vec<Held> {
@@ -119,22 +169,30 @@ impl Exchange {
         if there.is_none_or(|there| there == 0 || there > MOST) {
             return Vec::new();
         }
-        let has = |rank: usize, chunk: usize| match &self.begins {
-            Begins::Everyone => true,
-            Begins::Shards => rank == chunk,
-            Begins::Only(root) => rank == *root,
-            Begins::Listed(all) => all.get(rank).is_some_and(|own| own.contains(&chunk)),
+        let mut cells = vec![Held::default(); there.unwrap_or(0)];
+        let mut begin = |rank: usize, chunk: usize| {
+            let place = chunk.checked_sub(chunks.start);
+            let place = place.filter(|place| *place < chunks.len() && rank < self.ranks);
+            if let Some(cell) = place.and_then(|place| cells.get_mut(rank * chunks.len() + place)) {
+                cell.from = Contributions::only(rank);
+                cell.sample = self.sample(rank, chunk).to_vec();
+            }
         };
-        let cells = (0..self.ranks).flat_map(|rank| chunks.clone().map(move |chunk| (rank, chunk)));
-        let held = cells.map(|(rank, chunk)| match has(rank, chunk) {
-            true => Held {
-                from: Contributions::only(rank),
-                sample: self.sample(rank, chunk).to_vec(),
-                arrived: Arrived::Nothing,
-            },
-            false => Held::default(),
-        });
-        held.collect()
+        match &self.begins {
+            Begins::Everyone => {
+                for rank in 0..self.ranks {
+                    chunks.clone().for_each(|chunk| begin(rank, chunk));
+                }
+            }
+            Begins::Shards => chunks.clone().for_each(|chunk| begin(chunk, chunk)),
+            Begins::Only(root) => chunks.clone().for_each(|chunk| begin(*root, chunk)),
+            Begins::Listed(all) => {
+                for (rank, own) in all.iter().enumerate().take(self.ranks) {
+                    own.iter().for_each(|chunk| begin(rank, *chunk));
+                }
+            }
+        }
+        cells
     }
 }
 
@@ -144,7 +202,14 @@ impl After {
         self.cells.get(self.place(rank, chunk)?)
     }
 
-    /// Whether cells are followed at all: not where there are too many.
+    /// How many versions of a chunk there are before the first round; 0 if it is not followed.
+    pub fn versions(&self, chunk: usize) -> usize {
+        let place = chunk.checked_sub(self.chunks.start);
+        let versions = place.and_then(|place| self.versions.get(place));
+        versions.copied().unwrap_or(0)
+    }
+
+    /// Whether cells are followed at all: not where there are too many, or too much comes to them.
     pub fn is_followed(&self) -> bool {
         !self.cells.is_empty()
     }
@@ -162,34 +227,62 @@ impl After {
         known.then(|| rank.checked_mul(self.chunks.len())?.checked_add(column))?
     }
 
-    fn take(&mut self, exchange: &Exchange, round: &super::Round) {
-        for cell in &mut self.cells {
-            cell.arrived = Arrived::Nothing;
+    /// Counts the bytes of a round.
+    fn count(&mut self, exchange: &Exchange, round: &super::Round) {
+        for message in round.messages.iter().filter(|m| is_real(exchange, m)) {
+            let sent = self.sent.entry((message.from, message.to)).or_default();
+            *sent = sent.saturating_add(message.bytes);
+        }
+    }
+
+    /// Takes what arrives in a round, after that of the round before: the cells it came to, and the work that is left; nothing if
+    /// that is used up.
+    fn take(
+        &mut self,
+        exchange: &Exchange,
+        round: &super::Round,
+        before: Vec<usize>,
+        mut patience: usize,
+    ) -> Option<(Vec<usize>, usize)> {
+        if self.cells.is_empty() {
+            return Some((before, patience));
+        }
+        for at in before {
+            if let Some(cell) = self.cells.get_mut(at) {
+                cell.arrived = Arrived::Nothing;
+            }
         }
         // What is under way was held before the round, whatever arrives in it.
         let mut arriving = Vec::new();
-        for message in &round.messages {
-            let real = message.from < exchange.ranks && message.to < exchange.ranks;
-            if !real {
-                continue;
-            }
-            let sent = self.sent.entry((message.from, message.to)).or_default();
-            *sent = sent.saturating_add(message.bytes);
-            for chunk in message.chunks(exchange.chunks.len()) {
+        for message in round.messages.iter().filter(|m| is_real(exchange, m)) {
+            let carried = message.chunks(exchange.chunks.len());
+            let seen = carried.start.max(self.chunks.start)..carried.end.min(self.chunks.end);
+            for chunk in seen {
                 let from = self
                     .place(message.from, chunk)
                     .and_then(|at| self.cells.get(at));
                 if let (Some(from), Some(to)) = (from, self.place(message.to, chunk)) {
+                    let work = 1 + from.from.stretches.len() + from.sample.len();
+                    patience = patience.checked_sub(work)?;
                     arriving.push((to, message.action, from.clone()));
                 }
             }
         }
+        let came = arriving.iter().map(|(to, ..)| *to).collect();
         for (to, action, what) in arriving {
             if let Some(cell) = self.cells.get_mut(to) {
+                // What is there is walked through as well.
+                patience = patience.checked_sub(cell.from.stretches.len())?;
                 cell.receive(action, what);
             }
         }
+        Some((came, patience))
     }
+}
+
+/// Whether a message goes from one rank that there is to another.
+fn is_real(exchange: &Exchange, message: &super::Message) -> bool {
+    message.from < exchange.ranks && message.to < exchange.ranks
 }
 
 impl Held {

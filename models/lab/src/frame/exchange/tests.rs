@@ -158,6 +158,54 @@ fn ten_thousand_ranks_are_cut_and_some_chunks_of_them_followed() {
     assert!(!exchange.after(2, 0..10_000).is_followed());
 }
 
+/// A short file can tell of more than could be followed: it is said to be too much, and the bytes are counted all the same.
+#[test]
+fn what_would_take_for_ever_is_not_followed() {
+    let all = Message {
+        from: 0,
+        to: 1,
+        count: usize::MAX,
+        bytes: 1,
+        ..Message::default()
+    };
+    let mut exchange = Exchange {
+        ranks: 2,
+        chunks: vec![Chunk::default(); 2_000],
+        rounds: vec![
+            Round {
+                messages: vec![all; 100],
+                ..Round::default()
+            };
+            100
+        ],
+        ..Exchange::default()
+    };
+    let after = exchange.after(100, 0..2_000);
+    assert!(!after.is_followed());
+    assert_eq!(after.bytes(), 10_000);
+    // Of a few chunks it is no work, however many go along.
+    assert!(exchange.after(100, 7..9).held(1, 8).is_some());
+    assert_eq!(exchange.after(1, 0..2_000).versions(3), 2);
+    // What one rank lists many times is its own once.
+    exchange.begins = Begins::Listed(vec![vec![3; 50], vec![3, 4, 5_000], vec![3]]);
+    let after = exchange.after(0, 3..6);
+    let versions: Vec<usize> = (2..7).map(|chunk| after.versions(chunk)).collect();
+    assert_eq!(versions, [0, 3, 1, 0, 0]);
+    assert_eq!(after.held(0, 3).unwrap().from, Contributions::only(0));
+    assert!(after.held(0, 4).unwrap().from.is_empty());
+}
+
+#[test]
+fn what_came_is_marked_for_one_round_only() {
+    let exchange = ring(4);
+    for round in 1..=6 {
+        let after = exchange.after(round, 0..4);
+        let held = (0..4).flat_map(|rank| (0..4).map(move |chunk| (rank, chunk)));
+        let came = held.filter(|(r, c)| after.held(*r, *c).unwrap().arrived != Arrived::Nothing);
+        assert_eq!(came.count(), 4);
+    }
+}
+
 #[test]
 fn sets_of_ranks_join_into_stretches() {
     let set = |ranks: &[usize]| {
