@@ -124,7 +124,7 @@ impl Format {
         match self {
             Self::Fp32 => x,
             Self::Bf16 | Self::Fp16 | Self::E4m3 | Self::E5m2 => {
-                // In units of the spacing the number is below 2^8: what is added leaves no bits for a fraction, and the
+                // In units of the spacing the number is below 2^11: what is added leaves no bits for a fraction, and the
                 // sum is rounded as IEEE has it, ties to even. Each other step is exact in 64 bits.
                 const WHOLE: f64 = 4_503_599_627_370_496.0;
                 let size = x.abs();
@@ -170,7 +170,8 @@ impl Format {
     pub fn overflows(self, x: f32) -> bool {
         let largest = self.largest();
         match self {
-            Self::E4m3 => x.abs() > largest,
+            // Up to the middle between 448 and the 480 that it has not, 448 is the nearest number.
+            Self::E4m3 => x.abs() > 464.0,
             Self::Fp32 | Self::Bf16 | Self::Fp16 | Self::E5m2 => {
                 x.abs() > largest && self.round(x).is_infinite()
             }

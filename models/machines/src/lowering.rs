@@ -85,7 +85,12 @@ impl Lowering {
             found
         });
         match &found {
-            Ok(found) => run.scalar("max_difference", difference(found, &wanted)),
+            Ok(found) => match difference(found, &wanted) {
+                most if most.is_finite() => run.scalar("max_difference", most),
+                _ => run.sink.report(Report::Notice(
+                    "what the device gave is no number everywhere, or not as many as it should be: there is no largest difference".to_owned(),
+                )),
+            },
             Err(reason) => {
                 let said = format!(
                     "the result is the processor's own, in Rust; device {} did not run the kernel: {reason}",

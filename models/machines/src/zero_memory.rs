@@ -3,7 +3,6 @@
 mod pictures;
 
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::value::number;
 use mlsys_lab::{Lab, LabError, Params, Run};
 
 use crate::picture;
@@ -45,13 +44,10 @@ impl Lab for ZeroMemory {
         finite(run, "communication_factor", stage.communication(), large)?;
         finite(run, "communication_bytes", states.sent(stage), large)?;
         run.scalar("fits", held.bytes() <= capacity);
-        finite(run, "largest_parameters", capacity / each, || {
-            format!(
-                "{} bytes of memory over {} bytes a parameter",
-                number(capacity),
-                number(each)
-            )
-        })?;
+        // Where a parameter takes no memory, any number of them fits.
+        if (capacity / each).is_finite() {
+            run.scalar("largest_parameters", capacity / each);
+        }
         picture::offer(run, "stages", || states.by_stage(stage, capacity));
         picture::offer(run, "ranks", || states.by_ranks(stage, capacity));
         picture::offer(run, "conventions", || states.conventions(stage));

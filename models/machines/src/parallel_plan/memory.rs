@@ -35,7 +35,8 @@ pub(super) fn of_stage(setting: &Setting, plan: &Plan, stage: i64) -> Memory {
         optimizer: cluster.optimizer,
     }
     .held(plan.stage);
-    if plan.stage == Stage::Weights {
+    // One rank keeps its layers whole: nothing is gathered.
+    if plan.stage == Stage::Weights && plan.layout.replicas() > 1.0 {
         states.weights += model.layer * cluster.weight / tensor;
         states.gradients += model.layer * cluster.gradient / tensor;
     }
@@ -57,11 +58,9 @@ pub(super) fn of_stage(setting: &Setting, plan: &Plan, stage: i64) -> Memory {
 /// from stage to stage.
 pub(super) fn fullest(setting: &Setting, plan: &Plan) -> (i64, Memory) {
     let stages = plan.layout.pipeline;
-    let most = setting.model.most_layers(stages);
-    let full = (0..stages).find(|&s| setting.model.layers_of(s, stages) == most);
-    let candidates = [full, Some(stages - 1)];
+    let full = setting.model.first_full_stage(stages);
     let mut found = (0, of_stage(setting, plan, 0));
-    for stage in candidates.into_iter().flatten() {
+    for stage in [full, stages - 1] {
         let memory = of_stage(setting, plan, stage);
         if memory.bytes() > found.1.bytes() {
             found = (stage, memory);

@@ -91,19 +91,29 @@ impl Model {
     /// Layers of a stage. Where they do not divide, the ends have one less, since the word table and the output head
     /// stand there (Llama 3 herd, section 3.3.2: one layer less on the first and on the last stage).
     pub(super) fn layers_of(&self, stage: i64, stages: i64) -> i64 {
-        let short = match self.layers % stages {
-            0 => 0,
-            over => stages - over,
-        };
+        let short = self.short_stages(stages);
         // Stages from the ends inwards: the last, the first, the last but one, ...
         let from_end = stages - 1 - stage;
         let place = if from_end <= stage {
-            2 * from_end
+            from_end.saturating_mul(2)
         } else {
-            2 * stage + 1
+            stage.saturating_mul(2).saturating_add(1)
         };
         let most = self.most_layers(stages);
         if place < short { most - 1 } else { most }
+    }
+
+    /// Stages with one layer less than the fullest.
+    fn short_stages(&self, stages: i64) -> i64 {
+        match self.layers % stages {
+            0 => 0,
+            over => stages - over,
+        }
+    }
+
+    /// The first stage with the most layers: of the stages in front, stage s is the (2s + 1)th to be short.
+    pub(super) fn first_full_stage(&self, stages: i64) -> i64 {
+        self.short_stages(stages) / 2
     }
 
     /// Layers of the fullest stage.
@@ -173,6 +183,8 @@ mod tests {
             assert_eq!((0..stages).map(of).sum::<i64>(), 126, "{stages}");
             let most = (0..stages).map(of).max();
             assert_eq!(most, Some(model.most_layers(stages)), "{stages}");
+            let full = (0..stages).find(|&s| of(s) == model.most_layers(stages));
+            assert_eq!(full, Some(model.first_full_stage(stages)), "{stages}");
             let parameters: f64 = (0..stages).map(|s| model.parameters_of(s, stages)).sum();
             // The last norm, 16,384 numbers, is not counted to any stage.
             assert!(

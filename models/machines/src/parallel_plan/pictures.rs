@@ -92,7 +92,9 @@ impl Judgement {
             (0..stages).collect()
         } else {
             let mut shown: Vec<i64> = (0..STAGES)
-                .map(|i| i * (stages - 1) / (STAGES - 1))
+                .map(|i| {
+                    (stages - 1) / (STAGES - 1) * i + (stages - 1) % (STAGES - 1) * i / (STAGES - 1)
+                })
                 .collect();
             shown.push(self.stage);
             shown.sort_unstable();

@@ -58,8 +58,10 @@ impl Plan {
         if v == 1 {
             return m.min(p - stage) as f64;
         }
-        let ahead = 2 * (p - 1 - stage) + (v - 1) * p + 1;
-        ahead.min(m.saturating_mul(v)) as f64 / v as f64
+        // Not in 64 bits: a pipeline of 10^18 stages is refused by rules, in words.
+        let (p, m, v, stage) = (p as f64, m as f64, v as f64, stage as f64);
+        let ahead = 2.0 * (p - 1.0 - stage) + (v - 1.0) * p + 1.0;
+        ahead.min(m * v) / v
     }
 }
 

@@ -145,6 +145,9 @@ fn bubble(plan: &Plan, limits: &Limits) -> Rule {
     let percent = |share: f64| format!("{}%", number(significant(100.0 * share, 3)));
     let bubble = plan.bubble();
     let broken = (bubble >= limits.bubble).then(|| {
+        if limits.bubble == 0.0 {
+            return "no share is below 0; allow more".to_owned();
+        }
         let per_step = (plan.layout.pipeline - 1) as f64 / (limits.bubble * plan.chunks as f64);
         format!(
             "{} microbatches; over {} would do",

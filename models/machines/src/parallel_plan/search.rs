@@ -98,6 +98,10 @@ pub(super) fn search(setting: &Setting, batch: i64, devices: i64, limits: &Limit
             }
             let judged = Judged::of(setting, plan, limits);
             found.judged += 1;
+            // With a latency of 1e308 a step never ends: there is nothing to compare.
+            if !judged.seconds.is_finite() {
+                continue;
+            }
             found.fitting += usize::from(judged.fits);
             if judged.kept
                 && found

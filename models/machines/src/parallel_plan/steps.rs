@@ -4,6 +4,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::value::number;
 
 use crate::steps::Steps;
+use crate::zero_memory::Stage;
 
 use super::Judgement;
 use super::layout::Layout;
@@ -77,7 +78,15 @@ impl Judgement {
             ("gradients", cluster.gradient, 2, states.gradients),
             ("optimizer", cluster.optimizer, 1, states.optimizer),
         ] {
-            let numbers = format!("{n}*{}{}", number(bytes), rank(from));
+            // One layer at a time is gathered whole, weights and gradients.
+            let gathered = from > 1 && plan.stage == Stage::Weights && plan.layout.replicas() > 1.0;
+            let whole = if gathered {
+                let layer = number(model.layer);
+                format!(" + {layer}*{}/{}", number(bytes), plan.layout.tensor)
+            } else {
+                String::new()
+            };
+            let numbers = format!("{n}*{}{}{whole}", number(bytes), rank(from));
             steps.add(
                 name,
                 "parameters*bytes, sharded from its stage on",
@@ -95,7 +104,18 @@ impl Judgement {
             number(plan.in_flight(stage)),
             number(kept)
         );
-        steps.add("activations", formula, numbers, self.memory.activations);
+        let of_layers = plan.in_flight(stage) * layers as f64 * kept;
+        steps.add("activations of layers", formula, numbers, of_layers);
+        let of_head = self.memory.activations - of_layers;
+        if of_head > 0.0 {
+            let numbers = format!("{} + {}", number(of_layers), number(of_head));
+            steps.add(
+                "activations",
+                "with those of the output head",
+                numbers,
+                self.memory.activations,
+            );
+        }
         let numbers = [
             states.weights,
             states.gradients,

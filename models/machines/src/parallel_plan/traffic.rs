@@ -120,8 +120,10 @@ impl Data {
 pub(super) fn data(setting: &Setting, plan: &Plan) -> Data {
     let ranks = plan.layout.replicas();
     let stages = plan.layout.pipeline;
-    let fullest = (0..stages.min(2)).map(|stage| setting.model.parameters_of(stage, stages));
-    let parameters = fullest.fold(0.0, f64::max) / plan.layout.tensor as f64;
+    // The ends carry the word table and the output head, and may have a layer less.
+    let candidates = [0, setting.model.first_full_stage(stages), stages - 1];
+    let parameters = candidates.map(|stage| setting.model.parameters_of(stage, stages));
+    let parameters = parameters.into_iter().fold(0.0, f64::max) / plan.layout.tensor as f64;
     let weights = parameters * setting.cluster.weight * (ranks - 1.0) / ranks;
     let gradients = parameters * setting.cluster.gradient * (ranks - 1.0) / ranks;
     let m = plan.microbatches as f64;

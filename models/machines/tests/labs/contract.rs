@@ -624,6 +624,12 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
             "processors=1",
         ),
         (
+            "zero-memory",
+            "largest_parameters",
+            &["stage=0"],
+            "weight_bytes_per_parameter=0 gradient_bytes_per_parameter=0 optimizer_bytes_per_parameter=0",
+        ),
+        (
             "deepspeed-memory",
             "largest_layer_bytes",
             &["stage=3"],

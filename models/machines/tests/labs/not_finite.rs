@@ -170,15 +170,6 @@ fn a_machine_that_does_nothing_fails_instead_of_answering() {
             "optimal_parameters",
         ),
         ("scaling-law", &["flops=0"], "optimal_tokens"),
-        (
-            "zero-memory",
-            &[
-                "weight_bytes_per_parameter=0",
-                "gradient_bytes_per_parameter=0",
-                "optimizer_bytes_per_parameter=0",
-            ],
-            "largest_parameters",
-        ),
         ("parallel-plan", &["matmul_efficiency=0"], "compute_seconds"),
         ("parallel-plan", &["peak_flops_per_second=0"], "mfu"),
         (

@@ -1,5 +1,9 @@
 //! What the labs that plan a training run refuse.
 
+use mlsys_lab::Settings;
+
+use crate::run::run;
+
 use super::refused;
 
 #[test]
@@ -94,4 +98,27 @@ fn training_compute_does_not_borrow_another_machines_peak() {
             (&["utilization=1.5"], &["utilization", "0 to 1"]),
         ],
     );
+}
+
+/// A pipeline far longer than the model has stages without a layer; neither the first full one nor what is in flight may
+/// take time or run over.
+#[test]
+fn a_pipeline_of_any_length_is_judged_at_once() {
+    for set in [
+        &["pipeline=1e12", "tensor=1", "data=1", "global_batch=16"][..],
+        &[
+            "pipeline=1e18",
+            "tensor=1",
+            "data=1",
+            "global_batch=16",
+            "chunks_per_stage=64",
+        ],
+        &["pipeline=9e18", "tensor=1", "data=1", "global_batch=16"],
+    ] {
+        let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+        match run("parallel-plan", &settings) {
+            Ok(data) => assert!(!data.metrics().is_empty(), "{set:?}"),
+            Err(error) => assert!(!error.to_string().is_empty(), "{set:?}"),
+        }
+    }
 }
