@@ -38,6 +38,22 @@ impl Ceiling {
     }
 }
 
+/// Why weights mean that a run has diverged, if they do: an update of the last step may break them while its loss,
+/// which comes from before the update, is an ordinary number.
+pub(crate) fn of_weights(weights: &[f32]) -> Option<&'static str> {
+    let broken = weights.iter().any(|weight| !weight.is_finite());
+    broken.then_some("a weight is no longer a finite number")
+}
+
+/// What is said of a run that diverged at a learning rate.
+pub(crate) fn at_rate(what: &str, rate: f64) -> String {
+    format!(
+        "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate keeps \
+         the steps short",
+        mlsys_lab::value::number(rate)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +74,13 @@ mod tests {
             verdicts(&[f64::NAN, 0.5, f64::INFINITY]),
             [true, false, true]
         );
+    }
+
+    #[test]
+    fn a_weight_that_is_no_number_is_a_divergence() {
+        assert_eq!(of_weights(&[1.0, -2.0]), None);
+        assert!(of_weights(&[1.0, f32::INFINITY]).is_some());
+        assert!(of_weights(&[f32::NAN]).is_some());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::pictures;
 use super::setup::{Knobs, Numbers, Setup};
 use crate::data::{self, Data};
 use crate::device;
-use crate::divergence::Ceiling;
+use crate::divergence::{self, Ceiling};
 use crate::parallel::knobs;
 use crate::parallel::wire::Trouble;
 
@@ -130,7 +130,8 @@ impl Session {
         let step = self.step;
         point(run, "loss", step, loss);
         point(run, "reference_loss", step, reference);
-        if let Some(what) = self.ceiling.judge(loss) {
+        let broken = divergence::of_weights(self.learner.weights());
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.diverge(run, what);
         }
         if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
@@ -149,7 +150,7 @@ impl Session {
                 self.knobs.numbers.gradients.name()
             )
         } else {
-            format!("{what}; a smaller learning rate keeps the steps short")
+            divergence::at_rate(what, self.knobs.learning_rate)
         };
         run.sink.report(Report::Diverged {
             step: self.step,
@@ -204,6 +205,7 @@ impl Session {
                 });
             }
         }
+        run.sink.frames_done();
     }
 
     /// The last values and pictures of a run, however it ended.

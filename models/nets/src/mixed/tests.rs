@@ -173,7 +173,8 @@ fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
         data.metrics().get("diverged"),
         Some(&mlsys_lab::Value::Bool(true))
     );
-    assert!(metric(&data, "steps_done") < 50.0);
+    // Its weights are infinite after the first step; the loss of that step was still a number.
+    assert_eq!(metric(&data, "steps_done"), 1.0);
     let small = try_run(
         &MixedPrecision::new().unwrap(),
         &["loss_scale=1", "batch_size=1", "width=1", "steps=3"],
