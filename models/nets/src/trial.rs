@@ -46,6 +46,72 @@ pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, orders: &[Command])
     sink.data
 }
 
+/// A run on the CPU that is stopped, or given orders, when a report of it makes `then` say so; and why it ended early.
+pub(crate) fn answered(
+    lab: &dyn Lab,
+    set: &[&str],
+    then: impl FnMut(&Report) -> Then,
+) -> (RunData, Option<StopReason>) {
+    let (sender, receiver) = mpsc::channel();
+    let stop = Arc::<AtomicBool>::default();
+    let control = Control::steered(receiver, Limits::default(), Arc::clone(&stop));
+    let mut sink = Answering {
+        data: RunData::default(),
+        sender,
+        stop,
+        then,
+        frames_done: 0,
+    };
+    let mut run = Run {
+        params: params(lab, set),
+        device: DeviceId::CPU,
+        sink: &mut sink,
+        control,
+    };
+    lab.run(&mut run)
+        .unwrap_or_else(|error| panic!("{set:?}: {error}"));
+    let reason = run.control.stop_reason();
+    assert!(sink.frames_done > 0, "pictures were offered without an end");
+    (sink.data, reason)
+}
+
+/// What follows a report.
+pub(crate) enum Then {
+    /// Nothing.
+    On,
+    /// An order, which is read before the next step.
+    Order(Command),
+    /// The end, at once.
+    Stop,
+}
+
+struct Answering<F> {
+    data: RunData,
+    sender: Sender<Command>,
+    stop: Arc<AtomicBool>,
+    then: F,
+    frames_done: usize,
+}
+
+impl<F: FnMut(&Report) -> Then> Sink for Answering<F> {
+    fn report(&mut self, report: Report) {
+        match (self.then)(&report) {
+            Then::On => {}
+            Then::Order(order) => self.sender.send(order).unwrap(),
+            Then::Stop => self.stop.store(true, Ordering::Relaxed),
+        }
+        self.data.report(report);
+    }
+
+    fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
+        true
+    }
+
+    fn frames_done(&mut self) {
+        self.frames_done += 1;
+    }
+}
+
 fn run_into(
     lab: &dyn Lab,
     set: &[&str],

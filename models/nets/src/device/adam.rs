@@ -131,6 +131,11 @@ impl Moments {
         }
     }
 
+    /// Both moments of each weight, a row each.
+    pub(crate) fn rows(&mut self) -> [&mut [f32]; 2] {
+        [&mut self.first, &mut self.second]
+    }
+
     /// Bytes that both moments take.
     pub(crate) fn bytes(&self) -> u64 {
         4 * (self.first.len() + self.second.len()) as u64

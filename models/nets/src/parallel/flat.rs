@@ -91,6 +91,26 @@ pub(crate) fn with_weights<M: Module>(module: M, row: &[f32]) -> M {
     module.map(&mut Replace(row))
 }
 
+/// The numbers of a row that lie in some ranges, one range after the other.
+pub(crate) fn gather(row: &[f32], ranges: &[Range<usize>]) -> Vec<f32> {
+    let pieces = ranges.iter().filter_map(|range| row.get(range.clone()));
+    pieces.flatten().copied().collect()
+}
+
+/// Puts numbers where [`gather`] took them from.
+pub(crate) fn scatter(row: &mut [f32], ranges: &[Range<usize>], numbers: &[f32]) {
+    let mut rest = numbers;
+    for range in ranges {
+        if let (Some(own), Some((piece, after))) = (
+            row.get_mut(range.clone()),
+            rest.split_at_checked(range.len()),
+        ) {
+            own.copy_from_slice(piece);
+            rest = after;
+        }
+    }
+}
+
 /// Everything in one transfer.
 fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, Trouble> {
     if pieces.is_empty() {

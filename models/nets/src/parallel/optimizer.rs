@@ -53,6 +53,14 @@ impl Optimizer {
         }
     }
 
+    /// What is kept of each weight, a row each; none before the first update.
+    pub(crate) fn state(&mut self) -> Vec<&mut [f32]> {
+        match self {
+            Self::Sgd => Vec::new(),
+            Self::Adam(moments) => moments.rows().into(),
+        }
+    }
+
     /// Bytes of the state that is held.
     pub(crate) fn bytes(&self) -> u64 {
         match self {

@@ -101,15 +101,19 @@ impl Layout {
     /// Where the numbers lie in a rank's part that all ranks have and none computes the whole gradient of: those of the
     /// weights that are whole, where each rank sees some of the tokens only.
     pub(super) fn shared(&self) -> Vec<std::ops::Range<usize>> {
+        match self.mode {
+            Mode::Tensor => Vec::new(),
+            Mode::TensorSequence | Mode::Context => self.replicated(),
+        }
+    }
+
+    /// Where the numbers lie in a rank's part that all ranks have.
+    pub(super) fn replicated(&self) -> Vec<std::ops::Range<usize>> {
         let mut found = Vec::new();
         let mut begin = 0;
         for weight in &self.weights {
             let end = begin + self.own_len(weight);
-            let summed = match self.mode {
-                Mode::Tensor => false,
-                Mode::TensorSequence | Mode::Context => weight.cut == Cut::Whole,
-            };
-            if summed && self.ranks > 1 {
+            if weight.cut == Cut::Whole && self.ranks > 1 {
                 found.push(begin..end);
             }
             begin = end;

@@ -1,11 +1,14 @@
 //! Collective operations on tensors, done by real messages: each is a plan of the same rings as lab `all-reduce` counts.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_machines::collective::{Algorithm, Plan, PlanError};
+use mlsys_machines::collective::{Algorithm, Plan, PlanError, Split};
 
 use crate::parallel::collective::carry_out;
 use crate::parallel::flat;
 use crate::parallel::wire::{Port, Tag, Trouble};
+
+/// Numbers of each chunk that the picture of a ring shows.
+pub(super) const SAMPLED: usize = 2;
 
 /// A rank's hold on all others. All ranks do the same operations in the same order.
 pub(super) struct Link<'a> {
@@ -14,8 +17,9 @@ pub(super) struct Link<'a> {
     device: Device,
     /// Collective operations of the blocks so far.
     pub(super) done: Done,
-    /// What the rank gave to the first sum of the step, for pictures.
-    pub(super) first_term: Option<Vec<f32>>,
+    /// The first [`SAMPLED`] numbers of every chunk of what the rank gave to the first sum of the step, for pictures;
+    /// gaps are no numbers.
+    pub(super) samples: Vec<f32>,
 }
 
 /// How many collective operations of each kind were done.
@@ -33,7 +37,7 @@ impl<'a> Link<'a> {
             port,
             device,
             done: Done::default(),
-            first_term: None,
+            samples: Vec::new(),
         }
     }
 
@@ -54,7 +58,7 @@ impl<'a> Link<'a> {
     pub(super) fn all_reduce(&mut self, x: Tensor<2>) -> Result<Tensor<2>, Trouble> {
         let shape = x.dims();
         let mut row = flat::numbers(x, shape[0] * shape[1])?;
-        self.first_term.get_or_insert_with(|| row.clone());
+        self.sample(&row);
         let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
         self.carry_out(plan, "part of a sum", &mut row)?;
         self.done.all_reduces += 1;
@@ -65,6 +69,25 @@ impl<'a> Link<'a> {
     pub(super) fn sum(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
         let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
         self.carry_out(plan, "part of a gradient", row)
+    }
+
+    /// Rank 0's numbers on all ranks, in place; none of the blocks' operations.
+    pub(super) fn spread(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
+        let plan = Plan::broadcast(self.ranks(), row.len(), 0);
+        self.carry_out(plan, "part of what all have", row)
+    }
+
+    /// Keeps a few numbers of the step's first sum.
+    fn sample(&mut self, row: &[f32]) {
+        if !self.samples.is_empty() {
+            return;
+        }
+        let chunks = Split::new(row.len(), self.ranks());
+        for rank in 0..self.ranks() {
+            let chunk = row.get(chunks.piece(rank)).unwrap_or_default();
+            let first = (0..SAMPLED).map(|at| chunk.get(at).copied().unwrap_or(f32::NAN));
+            self.samples.extend(first);
+        }
     }
 
     /// Each rank's own tokens of `batch` sequences, `[batch * own, width]`, as all tokens, `[batch * time, width]`.
@@ -96,7 +119,7 @@ impl<'a> Link<'a> {
     ) -> Result<Tensor<2>, Trouble> {
         let ([rows, width], ranks) = (x.dims(), self.ranks());
         let mut row = flat::numbers(by_rank(x, batch, ranks), rows * width)?;
-        self.first_term.get_or_insert_with(|| row.clone());
+        self.sample(&row);
         let plan = Plan::reduce_scatter(ranks, row.len());
         self.carry_out(plan, "part of a sum of tokens", &mut row)?;
         self.done.reduce_scatters += 1;

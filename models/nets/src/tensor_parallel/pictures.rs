@@ -35,6 +35,7 @@ impl Session {
                 });
             }
         }
+        run.sink.frames_done();
     }
 
     /// The weights of a block with their slices, and what each rank holds of activations and gradients.

@@ -32,8 +32,14 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
         match run.control.turn(session.step) {
             Turn::Go(changes) => {
                 session.apply(schema, run, changes);
-                if session.advance(run)? == Went::Ended {
-                    break;
+                match session.advance(run) {
+                    Ok(()) => {}
+                    Err(Halt::Asked) => {
+                        // Only a turn records why a run ended.
+                        run.control.turn(session.step);
+                        break;
+                    }
+                    Err(Halt::Failed(error)) => return Err(error),
                 }
                 session.draw(run, Moment::Running);
             }
@@ -49,14 +55,6 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     run.scalar("diverged", session.divergence.is_some());
     run.scalar("wall_seconds", session.started.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Whether a step was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Went {
-    On,
-    /// Somebody ended the run.
-    Ended,
 }
 
 pub(super) struct Session {
@@ -95,9 +93,11 @@ pub(super) struct Last {
     /// The largest over ranks.
     pub(super) sent: Flow,
     pub(super) loss: f64,
+    /// Why a rank's weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
     pub(super) seconds: f64,
-    /// What each rank gave to the first sum of the step; empty without one.
-    pub(super) terms: Vec<Vec<f32>>,
+    /// A few numbers of what each rank gave to the first sum of the step; empty without one.
+    pub(super) samples: Vec<Vec<f32>>,
     pub(super) beside: Option<Beside>,
 }
 
@@ -196,7 +196,7 @@ impl Session {
         }
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<Went, LabError> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let step = self.step + 1;
         let order = Order {
             indices: self.batches.next(self.setup.batch).into(),
@@ -211,37 +211,21 @@ impl Session {
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
         let orders = std::iter::repeat_n(order.clone(), self.setup.ranks);
-        let answers = match self.crew.act(step, orders, interrupted) {
-            Ok(answers) => answers,
-            Err(Halt::Asked) => return Ok(Went::Ended),
-            Err(Halt::Failed(error)) => return Err(error),
-        };
+        let answers = self.crew.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
         let traffic = self.crew.traffic();
         let beside = match &mut self.one {
             None => None,
             Some(one) => {
                 let begun = Instant::now();
-                let trained = one.trains.act(step, [order.clone()], interrupted);
+                let trained = one.trains.act(step, [order.clone()], interrupted)?;
                 let seconds = begun.elapsed().as_secs_f64();
                 let order = Order {
                     from: Some(Arc::clone(&self.weights)),
                     ..order
                 };
-                let checked = match trained {
-                    Ok(trained) => one
-                        .checks
-                        .act(step, [order], interrupted)
-                        .map(|checked| (trained, checked)),
-                    Err(halt) => Err(halt),
-                };
-                match checked {
-                    Ok((trained, checked)) => {
-                        self.compare(&answers, trained.first(), checked.first(), seconds)
-                    }
-                    Err(Halt::Asked) => return Ok(Went::Ended),
-                    Err(Halt::Failed(error)) => return Err(error),
-                }
+                let checked = one.checks.act(step, [order], interrupted)?;
+                self.compare(&answers, trained.first(), checked.first(), seconds)
             }
         };
         let first = answers.first();
@@ -256,15 +240,13 @@ impl Session {
             sent: traffic.most_sent(),
             traffic,
             loss,
+            broken: answers.iter().find_map(|answer| answer.broken),
             seconds,
-            terms: answers
-                .into_iter()
-                .filter_map(|answer| answer.term)
-                .collect(),
+            samples: answers.into_iter().map(|answer| answer.samples).collect(),
             beside,
         });
         self.report_step(run);
-        Ok(Went::On)
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use mlsys_lab::{LabError, Params};
 use mlsys_machines::network::Network;
 
+use crate::cases::pick;
 use crate::nets::TransformerConfig;
 use crate::parallel::model;
 use crate::parallel::optimizer::{RULES, Rule};
@@ -87,19 +88,15 @@ impl Setup {
     /// If ranks do not divide what the mode cuts.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let config = model::transformer(params)?;
-        let mode = params.text("mode")?;
-        let mode = Mode::ALL.into_iter().find(|(name, _)| *name == mode);
-        let mode = mode.map_or(Mode::Tensor, |(_, mode)| mode);
+        let mode = pick(params, "mode", &Mode::ALL)?;
         let ranks = params.size("ranks")?;
         check(&config, mode, ranks)?;
-        let rule = params.text("optimizer")?;
-        let rule = RULES.into_iter().find(|(name, _)| *name == rule);
         Ok(Self {
             ranks,
             mode,
             config,
             batch: params.size("global_batch")?,
-            rule: rule.map_or(Rule::Adam, |(_, rule)| rule),
+            rule: pick(params, "optimizer", &RULES)?,
             compare: if params.bool("compare")? {
                 Compare::Yes
             } else {

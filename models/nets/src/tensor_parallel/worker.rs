@@ -12,6 +12,7 @@ use super::pass;
 use super::setup::{Mode, Setup, Sums};
 use super::slopes::{Slopes, leaf, slope_of};
 use crate::data::{Data, Numbers};
+use crate::divergence;
 use crate::nets::{Positions, Transformer, TransformerConfig, cross_entropy};
 use crate::parallel::crew::{Berth, Worker};
 use crate::parallel::flat;
@@ -45,8 +46,10 @@ pub(super) struct Answer {
     pub(super) loss: f64,
     /// Collective operations of the blocks.
     pub(super) done: Done,
-    /// What it gave to the first sum of the step, where there is one.
-    pub(super) term: Option<Vec<f32>>,
+    /// A few numbers of what it gave to the first sum of the step, where there is one.
+    pub(super) samples: Vec<f32>,
+    /// Why its weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
     /// If all is told.
     pub(super) all: Option<All>,
 }
@@ -73,9 +76,18 @@ pub(super) struct Rank {
     /// The same on the device.
     network: Transformer,
     optimizer: Optimizer,
+    replicas: Replicas,
     data: Arc<Data>,
     /// With autodiff.
     device: Device,
+}
+
+/// Whether all ranks have the same of the weights that each has whole, and of what the optimizer keeps of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replicas {
+    Same,
+    /// Each rank has trained them on rows of its own.
+    Apart,
 }
 
 /// The tokens of a step that a rank has, with what comes after each.
@@ -111,6 +123,7 @@ impl Rank {
             layout,
             weights,
             optimizer: Optimizer::new(setup.rule),
+            replicas: Replicas::Same,
             data: Arc::clone(data),
             device,
         }
@@ -225,6 +238,29 @@ impl Rank {
         })
     }
 
+    /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
+    /// Without sums each rank goes on with rows of its own, and finds another gradient by them than the others.
+    fn agree(&mut self, sums: Sums, link: &mut Link<'_>) -> Result<(), Trouble> {
+        match (sums, self.mode, self.replicas) {
+            (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
+            (Sums::Done, _, Replicas::Apart) => {
+                link.doing("making the weights that all have the same again");
+                let whole = self.layout.replicated();
+                let state = self.optimizer.state();
+                for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
+                    let mut numbers = flat::gather(row, &whole);
+                    link.spread(&mut numbers)?;
+                    flat::scatter(row, &whole, &numbers);
+                }
+                self.network = flat::with_weights(self.network.clone(), &self.weights);
+                self.replicas = Replicas::Same;
+            }
+            (Sums::Done, _, Replicas::Same)
+            | (Sums::LeftOut, Mode::TensorSequence | Mode::Context, _) => {}
+        }
+        Ok(())
+    }
+
     /// Sums the slopes of which each rank has found its tokens' part only.
     fn sum_shared(&self, gradient: &mut [f32], link: &mut Link<'_>) -> Result<(), Trouble> {
         let shared = self.layout.shared();
@@ -232,21 +268,9 @@ impl Rank {
             return Ok(());
         }
         link.doing("summing gradients of the weights that all have");
-        let mut row = Vec::new();
-        for range in &shared {
-            row.extend_from_slice(gradient.get(range.clone()).unwrap_or_default());
-        }
+        let mut row = flat::gather(gradient, &shared);
         link.sum(&mut row)?;
-        let mut rest = row.as_slice();
-        for range in shared {
-            if let (Some(own), Some((sum, after))) = (
-                gradient.get_mut(range.clone()),
-                rest.split_at_checked(range.len()),
-            ) {
-                own.copy_from_slice(sum);
-                rest = after;
-            }
-        }
+        flat::scatter(gradient, &shared, &row);
         Ok(())
     }
 }
@@ -266,6 +290,7 @@ impl Worker for Rank {
             link.doing("computing both passes of the whole batch");
             self.alone(own)?
         } else {
+            self.agree(order.sums, &mut link)?;
             self.among_others(own, order.sums, &mut link)?
         };
         link.doing("changing its weights");
@@ -287,7 +312,8 @@ impl Worker for Rank {
         Ok(Answer {
             loss: passed.loss,
             done: link.done,
-            term: link.first_term,
+            samples: link.samples,
+            broken: divergence::of_weights(&self.weights),
             all,
         })
     }

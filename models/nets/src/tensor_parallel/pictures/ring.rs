@@ -6,12 +6,10 @@ use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Tone};
 use mlsys_machines::collective::{Algorithm, Plan};
 use mlsys_machines::slices;
 
+use crate::tensor_parallel::link::SAMPLED;
 use crate::tensor_parallel::ring::holder;
-use crate::tensor_parallel::session::Session;
+use crate::tensor_parallel::session::{Last, Session};
 use crate::tensor_parallel::setup::Mode;
-
-/// Numbers of each chunk that the picture of a ring shows.
-const SAMPLED: usize = 2;
 
 impl Session {
     /// The first messages of a step, round by round: the sum of the first block's attention, or its keys on their way.
@@ -31,8 +29,11 @@ impl Session {
             step => format!("terms of attention, block 1, step {step}"),
         };
         let mut exchange = plan.ok()?.exchange(&what, Layout::Ring, 4);
-        if let Some(last) = self.last.as_ref().filter(|last| last.terms.len() == ranks) {
-            exchange.sample_from(last.terms.iter().map(Vec::as_slice), SAMPLED);
+        let own = SAMPLED * exchange.chunks.len();
+        let of_all = |last: &&Last| last.samples.iter().all(|samples| samples.len() == own);
+        if let Some(last) = self.last.as_ref().filter(of_all) {
+            exchange.sampled = SAMPLED;
+            exchange.samples = last.samples.concat();
         }
         Some(Frame::Exchange(Box::new(exchange)))
     }

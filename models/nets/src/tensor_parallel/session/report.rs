@@ -4,6 +4,7 @@ use mlsys_lab::Run;
 use mlsys_lab::report::Report;
 
 use super::{Modelled, Session};
+use crate::divergence;
 use crate::tensor_parallel::clock;
 
 impl Session {
@@ -75,10 +76,9 @@ impl Session {
         run.scalar("reduce_scatters", last.done.reduce_scatters);
         run.scalar("bytes_sent_per_worker", last.sent.bytes as i64);
         run.scalar("messages_per_worker", last.sent.messages as i64);
-        if let Some(what) = self.ceiling.judge(last.loss) {
+        if let Some(what) = self.ceiling.judge(last.loss).or(last.broken) {
             self.divergence = Some(what);
-            let rate = mlsys_lab::value::number(self.knobs.learning_rate);
-            let reason = format!("{what}: take a learning rate below {rate}");
+            let reason = divergence::at_rate(what, self.knobs.learning_rate);
             run.sink.report(Report::Diverged { step, reason });
         }
         self.report_modelled(run);

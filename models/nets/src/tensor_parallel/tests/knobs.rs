@@ -1,10 +1,11 @@
 //! What is turned while a run goes on.
 
 use mlsys_lab::Value;
-use mlsys_lab::control::Command;
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::report::Report;
 
 use super::lab;
-use crate::trial::{number, run, steered, values};
+use crate::trial::{Then, answered, number, run, steered, values};
 
 const SMALL: [&str; 4] = ["layers=2", "global_batch=4", "steps=2", "context=16"];
 
@@ -44,4 +45,46 @@ fn a_link_that_carries_nothing_is_not_taken() {
         "{said}"
     );
     assert!(number(&data, "communication_seconds").is_finite());
+}
+
+#[test]
+fn sums_done_again_bring_the_ranks_together_again() {
+    for rule in ["optimizer=sgd", "optimizer=adam"] {
+        for mode in ["mode=tensor", "mode=tensor-sequence"] {
+            let wrong = [mode, rule, "skip_all_reduce=true", "learning_rate=0.05"];
+            let small = ["layers=2", "global_batch=4", "steps=6", "context=16"];
+            let (data, _) = answered(
+                &lab(),
+                &[&small[..], &wrong].concat(),
+                |report| match report {
+                    Report::Point { name, step: 3, .. } if &**name == "loss" => {
+                        Then::Order(set("skip_all_reduce", false))
+                    }
+                    _ => Then::On,
+                },
+            );
+            for metric in ["max_output_difference", "max_gradient_difference"] {
+                let found = values(&data, metric);
+                assert!(found[..3].iter().all(|far| *far > 1e-2), "{found:?}");
+                assert!(
+                    found[3..].iter().all(|far| *far <= 1e-4),
+                    "{mode} {rule} {metric}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_within_a_step_says_that_it_was_stopped() {
+    let (data, reason) = answered(&lab(), &SMALL, |report| match report {
+        Report::Status(said) if said == "opening the device" => {
+            Then::Order(set("learning_rate", 0.01))
+        }
+        // Between the turn that takes the knob and the step that follows.
+        Report::Change(_) => Then::Stop,
+        _ => Then::On,
+    });
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert_eq!(number(&data, "steps_done"), 0.0);
 }
