@@ -1,6 +1,7 @@
 //! A run from starting the workers to the last report.
 
 mod batches;
+mod memory;
 mod report;
 
 use std::cell::RefCell;
@@ -18,7 +19,7 @@ use super::pictures;
 use super::setup::{Clock, Comparison, Knobs, Setup};
 use super::stage::{Answer, Diary, Order, Stage, Wanted};
 use crate::device;
-use crate::divergence::Ceiling;
+use crate::divergence::{self, Ceiling};
 use crate::parallel::crew::{Crew, Halt, Seat, patience, seats};
 use crate::parallel::knobs;
 use crate::parallel::model::Model;
@@ -43,7 +44,11 @@ pub(super) fn run(run: &mut Run<'_>, schema: &Schema) -> Result<(), LabError> {
                 session.apply(run, schema, changes);
                 match session.advance(run) {
                     Ok(()) => {}
-                    Err(Halt::Asked) => break,
+                    Err(Halt::Asked) => {
+                        // Only a turn records why a run ended.
+                        run.control.turn(session.step);
+                        break;
+                    }
                     Err(Halt::Failed(error)) => return Err(error),
                 }
             }
@@ -87,6 +92,12 @@ struct Session {
     seconds_of_one: Option<f64>,
 }
 
+/// What was found in a step, of all stages together; nothing where nobody compares it.
+struct Whole {
+    gradients: Vec<f32>,
+    weights: Vec<f32>,
+}
+
 impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
         let started = Instant::now();
@@ -95,6 +106,7 @@ impl Session {
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
         let flops = model.flops(setup.batch() as u64);
         let modelled = Modelled::of(&setup, flops, &knobs)?;
+        memory::must_fit(run.device, &setup, &model)?;
         run.sink
             .report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
@@ -202,10 +214,18 @@ impl Session {
         report::point(run, "loss", self.step, loss);
         report::point(run, "measured_step_seconds", self.step, seconds);
         self.seconds = Some(seconds);
-        self.divergence = self.ceiling.judge(loss);
-        self.compare(run, &examples.1, &mut answers)?;
+        let whole = Whole {
+            gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
+            weights: self.whole(&mut answers, |answer| &mut answer.weights),
+        };
         self.answers = answers;
         self.report_counts(run);
+        // A run that is stopped while the one worker computes has its counts.
+        self.compare(run, &examples.1, &whole)?;
+        let broken = self.answers.iter().find_map(|answer| answer.broken);
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
         if self
             .pictured
             .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
@@ -215,12 +235,39 @@ impl Session {
         Ok(())
     }
 
+    /// What all stages hold of something, in the order of the model; it is taken out of their answers.
+    fn whole(&self, answers: &mut [Answer], of: fn(&mut Answer) -> &mut Vec<Vec<f32>>) -> Vec<f32> {
+        let mut row = Vec::new();
+        for chunk in 0..self.setup.chunks {
+            for answer in answers.iter_mut() {
+                if let Some(own) = of(answer).get_mut(chunk) {
+                    row.append(own);
+                }
+            }
+        }
+        row
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = if self.setup.is_asynchronous() {
+            ", and gradients that come updates late bear less still"
+        } else {
+            ""
+        };
+        let reason = divergence::at_rate(what, self.knobs.learning_rate);
+        run.sink.report(Report::Diverged {
+            step: self.step,
+            reason: format!("{reason}{delay}"),
+        });
+    }
+
     /// The same step by one worker, and how far it is from that of the stages.
     fn compare(
         &mut self,
         run: &mut Run<'_>,
         microbatches: &[Vec<usize>],
-        answers: &mut [Answer],
+        whole: &Whole,
     ) -> Result<(), Halt> {
         let Some(reference) = &mut self.reference else {
             return Ok(());
@@ -247,25 +294,12 @@ impl Session {
             return Ok(());
         };
         self.seconds_of_one = Some(seconds);
-        report::point(run, "one_worker_loss", self.step, loss);
-        let row = |of: fn(&mut Answer) -> &mut Vec<Vec<f32>>, answers: &mut [Answer]| {
-            let mut row = Vec::with_capacity(alone.weights.len());
-            for chunk in 0..self.setup.chunks {
-                for answer in answers.iter_mut() {
-                    if let Some(own) = of(answer).get_mut(chunk) {
-                        row.append(own);
-                    }
-                }
-            }
-            row
-        };
+        report::point(run, "reference_loss", self.step, loss);
         if !self.setup.is_asynchronous() {
-            let gradients = row(|answer| &mut answer.gradients, answers);
-            let far = reference::relative_difference(&gradients, &alone.gradient);
+            let far = reference::relative_difference(&whole.gradients, &alone.gradient);
             report::point(run, "max_gradient_difference", self.step, far);
         }
-        let weights = row(|answer| &mut answer.weights, answers);
-        let far = reference::difference(&weights, &alone.weights);
+        let far = reference::difference(&whole.weights, &alone.weights);
         report::point(run, "max_weight_difference", self.step, far);
         Ok(())
     }
@@ -311,6 +345,7 @@ impl Session {
             offer("memory", &|| pictures::memory(setup, &stages, &alone));
             offer("compare", &|| self.beside(&stages, &alone));
         }
+        run.sink.frames_done();
         self.pictured = Some((Instant::now(), begun.elapsed()));
     }
 
@@ -356,6 +391,7 @@ impl Watch<'_> {
             step: self.step,
             frame: pictures::timeline(setup, clock, &played),
         });
+        self.sink.frames_done();
     }
 }
 

@@ -4,6 +4,7 @@ use mlsys_lab::{LabError, Params};
 use mlsys_machines::network::Network;
 use mlsys_machines::pipeline::{Operation, Plan, Schedule, stream};
 
+use crate::cases::pick;
 use crate::nets::TransformerConfig;
 use crate::parallel::model;
 use crate::parallel::optimizer::{RULES, Rule};
@@ -113,8 +114,6 @@ impl Setup {
                 ),
             ));
         }
-        let rule = params.text("optimizer")?;
-        let rule = RULES.iter().find(|(name, _)| *name == rule);
         Ok(Self {
             plan: Plan::new(schedule, stages, microbatches, chunks)?,
             config,
@@ -133,7 +132,7 @@ impl Setup {
             } else {
                 Stash::Nothing
             },
-            rule: rule.map_or(Rule::Adam, |(_, rule)| *rule),
+            rule: pick(params, "optimizer", &RULES)?,
             comparison: if params.bool("compare")? {
                 Comparison::OneWorker
             } else {

@@ -15,6 +15,7 @@ use self::wires::{ACTIVATIONS, GRADIENTS};
 use super::part::{Answers, Input, Output, Part, Pending};
 use super::setup::{Kept, Setup};
 use crate::data::Data;
+use crate::divergence;
 use crate::nets::{Network, Positions};
 use crate::parallel::crew::{Berth, Worker};
 use crate::parallel::flat;
@@ -64,6 +65,8 @@ pub(super) struct Answer {
     pub(super) versions: usize,
     /// Updates between forward and backward of the last microbatch.
     pub(super) staleness: u64,
+    /// Why its weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
 }
 
 /// One part with its weights on the host, where they are updated.
@@ -331,6 +334,8 @@ impl Worker for Stage {
         if !self.setup.is_asynchronous() {
             self.update(order.rate, order.wanted, &mut answer);
         }
+        let mut chunks = self.chunks.iter();
+        answer.broken = chunks.find_map(|chunk| divergence::of_weights(&chunk.weights));
         if order.wanted == Wanted::Rows {
             let rows = self.chunks.iter();
             answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();

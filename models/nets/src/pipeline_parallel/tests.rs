@@ -1,12 +1,13 @@
 //! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
 
-use mlsys_lab::control::Command;
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::report::Report;
 use mlsys_lab::{RunData, Value, frame::Frame};
 use mlsys_machines::pipeline::{Plan, Schedule};
 
 use super::TrainPipelineParallel;
 use crate::random::Stream;
-use crate::trial::{must_be_declared, number, run, steered, try_run, values};
+use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
 
 fn lab() -> TrainPipelineParallel {
     TrainPipelineParallel::new().unwrap()
@@ -270,4 +271,34 @@ fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
         number(&fixed, "step_seconds"),
     );
     assert_eq!(values(&turned, "loss"), values(&fixed, "loss"));
+}
+
+#[test]
+fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() {
+    let (data, reason) = answered(&lab(), &small(&["steps=1"]), |report| match report {
+        Report::Point { name, .. } if &**name == "loss" => Then::Stop,
+        _ => Then::On,
+    });
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert!(!data.series.contains_key("reference_loss"));
+    assert_eq!(array(&data, "staleness"), [0.0; 4]);
+    assert!(number(&data, "bytes_sent_per_worker") > 0.0);
+}
+
+#[test]
+fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
+    let huge = [
+        "layers=16",
+        "hidden=512",
+        "context=512",
+        "global_batch=4096",
+    ];
+    for compare in ["compare=true", "compare=false"] {
+        let error = try_run(&lab(), &[&huge[..], &[compare]].concat()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("GB are free") && error.contains("global_batch"),
+            "{error}"
+        );
+    }
 }

@@ -28,6 +28,7 @@ fn whole(count: u64) -> i64 {
 impl Session {
     /// What the parameters alone say.
     pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
+        run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
         run.scalar("parameters", whole(self.model.parameters()));
         let flops = self.model.flops(self.setup.batch() as u64);
         run.scalar("model_flops", whole(flops));
@@ -43,14 +44,24 @@ impl Session {
         run.scalar("speedup", alone / modelled.step_seconds);
     }
 
+    /// Whether so many microbatches have gone through that the last one was as late on every stage as all that follow.
+    fn is_steady(&self) -> bool {
+        let done = self.step * self.setup.microbatches as u64;
+        !self.setup.is_asynchronous() || done >= self.setup.stages as u64
+    }
+
     /// What was counted in the last step.
     pub(super) fn report_counts(&self, run: &mut Run<'_>) {
-        let staleness = self.answers.iter();
-        let staleness = staleness.map(|answer| Value::Int(whole(answer.staleness)));
-        run.scalar("staleness", Value::Array(staleness.collect()));
+        if self.is_steady() {
+            let staleness = self.answers.iter();
+            let staleness = staleness.map(|answer| Value::Int(whole(answer.staleness)));
+            run.scalar("staleness", Value::Array(staleness.collect()));
+        }
         let peaks = (0..self.answers.len()).map(|stage| Value::Float(self.peak(stage)));
         run.scalar("peak_activations", Value::Array(peaks.collect()));
-        if let Some(traffic) = &self.traffic {
+        // A pipeline that never drains is filled within its first step, which no later one has to do.
+        let fills = self.setup.is_asynchronous() && self.step == 1 && self.setup.stages > 1;
+        if let Some(traffic) = self.traffic.as_ref().filter(|_| !fills) {
             let most = traffic.most_sent();
             run.scalar("bytes_sent_per_worker", whole(most.bytes));
             run.scalar("messages_per_worker", whole(most.messages));
