@@ -20,6 +20,7 @@ use crate::device;
 use crate::divergence::Ceiling;
 use crate::parallel::crew::{self, Crew, Halt, patience};
 use crate::parallel::model::Model;
+use crate::parallel::room::Room;
 use crate::parallel::wire::{Flow, Traffic};
 use crate::parallel::{flat, knobs};
 
@@ -261,20 +262,7 @@ fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
         Compare::No => 0.0,
     };
     let needed = setup.ranks as f64 * clock::state_bytes(setup) + beside;
-    let Some(free) = device::free_memory(run.device) else {
-        return Ok(());
-    };
-    if needed <= free as f64 {
-        return Ok(());
-    }
-    Err(LabError::Failed {
-        device: run.device,
-        reason: format!(
-            "{} workers would keep {:.1} GB of weights, gradients, optimizer state and activations, and {:.1} GB are free; \
-             choose a smaller global_batch, context, hidden or layers",
-            setup.ranks,
-            needed / 1e9,
-            free as f64 / 1e9
-        ),
-    })
+    let who = format!("{} workers with this model", setup.ranks);
+    let smaller = "global_batch, context, hidden or layers";
+    Room::of(run.device).must_hold(needed as u64, &who, smaller)
 }

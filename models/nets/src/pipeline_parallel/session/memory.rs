@@ -2,29 +2,15 @@
 
 use mlsys_lab::{DeviceId, LabError};
 
-use crate::device;
 use crate::parallel::model::Model;
+use crate::parallel::room::Room;
 use crate::pipeline_parallel::setup::{Comparison, Kept, Setup};
 
 /// Refuses what the memory that all workers share cannot hold, before the system ends the program for it.
 pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(), LabError> {
-    let Some(free) = device::free_memory(id) else {
-        return Ok(());
-    };
-    let needed = bytes(setup, model);
-    if needed <= free {
-        return Ok(());
-    }
-    Err(LabError::Failed {
-        device: id,
-        reason: format!(
-            "{} workers with this model take about {:.1} GB, and {:.1} GB are free; make global_batch, context, hidden or \
-             layers smaller",
-            setup.stages,
-            needed as f64 / 1e9,
-            free as f64 / 1e9
-        ),
-    })
+    let who = format!("{} workers with this model", setup.stages);
+    let smaller = "global_batch, context, hidden or layers";
+    Room::of(id).must_hold(bytes(setup, model), &who, smaller)
 }
 
 /// What all workers keep at the end of their forward passes.
