@@ -108,7 +108,7 @@ fn a_worker_that_gives_up_is_named_and_not_those_who_waited_for_it() {
 
 #[test]
 fn a_worker_that_hangs_is_left_behind_and_named() {
-    let said = said(Do::Hang, 1, Duration::from_millis(60));
+    let said = said(Do::Hang, 1, Duration::from_millis(400));
     assert!(
         said.contains("worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
         "{said}"
