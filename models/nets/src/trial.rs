@@ -280,6 +280,6 @@ impl Sink for Turning<'_> {
     }
 
     fn wants_frame(&mut self, _panel: &str, _moment: Moment) -> bool {
-        false
+        true
     }
 }
