@@ -5,11 +5,13 @@ mod traffic;
 
 use std::ops::Range;
 
-use mlsys_lab::frame::exchange::{After, Begins, Exchange, Held};
+use mlsys_lab::frame::exchange::{After, Exchange, Held};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
 
-pub use said::{line, outline, phase, sum};
+pub use said::{kind, line, outline, phase, sum, widest_sum};
 pub use traffic::links;
+
+use super::glyphs;
 
 /// Ranks that have a letter each.
 const LETTERS: usize = 26;
@@ -71,21 +73,11 @@ pub fn label(exchange: &Exchange, rank: usize) -> String {
     format!("{} {name}", letter(exchange, rank))
 }
 
-/// How many versions of a chunk there are before the first round.
-pub fn versions(exchange: &Exchange, chunk: usize) -> usize {
-    match &exchange.begins {
-        Begins::Everyone => exchange.ranks,
-        Begins::Shards => usize::from(chunk < exchange.ranks),
-        Begins::Only(_) => 1,
-        Begins::Listed(all) => all.iter().filter(|own| own.contains(&chunk)).count(),
-    }
-}
-
-/// How far a chunk has come.
-pub fn stage(exchange: &Exchange, chunk: usize, held: &Held) -> Stage {
+/// How far a chunk has come, of which there are so many versions in all.
+pub fn stage(versions: usize, held: &Held) -> Stage {
     match held.from.count() {
         0 => Stage::Nothing,
-        count if count >= versions(exchange, chunk) => Stage::Whole,
+        count if count >= versions => Stage::Whole,
         1 => Stage::One,
         _ => Stage::Some,
     }
@@ -126,7 +118,7 @@ pub fn cells(
 ) -> Cells {
     let cell = |rank: usize, chunk: usize| {
         let held = after.held(rank, chunk)?;
-        let stage = stage(exchange, chunk, held);
+        let stage = stage(after.versions(chunk), held);
         Some(Cell {
             kind: Stage::ALL.iter().position(|other| *other == stage)?,
             text: whose(exchange, held),
@@ -158,7 +150,22 @@ fn picture(exchange: &Exchange, at: usize) -> Cells {
     const MOST: usize = 32;
     let chunks = 0..exchange.chunks.len().min(MOST);
     let after = exchange.after(at, chunks.clone());
-    cells(exchange, &after, 0..exchange.ranks.min(MOST), chunks)
+    let ranks = 0..exchange.ranks.min(MOST);
+    let left_out = |what: &str, shown: usize, all: usize| {
+        let last = shown.checked_sub(1).filter(|_| shown < all)?;
+        Some(format!("{what} 0 to {last} of {all}"))
+    };
+    let shown = [
+        left_out("ranks", ranks.len(), exchange.ranks),
+        left_out("chunks", chunks.len(), exchange.chunks.len()),
+    ];
+    let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let shown = (!shown.is_empty()).then(|| format!("Shown: {shown}."));
+    let said = [shown, links(exchange, &after, &glyphs())];
+    Cells {
+        note: said.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        ..cells(exchange, &after, ranks, chunks)
+    }
 }
 
 /// The exchange before the first round and after each, for paper: as many as there is patience for.

@@ -94,6 +94,9 @@ pub fn sum(exchange: &Exchange, at: usize, rank: usize, chunk: usize) -> Option<
     if held.sample.is_empty() {
         said.push_str(&match whose.as_str() {
             "" => ": nothing".to_owned(),
+            // Where letters end it is a number, which is not a rank's.
+            whose if whose.parse::<usize>() == Ok(1) => " holds 1 version".to_owned(),
+            whose if whose.parse::<usize>().is_ok() => format!(" holds {whose} versions"),
             whose => format!(" holds {whose}"),
         });
         return Some(said);
@@ -123,8 +126,26 @@ pub fn sum(exchange: &Exchange, at: usize, rank: usize, chunk: usize) -> Option<
     Some(said)
 }
 
+/// A sum as wide as any of the exchange could be: room for it is kept.
+pub fn widest_sum(exchange: &Exchange) -> String {
+    /// A number with three digits, a sign, a point and what stands before them.
+    const NUMBER: &str = "-0.00000";
+    let longest = |of: &mut dyn Iterator<Item = String>| {
+        of.max_by_key(|name| name.chars().count())
+            .unwrap_or_default()
+    };
+    let chunk = longest(&mut exchange.chunks.iter().map(|chunk| chunk.name.clone()));
+    let rank = letter(exchange, exchange.ranks.saturating_sub(1));
+    if exchange.sampled == 0 {
+        let whose = longest(&mut [exchange.ranks.to_string(), "nothing".to_owned()].into_iter());
+        return format!("{rank} chunk {chunk} holds {whose} versions");
+    }
+    let numbers = vec![NUMBER; exchange.sampled.min(16)].join(", ");
+    format!("{rank} chunk {chunk}: ({numbers}) + ({numbers}) from {rank} = ({numbers})")
+}
+
 /// What kind of exchange it is: "ring of 4 ranks, 4 chunks, 6 rounds".
-fn kind(exchange: &Exchange) -> String {
+pub fn kind(exchange: &Exchange) -> String {
     let layout = match exchange.layout {
         Layout::Ring => "a ring",
         Layout::Line => "a line",
@@ -154,7 +175,7 @@ fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
                 let Some(held) = after.held(rank, chunk) else {
                     continue;
                 };
-                let stage = stage(exchange, chunk, held);
+                let stage = stage(after.versions(chunk), held);
                 let said = match whose(exchange, held).as_str() {
                     "" => "nothing".to_owned(),
                     whose => format!("{whose} ({})", stage.word()),
@@ -208,6 +229,9 @@ pub fn outline(exchange: &Exchange, at: usize, glyphs: &Glyphs) -> Vec<String> {
         }
     ));
     lines.extend(self::lines(exchange, at));
+    let last = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
+    let came = last.and_then(|round| round.messages.iter().find(|message| message.count > 0));
+    lines.extend(came.and_then(|message| sum(exchange, at, message.to, message.chunk)));
     lines.extend(links(exchange, &exchange.after(at, 0..0), glyphs));
     lines
 }

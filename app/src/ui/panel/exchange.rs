@@ -1,5 +1,6 @@
 //! Messages between ranks: who holds what after so many rounds, a rank a row, and arrows for what went in the last.
 
+mod below;
 mod cell;
 mod diagram;
 mod gutter;
@@ -10,11 +11,9 @@ use mlsys_lab::frame::Exchange;
 use mlsys_lab::frame::exchange::{After, Arrived, Round};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 use super::legend::{self, Item};
 use super::pen::{self, Pen};
-use super::text;
 use super::view::{FrameView, Mark};
 use crate::figure::exchange::{self as figure, Stage};
 use crate::ui::theme::Look;
@@ -47,7 +46,6 @@ pub(super) fn draw(
     let mark = view
         .mark
         .map(|mark| mark.within(exchange.chunks.len(), exchange.ranks));
-    let below = below(body, exchange, at, mark, look);
     let items = stages(look);
     let legend = match body.height {
         0..7 => 0,
@@ -55,7 +53,11 @@ pub(super) fn draw(
     };
     // A row of chunk numbers and two ranks come before what stands below.
     let spare = body.height.saturating_sub(legend + 5);
-    let said = u16::try_from(below.len()).unwrap_or(u16::MAX).min(spare);
+    let kept = below::kept(body.width, exchange, look);
+    let said = kept
+        .iter()
+        .fold(0, |sum: u16, rows| sum.saturating_add(*rows));
+    let said = said.min(spare);
     // Above the rows the ring or line itself, where the rows keep what they need.
     let needed = u16::try_from(exchange.ranks)
         .unwrap_or(u16::MAX)
@@ -66,18 +68,22 @@ pub(super) fn draw(
         .saturating_sub(needed);
     let diagram = Diagram::of(exchange, body).filter(|diagram| diagram.rows < rest);
     let top = diagram.as_ref().map_or(0, |diagram| diagram.rows + 1);
-    if let Some(diagram) = diagram {
-        let round = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
-        let after = exchange.after(at, 0..exchange.chunks.len());
-        diagram.draw(&mut pen, exchange, &after, round, look);
-    }
-    let body = Rect {
+    let rows = Rect {
         y: body.y + top,
         height: body.height - top,
         ..body
     };
-    let plan = Plan::of(body, body.height - legend - said, exchange, at, mark);
-    let after = exchange.after(at, plan.chunks.clone());
+    let plan = Plan::of(rows, rows.height - legend - said, exchange, at, mark);
+    // The boxes show all chunks, the rows those that have room.
+    let seen = match &diagram {
+        Some(_) => 0..exchange.chunks.len(),
+        None => plan.chunks.clone(),
+    };
+    let after = exchange.after(at, seen);
+    if let Some(diagram) = &diagram {
+        let round = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
+        diagram.draw(&mut pen, exchange, &after, round, look);
+    }
     let end = plan.draw(&mut pen, exchange, at, &after, mark, look);
     let y = end.min(area.bottom() - legend - said);
     let row = Rect {
@@ -87,8 +93,9 @@ pub(super) fn draw(
     };
     legend::draw(row, buf, &items, look);
     let mut pen = Pen::new(area, buf, &look.glyphs);
+    let lines = below::lines(body.width, &kept, exchange, &after, mark, look);
     let rows = row.bottom()..area.bottom();
-    for ((line, style), y) in below.iter().zip(rows) {
+    for ((line, style), y) in lines.iter().zip(rows) {
         pen.text(area.x, y, line, *style);
     }
 }
@@ -114,38 +121,6 @@ fn head(area: Rect, pen: &mut Pen<'_>, exchange: &Exchange, at: usize, look: &Lo
     }
 }
 
-/// What is said below: the sum in one cell, what has been sent, and the lab's own sentence, wrapped.
-fn below(
-    area: Rect,
-    exchange: &Exchange,
-    at: usize,
-    mark: Option<Mark>,
-    look: &Look,
-) -> Vec<(String, Style)> {
-    let mut lines = Vec::new();
-    let cell = mark.map(|mark| (mark.row, mark.column)).or_else(|| {
-        // Without a mark, the first thing that arrived.
-        let round = exchange.rounds.get(at.checked_sub(1)?)?;
-        let first = round.messages.iter().find(|message| message.count > 0)?;
-        Some((first.to, first.chunk))
-    });
-    if let Some((rank, chunk)) = cell
-        && let Some(said) = figure::sum(exchange, at, rank, chunk)
-    {
-        lines.push((said, look.theme.accent));
-    }
-    let sent = figure::links(exchange, &exchange.after(at, 0..0), &look.glyphs);
-    lines.extend(sent.map(|said| (said, look.theme.text)));
-    if !exchange.note.is_empty() {
-        lines.push((exchange.note.clone(), look.theme.dim));
-    }
-    let wrapped = lines.iter().flat_map(|(line, style)| {
-        let parts = text::wrap(line, area.width).into_iter();
-        parts.map(|part| (part.trim_end().to_owned(), *style))
-    });
-    wrapped.collect()
-}
-
 fn stages(look: &Look) -> Vec<Item> {
     let item = |stage: Stage| Item {
         mark: cell::sign(stage, look).to_owned(),
@@ -154,14 +129,15 @@ fn stages(look: &Look) -> Vec<Item> {
         text_style: look.theme.dim,
     };
     let all = [Stage::Nothing, Stage::One, Stage::Some, Stage::Whole];
-    let mut items: Vec<Item> = all.map(item).to_vec();
-    items.push(Item {
+    // First what nobody could guess: an item that has no room is left out at the end.
+    let arrival = Item {
         mark: look.glyphs.arrival.to_owned(),
         style: look.theme.accent,
         text: "came in this round".to_owned(),
         text_style: look.theme.dim,
-    });
-    items
+    };
+    let [nothing, one, some, whole] = all.map(item);
+    vec![arrival, some, whole, one, nothing]
 }
 
 /// What of an exchange is in sight, and where.
@@ -275,8 +251,15 @@ impl Plan {
                 if held.arrived != Arrived::Nothing {
                     pen.glyph(x, y, look.glyphs.arrival, look.theme.accent);
                 }
-                self.form
-                    .draw(pen, (x + 1, y), exchange, chunk, held, over, look);
+                self.form.draw(
+                    pen,
+                    (x + 1, y),
+                    exchange,
+                    after.versions(chunk),
+                    held,
+                    over,
+                    look,
+                );
             }
             if let Some(round) = round.filter(|_| self.gutter == 0) {
                 self.told(pen, exchange, round, rank, look);

@@ -63,12 +63,12 @@ impl Form {
         pen: &mut Pen<'_>,
         (x, y): (u16, u16),
         exchange: &Exchange,
-        chunk: usize,
+        versions: usize,
         held: &Held,
         over: Option<Style>,
         look: &Look,
     ) {
-        let stage = figure::stage(exchange, chunk, held);
+        let stage = figure::stage(versions, held);
         let style = over.unwrap_or_else(|| style(stage, look));
         match self {
             Self::Letters(wide) => {
@@ -92,11 +92,11 @@ impl Form {
                 }
             }
             Self::Count(_) => {
-                pen.glyph(x, y, filled(exchange, chunk, held, look), style);
+                pen.glyph(x, y, filled(versions, held, look), style);
                 let count = figure::count(held);
                 pen.text(x + 1, y, &count, style);
             }
-            Self::Height => pen.glyph(x, y, filled(exchange, chunk, held, look), style),
+            Self::Height => pen.glyph(x, y, filled(versions, held, look), style),
         }
     }
 }
@@ -112,9 +112,9 @@ fn short(value: f32, room: u16) -> String {
     fitting.next().unwrap_or_else(|| format!("{value:.0e}"))
 }
 
-/// A column as high as a chunk is complete.
-pub(super) fn filled(exchange: &Exchange, chunk: usize, held: &Held, look: &Look) -> &'static str {
-    let all = figure::versions(exchange, chunk).max(1);
+/// A column as high as a chunk is complete, of which there are so many versions.
+pub(super) fn filled(versions: usize, held: &Held, look: &Look) -> &'static str {
+    let all = versions.max(1);
     match held.from.count() {
         0 => look.glyphs.faint_point,
         count => look.glyphs.height((count as f32 / all as f32).min(1.0)),

@@ -35,6 +35,24 @@ enum Toward {
     Up,
 }
 
+impl Toward {
+    fn back(self) -> Self {
+        match self {
+            Self::Right => Self::Left,
+            Self::Left => Self::Right,
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
+}
+
+/// On which side of an upright link its name stands.
+#[derive(Clone, Copy)]
+enum Beside {
+    Left,
+    Right,
+}
+
 impl Diagram {
     /// The boxes of an exchange in so many columns; nothing where it is no ring or line, or has no room.
     pub(super) fn of(exchange: &Exchange, area: Rect) -> Option<Self> {
@@ -140,8 +158,9 @@ impl Diagram {
             let Some(held) = after.held(rank, chunk) else {
                 continue;
             };
-            let stage = figure::stage(exchange, chunk, held);
-            let glyph = cell::filled(exchange, chunk, held, look);
+            let versions = after.versions(chunk);
+            let stage = figure::stage(versions, held);
+            let glyph = cell::filled(versions, held, look);
             let offset = u16::try_from(chunk)
                 .unwrap_or(u16::MAX)
                 .saturating_mul(broad);
@@ -187,11 +206,9 @@ impl Diagram {
             messages.copied().find(|m| m.from == from && m.to == to)
         };
         // With two ranks the way back is the link of the other.
-        let back = if self.boxes.len() > 2 || exchange.layout == Layout::Line {
-            find(to, from)
-        } else {
-            None
-        };
+        let is_pair = self.boxes.len() == 2 && exchange.layout == Layout::Ring;
+        let back = if is_pair { None } else { find(to, from) };
+        let other = toward.back();
         match toward {
             Toward::Right | Toward::Left => {
                 let (left, right) = if toward == Toward::Right {
@@ -202,28 +219,85 @@ impl Diagram {
                 let ends = (left.0 + self.wide, right.0);
                 self.across(pen, exchange, ends, a.1 + 1, find(from, to), toward, look);
                 if let Some(back) = back {
-                    let other = if toward == Toward::Right {
-                        Toward::Left
-                    } else {
-                        Toward::Right
-                    };
                     self.across(pen, exchange, ends, a.1 + 2, Some(back), other, look);
+                }
+            }
+            // The last rank of an odd ring has nobody above it: its link turns the corner to the first.
+            Toward::Up if a.0 != b.0 => {
+                let x = b.0 + self.wide / 2;
+                let (top, row) = (b.1 + HIGH, a.1 + 1);
+                self.elbow(
+                    pen,
+                    exchange,
+                    (x, top),
+                    (a.0, row),
+                    find(from, to),
+                    toward,
+                    look,
+                );
+                if let Some(back) = back {
+                    let ends = ((x - 2, top), (a.0, row + 1));
+                    self.elbow(pen, exchange, ends.0, ends.1, Some(back), other, look);
                 }
             }
             Toward::Down | Toward::Up => {
                 let x = a.0 + self.wide / 2;
                 let top = a.1.min(b.1) + HIGH;
-                self.down(pen, exchange, (x, top), find(from, to), toward, look);
+                let (x, named) = match (is_pair, toward, back) {
+                    (true, Toward::Up, _) => (x + 2, Beside::Right),
+                    (true, _, _) | (false, _, Some(_)) => (x, Beside::Left),
+                    (false, _, None) => (x, Beside::Right),
+                };
+                self.down(pen, exchange, (x, top), named, find(from, to), toward, look);
                 if let Some(back) = back {
-                    let other = if toward == Toward::Down {
-                        Toward::Up
-                    } else {
-                        Toward::Down
-                    };
-                    self.down(pen, exchange, (x + 3, top), Some(back), other, look);
+                    let place = (x + 2, top);
+                    self.down(pen, exchange, place, Beside::Right, Some(back), other, look);
                 }
             }
         }
+    }
+
+    /// A link from below that turns the corner: up from a row to under the box above, the head where it arrives.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where, of what, and how it looks"
+    )]
+    fn elbow(
+        &self,
+        pen: &mut Pen<'_>,
+        exchange: &Exchange,
+        (x, top): (u16, u16),
+        (right, row): (u16, u16),
+        message: Option<Message>,
+        toward: Toward,
+        look: &Look,
+    ) {
+        let glyphs = &look.glyphs;
+        let Some(message) = message else {
+            pen.column(x, top..row, glyphs.faint_point, look.theme.dim);
+            pen.run(x, row, right - x, glyphs.faint_point, look.theme.dim);
+            return;
+        };
+        pen.column(x, top..row, glyphs.vertical, look.theme.accent);
+        pen.run(
+            x + 1,
+            row,
+            right - x - 1,
+            glyphs.horizontal,
+            look.theme.accent,
+        );
+        let [_, _, corner, _] = glyphs.corners;
+        pen.glyph(x, row, corner, look.theme.accent);
+        match toward {
+            Toward::Up | Toward::Left => pen.glyph(x, top, glyphs.ascending, look.theme.accent),
+            Toward::Down | Toward::Right => {
+                pen.glyph(right - 1, row, glyphs.forward, look.theme.accent);
+            }
+        }
+        let name = carried(exchange, &message);
+        let wide = pen::width(&name).min((right - x).saturating_sub(3));
+        let from = x + 1 + (right - x - 1 - wide) / 2;
+        pen.within(from, row, wide, &name, look.theme.selection);
     }
 
     #[expect(
@@ -263,11 +337,16 @@ impl Diagram {
         );
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "where, of what, and how it looks"
+    )]
     fn down(
         &self,
         pen: &mut Pen<'_>,
         exchange: &Exchange,
         (x, y): (u16, u16),
+        named: Beside,
         message: Option<Message>,
         toward: Toward,
         look: &Look,
@@ -284,12 +363,20 @@ impl Diagram {
         };
         pen.glyph(x, row, head, look.theme.accent);
         let name = carried(exchange, &message);
-        pen.text(
-            x + 2,
-            y + u16::from(toward == Toward::Up),
-            &name,
-            look.theme.selection,
-        );
+        let y = y + u16::from(toward == Toward::Up);
+        match named {
+            Beside::Right => pen.text(x + 2, y, &name, look.theme.selection),
+            Beside::Left => {
+                // A box has room for a short name to the left of its middle; a long one does without its margins.
+                let wide = self.wide / 2 - 1;
+                let name = match pen::width(&name) <= wide {
+                    true => name.as_str(),
+                    false => name.trim(),
+                };
+                let wide = pen::width(name).min(wide);
+                pen.within(x - 1 - wide, y, wide, name, look.theme.selection)
+            }
+        };
     }
 }
 

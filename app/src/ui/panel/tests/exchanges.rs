@@ -229,6 +229,121 @@ fn a_ring_half_way_with_the_chunks_that_came() {
 }
 
 #[test]
+fn small_and_odd_rings_close_as_well() {
+    for ranks in [2, 3, 5] {
+        let frame = Frame::Exchange(Box::new(ring(ranks)));
+        compare(&format!("exchange-ring-of-{ranks}"), &frame, &view(1, None));
+    }
+}
+
+/// In a ring of any number each link has a name of its own on the picture, both ways at once as well.
+#[test]
+fn every_message_of_a_round_is_on_a_link() {
+    for ranks in 2..=9 {
+        let mut exchange = ring(ranks);
+        let count = exchange.chunks.len();
+        for (place, chunk) in exchange.chunks.iter_mut().enumerate() {
+            chunk.name = char::from(b'P' + place as u8).to_string();
+        }
+        exchange.rounds.truncate(1);
+        if ranks > 2 {
+            let back = exchange.rounds[0].messages.clone().into_iter();
+            let back = back.map(|m| Message {
+                from: m.to,
+                to: m.from,
+                ..m
+            });
+            exchange.rounds[0].messages.extend(back);
+        }
+        let frame = Frame::Exchange(Box::new(exchange));
+        let mut buf = Buffer::empty(Rect::new(0, 0, 160, 50));
+        let look = look(ColorDepth::None, GlyphSet::Ascii);
+        draw_frame(
+            buf.area,
+            &mut buf,
+            &frame,
+            &view(1, None),
+            Focus::Keys,
+            &look,
+        );
+        let above = rows(&buf)[1..9].join(" ");
+        for place in 0..count {
+            let name = char::from(b'P' + place as u8);
+            let there = above.matches(&format!(" {name} ")).count();
+            assert_eq!(
+                there,
+                if ranks > 2 { 2 } else { 1 },
+                "{ranks}: {name}\n{above}"
+            );
+        }
+    }
+}
+
+/// Whoever plays an exchange looks at one rank, which has to stay where it is.
+#[test]
+fn no_row_moves_from_round_to_round() {
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    let mut named = ring(4);
+    named.note =
+        "A sentence that needs more than one row where the panel is as narrow as this.".into();
+    for exchange in [
+        ring(2),
+        ring(3),
+        ring(12),
+        star(4),
+        tree(),
+        halving(),
+        named,
+    ] {
+        let rounds = exchange.rounds.len();
+        let frame = Frame::Exchange(Box::new(exchange));
+        for width in [40, 66, 100] {
+            for height in (8..44).step_by(3) {
+                let places = |round: usize| {
+                    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+                    draw_frame(
+                        buf.area,
+                        &mut buf,
+                        &frame,
+                        &view(round, None),
+                        Focus::Keys,
+                        &look,
+                    );
+                    let is_fixed = |row: &String| {
+                        row.contains("came in this")
+                            || row.contains("chunk  ")
+                            || row.contains("rank 0 ")
+                    };
+                    let rows = rows(&buf);
+                    let fixed = (0..rows.len()).filter(|row| is_fixed(&rows[*row]));
+                    fixed.collect::<Vec<_>>()
+                };
+                let first = places(0);
+                for round in 1..=rounds {
+                    assert_eq!(places(round), first, "{width}x{height}, round {round}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_legend_says_what_came_before_it_says_what_is_plain() {
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    let mut buf = Buffer::empty(Rect::new(0, 0, 65, 24));
+    let frame = Frame::Exchange(Box::new(ring(4)));
+    draw_frame(
+        buf.area,
+        &mut buf,
+        &frame,
+        &view(1, None),
+        Focus::Keys,
+        &look,
+    );
+    assert!(rows(&buf).concat().contains("came in this round"));
+}
+
+#[test]
 fn trees_stars_and_meshes_have_arrows_of_their_own() {
     compare(
         "exchange-tree",
