@@ -31,6 +31,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Lesson, Module, Progress};
 
+use super::command::Place;
 use super::judge::Machine;
 use super::message::{Effect, Message};
 use super::overlay::Overlay;
@@ -249,9 +250,28 @@ impl App {
 
     /// Takes a message in and says what is to be done.
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        let before = self.sight();
         let effects = self.take(message);
+        let now = self.sight();
+        // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not beside a run.
+        let elsewhere = now.0 != before.0;
+        let started = now.1.is_some() && now.1 != before.1;
+        if (elsewhere || started)
+            && let Some(page) = self.page.as_mut()
+        {
+            page.rest_plays();
+        }
         self.note_wait();
         effects
+    }
+
+    /// What is looked at, as side, lab and picture, and the run that goes on.
+    fn sight(&self) -> ((Place, Option<(usize, usize)>), Option<u64>) {
+        let shown = self.page.as_ref().and_then(|page| {
+            let slot = page.slot()?;
+            Some((page.current, slot.panel))
+        });
+        ((self.ground(), shown), self.active.map(|active| active.run))
     }
 
     fn take(&mut self, message: Message) -> Vec<Effect> {

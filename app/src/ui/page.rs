@@ -254,6 +254,18 @@ impl Page {
         }
     }
 
+    /// Stops the steps that follow each other in any lab's pictures; a search for a place goes on, for it has an end.
+    pub fn rest_plays(&mut self) {
+        for slot in &mut self.slots {
+            if let Some(walk) = slot.walk.as_mut().filter(|walk| walk.play() == Play::Going) {
+                walk.rest();
+            }
+            for view in &mut slot.views {
+                view.frame.play = Play::Still;
+            }
+        }
+    }
+
     /// The predictions that a lab's run will be held against.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
         self.lesson

@@ -7,6 +7,7 @@ use super::{App, Instructors};
 use crate::ui::command::{Binding, Command, Inspect, Need, Place, TABLE};
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
+use crate::ui::theme::ColorDepth;
 
 impl App {
     /// Whether a command can be done on the page as it is; else the reason, as a notice says it.
@@ -67,8 +68,12 @@ impl App {
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
             ),
+            Need::Smooth if self.has_timeline() => met(
+                self.look.theme.depth != ColorDepth::None,
+                "bars cannot be coloured by label: this screen has no colour",
+            ),
             Need::Smooth => met(
-                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)) || self.has_timeline(),
+                slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart or timeline: v goes to the next one",
             ),
             Need::Space => met(
@@ -80,7 +85,7 @@ impl App {
                     || self.has_space()
                     || self.has_messages()
                     || self.has_kernel_chosen(),
-                "the chosen picture is no chart, graph, timeline or kernel: v goes to the next one",
+                "the chosen picture is no chart, graph, timeline, exchange or kernel: v goes to the next one",
             ),
             Need::Kernel => met(
                 slot.is_some_and(|slot| slot.walk.is_some() && slot.kernel().is_some()),

@@ -13,7 +13,7 @@ use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
-use crate::ui::panel::{Filter, FrameView, Way};
+use crate::ui::panel::{Filter, FrameView, Tint, Way};
 use crate::ui::slot::Slot;
 
 impl App {
@@ -119,6 +119,13 @@ impl App {
     /// Whether the chosen picture is a timeline.
     pub(super) fn has_timeline(&self) -> bool {
         self.is_chosen(|frame| matches!(frame, Frame::Timeline(_)))
+    }
+
+    /// What the colour of bars tells in the chosen timeline; nothing if the picture is none.
+    pub fn tint(&self) -> Option<Tint> {
+        let slot = self.page.as_ref().and_then(Page::slot)?;
+        let view = slot.views.get(slot.chosen()?)?;
+        self.has_timeline().then_some(view.frame.tint)
     }
 
     /// Whether the chosen picture is an exchange of messages.

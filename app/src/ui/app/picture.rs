@@ -7,6 +7,7 @@ use crate::figure::kernel::Play;
 use crate::ui::command::{Inspect, Motion};
 use crate::ui::earlier::Overlay;
 use crate::ui::page::{Page, Side};
+use crate::ui::panel::Tint;
 
 impl App {
     /// Gives the whole screen to the chosen picture, or goes back to where the learner was.
@@ -76,7 +77,13 @@ impl App {
                 inspect_chart(slot, inspect)
             }
         });
-        self.notice = said;
+        self.notice = match (inspect, self.tint()) {
+            (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),
+            (Inspect::Smooth, Some(Tint::Label)) => {
+                Some("coloured by label: bars of one label are alike".to_owned())
+            }
+            (_, _) => said,
+        };
     }
 
     /// Moves through the picture; from a chart, up and down lead to another picture.

@@ -11,6 +11,7 @@ use crate::ui::app::Restless;
 use crate::ui::message::Message;
 use crate::ui::panel::Tint;
 use crate::ui::panel::tests::exchanges::{pipeline, ring};
+use crate::ui::theme::{Background, ColorDepth, Theme};
 
 /// A lab whose picture the test sends itself.
 const LESSON: &str = r#"+++
@@ -75,6 +76,22 @@ fn rounds_are_gone_through_both_ways_and_played_to_their_end() {
 }
 
 #[test]
+fn what_played_rests_when_one_comes_back_to_it() {
+    let mut bench = showing((120, 40), Frame::Exchange(Box::new(ring(4))));
+    for (away, back) in [("\t", "\t\t"), ("\t\t", "\t")] {
+        bench.keys(" ");
+        assert_eq!(bench.app.restless(), Some(Restless::Playing), "{away:?}");
+        bench.keys(away);
+        assert_eq!(bench.app.restless(), None, "{away:?}");
+        bench.keys(back);
+        while bench.app.place() != crate::ui::command::Place::Picture {
+            bench.keys("\t");
+        }
+        assert_eq!(bench.app.restless(), None, "{away:?}");
+    }
+}
+
+#[test]
 fn from_the_text_a_step_is_told_in_words() {
     let mut bench = showing((80, 24), Frame::Exchange(Box::new(ring(4))));
     bench.keys("\t");
@@ -89,9 +106,17 @@ fn a_timeline_is_coloured_by_label_if_asked_and_no_chart_is_needed() {
         let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
         slot.views[slot.chosen().unwrap()].frame.tint
     };
+    // Without colour there is nothing to colour by, which is said.
+    bench.app.look.theme = Theme::new(Background::Dark, ColorDepth::None);
+    bench.keys("m");
     assert_eq!(tint(&bench), Tint::Class);
+    bench.shows("this screen has no colour");
+    bench.app.look.theme = Theme::new(Background::Dark, ColorDepth::TrueColor);
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Label);
+    bench.shows("coloured by label");
+    bench.shows("colour: label");
     bench.keys("m");
     assert_eq!(tint(&bench), Tint::Class);
+    bench.shows("coloured by kind");
 }

@@ -244,6 +244,9 @@ fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone()
     assert_eq!(walk(&bench).clock(), 1);
     bench.shows("the picture is written");
     bench.keys("\t\t");
+    // Whoever comes back finds it where it was left, until space is pressed.
+    assert_eq!(bench.app.restless(), None);
+    bench.keys(" ");
     assert_eq!(bench.app.restless(), Some(Restless::Playing));
     // Nobody looks while the text is written: it does not go on by itself afterwards.
     bench.app.update(Message::Do(Command::Edit));

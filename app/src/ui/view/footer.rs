@@ -10,6 +10,7 @@ use crate::ui::app::App;
 use crate::ui::command::{self, Binding, Command, Inspect, Rank};
 use crate::ui::editor::Subject;
 use crate::ui::overlay::Overlay;
+use crate::ui::panel::Tint;
 use crate::ui::slot::State;
 use crate::ui::wrap::wrap;
 
@@ -109,6 +110,14 @@ fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     if let Some((_, walked)) = along {
         let walked_on = app.is_walked() || app.has_kernel_chosen();
         return if walked_on { walked } else { usual };
+    }
+    if command == Command::Inspect(Inspect::Smooth)
+        && let Some(tint) = app.tint()
+    {
+        return match tint {
+            Tint::Class => "colour by label",
+            Tint::Label => "colour by kind",
+        };
     }
     if command == Command::Run && app.plays_steps() {
         return match app.restless() {

@@ -49,5 +49,14 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
             text_style: look.theme.text,
         }
     };
-    names.map(item).collect()
+    let mut items: Vec<Item> = names.map(item).collect();
+    if tint == Tint::Label {
+        items.push(Item {
+            mark: String::new(),
+            style: look.theme.dim,
+            text: "colour: label".to_owned(),
+            text_style: look.theme.dim,
+        });
+    }
+    items
 }
