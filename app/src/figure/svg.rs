@@ -46,7 +46,13 @@ fn frame(page: &mut Page, frame: &Frame) {
         Frame::Images(images) => images::draw(page, images),
         Frame::Graph(graph) => graph::draw(page, graph),
         Frame::Timeline(timeline) => timeline::draw(page, timeline),
-        Frame::Exchange(exchange) => self::frame(page, &super::exchange::storyboard(exchange)),
+        Frame::Exchange(exchange) => {
+            let said = [super::exchange::kind(exchange), exchange.note.clone()];
+            for line in said.iter().filter(|line| !line.is_empty()) {
+                page.told(line);
+            }
+            self::frame(page, &super::exchange::storyboard(exchange));
+        }
         Frame::Kernel(kernel) => self::frame(page, &kernel::picture(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
         Frame::Text(text) => cells::text(page, text),

@@ -257,10 +257,29 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     for said in ["before the first of 6 rounds", "ABCD", "B rank 1"] {
         has(&texts, said);
     }
+    let tells = |all: &[String], said: &str| {
+        assert!(
+            all.iter().any(|text| text.contains(said)),
+            "{said}: {all:#?}"
+        );
+    };
+    for said in ["gradient of step 10 over a ring", "209.5 kB over each of 4"] {
+        tells(&texts, said);
+    }
+    let (_, texts) = files(Frame::Exchange(Box::new(exchanges::ring(40))));
+    tells(&texts, "Shown: ranks 0 to 31 of 40");
+    let (_, texts) = files(Frame::Exchange(Box::new(exchanges::star(4))));
+    tells(&texts, "The server's link carries what all workers send.");
     let (rows, texts) = files(Frame::Stacks(exchanges::memory()));
+    // A part is told by its number, in its segment and in the legend.
+    has(&texts, "3 optimizer");
+    assert!(
+        texts.iter().filter(|text| *text == "3").count() > 2,
+        "{texts:?}"
+    );
     assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
     has(&rows, "worker 2|209472|209472|418944|500000|sharded");
-    for said in ["worker 2", "activations", "4 MB there are"] {
+    for said in ["worker 2", "4 activations", "4 MB there are"] {
         has(&texts, said);
     }
     let (rows, texts) = files(Frame::Panes(heads(2)));

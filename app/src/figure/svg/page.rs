@@ -170,6 +170,14 @@ impl Page {
         }
     }
 
+    /// A sentence over the width of the page; moves down.
+    pub(super) fn told(&mut self, text: &str) {
+        for line in wrapped(text, WIDTH - 2.0 * MARGIN) {
+            self.text((MARGIN, self.y), Anchor::Start, &line, ink::INK);
+            self.y += LINE;
+        }
+    }
+
     /// Entries side by side, each a sample of so many columns' width and what it means; moves down.
     pub(super) fn legend(&mut self, entries: &[(Sample, String)]) {
         const GAP: f64 = 22.0;

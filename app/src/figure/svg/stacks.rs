@@ -67,7 +67,14 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
             sum += length;
             if let ((Some(from), Some(to)), true) = (ends, length > 0.0) {
                 let (from, to, y) = (short(from), short(to), short(y));
-                page.fill(&format!("M{from} {y}H{to}v14H{from}z"), ink::color(part));
+                let d = format!("M{from} {y}H{to}v14H{from}z");
+                page.shape(&d, ink::color(part), ink::PAPER);
+                // The number that the part has in the legend: its colour alone says nothing to many.
+                let number = (part + 1).to_string();
+                if to - from >= width(&number) + 4.0 {
+                    let middle = ((from + to) / 2.0, y + 11.0);
+                    page.text(middle, Anchor::Middle, &number, ink::PAPER);
+                }
             }
         }
         page.text((right + 10.0, y + 12.0), Anchor::Start, said, ink::INK);
@@ -89,7 +96,10 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
     }
     let items = stacks.parts.iter().enumerate();
     let items: Vec<(Sample, String)> = items
-        .map(|(part, name)| (Sample::Field(ink::color(part)), cut(name, 40)))
+        .map(|(part, name)| {
+            let name = format!("{} {}", part + 1, cut(name, 40));
+            (Sample::Field(ink::color(part)), name)
+        })
         .collect();
     page.legend(&items);
     if !stacks.note.is_empty() {
