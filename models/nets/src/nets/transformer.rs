@@ -4,39 +4,24 @@
 //! In the shapes beside the lines, a row is one token of one sequence: rows = batch * time. All matrix products with
 //! weights are done on rows, because few large products are quicker than many small ones.
 
-use burn::module::{Module, Param};
-use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData, activation};
+mod config;
+mod positions;
+#[cfg(test)]
+mod tests;
 
+use burn::module::{Module, Param};
+use burn::tensor::{Int, Tensor, activation};
+
+pub use self::config::TransformerConfig;
+pub(crate) use self::positions::{Positions, ROTARY_BASE};
 use super::Initial;
 
 /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
 pub(crate) const RMS_EPSILON: f64 = 1e-5;
 
-/// The slowest rotation of a position turns once in about this many radians of tokens (Su et al. 2021).
-pub(crate) const ROTARY_BASE: f64 = 10_000.0;
-
 /// The score of tokens that lie ahead. Its exponential is exactly zero, and unlike an infinity it is a number on every
 /// device.
 pub(crate) const FORBIDDEN: f64 = -1e9;
-
-/// The sizes of a transformer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransformerConfig {
-    /// Different tokens.
-    pub vocab: usize,
-    /// Numbers that stand for one token on its way through the blocks.
-    pub width: usize,
-    /// Blocks.
-    pub depth: usize,
-    /// Query heads; they divide the width into parts of an even size.
-    pub heads: usize,
-    /// Key/value heads; they divide the query heads.
-    pub kv_heads: usize,
-    /// Units of the gated layer of each block.
-    pub ffn: usize,
-    /// Tokens of a training sequence.
-    pub context: usize,
-}
 
 /// A transformer: tokens become vectors, blocks change the vectors, and the last vector scores the next token.
 #[derive(Module, Debug)]
@@ -110,56 +95,7 @@ pub struct Looks {
     pub streams: Vec<Tensor<3>>,
 }
 
-/// What all blocks need to know of positions.
-pub(crate) struct Positions {
-    /// Cosine of every pair's angle, twice, `[1, 1, time, 2, head / 2]`.
-    cosine: Tensor<5>,
-    /// Minus its sine, then its sine; the same shape.
-    sine: Tensor<5>,
-    /// Whether a column is a token ahead of its row's, `[1, 1, time, time]`.
-    ahead: Tensor<4, Bool>,
-}
-
 impl TransformerConfig {
-    /// The width of the gated layer, so that its three matrices have the size of the two of a plain layer four times as
-    /// wide as the model: two thirds of 4 `width`, rounded up to a multiple of 8.
-    pub fn gated(width: usize) -> usize {
-        (8 * width / 3).next_multiple_of(8)
-    }
-
-    /// The parameters that contradict one another, and why, where some do.
-    ///
-    /// # Errors
-    /// If heads do not divide the width into even parts, or key/value heads do not divide the heads.
-    pub fn check(&self) -> Result<(), (&'static [&'static str], String)> {
-        let (width, heads, kv_heads) = (self.width, self.heads, self.kv_heads);
-        if heads == 0 || !width.is_multiple_of(2 * heads) {
-            let reason = format!(
-                "{heads} heads must divide a width of {width} into parts of an even size, because rotary positions turn \
-                 numbers in pairs; set width to a multiple of {}",
-                2 * heads.max(1)
-            );
-            return Err((&["width", "heads"], reason));
-        }
-        if !heads.is_multiple_of(kv_heads) {
-            let reason = format!(
-                "{heads} query heads cannot share {kv_heads} key/value heads evenly; set kv_heads to a divisor of heads"
-            );
-            return Err((&["heads", "kv_heads"], reason));
-        }
-        Ok(())
-    }
-
-    /// Numbers per head.
-    pub fn head(&self) -> usize {
-        self.width / self.heads
-    }
-
-    /// Numbers of all heads of the keys of a token, or of its values.
-    pub fn keys(&self) -> usize {
-        self.kv_heads * self.head()
-    }
-
     /// The transformer with its initial weights.
     pub fn init(&self, initial: &mut Initial<'_>) -> Transformer {
         let (width, keys, ffn, vocab) = (self.width, self.keys(), self.ffn, self.vocab);
@@ -360,68 +296,3 @@ impl SwiGlu {
         (gate * up).matmul(self.down.val()) // [rows, width]
     }
 }
-
-impl Positions {
-    /// The angles of `time` positions for heads of `head` numbers. They are made anew for every pass, because that costs
-    /// less than a thousandth of it and needs no state that could have another number format than the weights.
-    pub(crate) fn new(time: usize, head: usize, dtype: DType, device: &Device) -> Self {
-        Self::from_position(0, time, head, dtype, device)
-    }
-
-    /// The same for `time` positions from the position `first` on: a part of a sequence.
-    pub(crate) fn from_position(
-        first: usize,
-        time: usize,
-        head: usize,
-        dtype: DType,
-        device: &Device,
-    ) -> Self {
-        let pairs = head / 2;
-        let angles: Vec<f64> = (first..first + time)
-            .flat_map(|position| (0..pairs).map(move |pair| angle(position, pair, head)))
-            .collect();
-        // Each position's angles for the first halves of the pairs, then for the second.
-        let table = |first: fn(f64) -> f64, second: fn(f64) -> f64| {
-            let of = |angles: &[f64]| -> Vec<f64> {
-                let halves = [first, second].map(|function| angles.iter().copied().map(function));
-                halves.into_iter().flatten().collect()
-            };
-            let values: Vec<f64> = angles.chunks(pairs.max(1)).flat_map(of).collect();
-            let data = TensorData::new(values, [1, 1, time, 2, pairs]);
-            Tensor::<5>::from_data(data, (device, dtype))
-        };
-        Self {
-            cosine: table(f64::cos, f64::cos),
-            sine: table(|angle| -angle.sin(), f64::sin),
-            ahead: Tensor::tril_mask([1, 1, time, time], 0, device),
-        }
-    }
-
-    /// Turns each pair of numbers of a head by its position's angles: number i and number i + head / 2 are a pair.
-    ///
-    /// `[batch, heads, time, head]` to the same. With (a, b) a pair: a cos - b sin, b cos + a sin.
-    fn turn(&self, x: Tensor<4>) -> Tensor<4> {
-        let [batch, heads, time, head] = x.dims();
-        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
-        let swapped = pairs.clone().flip([3]); // (b, a)
-        let turned = pairs * self.cosine.clone() + swapped * self.sine.clone();
-        turned.reshape([batch, heads, time, head])
-    }
-
-    /// Turns by the same angles the other way, which is what the gradient by something turned needs.
-    pub(crate) fn turn_back(&self, x: Tensor<4>) -> Tensor<4> {
-        let [batch, heads, time, head] = x.dims();
-        let pairs = x.reshape([batch, heads, time, 2, head / 2]);
-        let swapped = pairs.clone().flip([3]); // (b, a)
-        let turned = pairs * self.cosine.clone() - swapped * self.sine.clone();
-        turned.reshape([batch, heads, time, head])
-    }
-}
-
-/// The angle in radians by which a pair of numbers is turned: the first pair by a radian a token, the last hardly.
-pub(super) fn angle(position: usize, pair: usize, head: usize) -> f64 {
-    position as f64 * ROTARY_BASE.powf(-2.0 * pair as f64 / head as f64)
-}
-
-#[cfg(test)]
-mod tests;
