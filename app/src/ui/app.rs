@@ -195,6 +195,9 @@ impl Tempo {
     }
 }
 
+/// The side, and the lab with its picture.
+type Shown = (Place, Option<(usize, usize)>);
+
 impl App {
     /// The course page of lessons that belong to no course; see [`Self::take_course`].
     pub fn new(
@@ -266,7 +269,7 @@ impl App {
     }
 
     /// What is looked at, as side, lab and picture, and the run that goes on.
-    fn sight(&self) -> ((Place, Option<(usize, usize)>), Option<u64>) {
+    fn sight(&self) -> (Shown, Option<u64>) {
         let shown = self.page.as_ref().and_then(|page| {
             let slot = page.slot()?;
             Some((page.current, slot.panel))

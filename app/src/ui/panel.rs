@@ -48,7 +48,6 @@ pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
-#[cfg(test)]
 pub use view::Tint;
 pub use view::{Extent, FrameView, Smoothing, View, Way, Window};
 pub use words::words;
