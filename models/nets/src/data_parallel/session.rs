@@ -1,5 +1,6 @@
 //! A run from the first thread to the last report.
 
+mod measured;
 mod pictures;
 mod report;
 
@@ -9,12 +10,12 @@ use std::time::Instant;
 use burn::tensor::Device;
 use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run, Schema, Value};
 
 use super::modelled::Modelled;
 use super::rows::Whole;
 use super::setup::{Beside, Kind, Knobs, Setup};
-use super::task::{Answer, Average, Broken, Order, Scheme, Task, Want, Zero};
+use super::task::{Answer, Average, Begin, Broken, Order, Scheme, Task, Want, Zero};
 use super::worker::Member;
 use crate::data::Batches;
 use crate::device;
@@ -23,9 +24,11 @@ use crate::nets::Activation;
 use crate::parallel::crew::{Crew, Halt, patience, seats};
 use crate::parallel::flat;
 use crate::parallel::knobs;
-use crate::parallel::reference::{Reference, difference, relative_difference};
+use crate::parallel::reference::{Reference, Step, difference, relative_difference};
+use crate::parallel::room::Room;
 use crate::parallel::wire::Traffic;
 use crate::train::EvaluationSet;
+use measured::{Measured, Times};
 
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
@@ -38,10 +41,8 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
                 session.apply(schema, run, changes)?;
                 match session.advance(run) {
                     Ok(()) => {}
-                    Err(Halt::Asked) => {
-                        session.cut_short = CutShort::Yes;
-                        break;
-                    }
+                    // The next turn stops, and keeps the reason.
+                    Err(Halt::Asked) => session.cut_short = CutShort::Yes,
                     Err(Halt::Failed(error)) => return Err(error),
                 }
             }
@@ -60,6 +61,21 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
 enum CutShort {
     No,
     Yes,
+}
+
+/// Whether the workers share every gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    Together,
+    /// Each steps alone, with an optimizer's state of its own, and weights are averaged now and then.
+    Apart,
+}
+
+/// What went over the wires.
+struct Sent {
+    traffic: Traffic,
+    /// The steps in which it did.
+    steps: u64,
 }
 
 /// Whether all workers have had the same weights whenever they should.
@@ -87,10 +103,14 @@ struct Session {
     /// Steps done.
     step: u64,
     started: Instant,
-    /// Wall seconds of steps, of the workers and of one alone.
-    measured: (Vec<f64>, Vec<f64>),
-    /// Of the last step that sent anything.
-    traffic: Option<Traffic>,
+    measured: Measured,
+    /// What is free.
+    room: Room,
+    replicas_go: Going,
+    /// From one sum over all to the next, at the last.
+    sent: Option<Sent>,
+    /// The step of that sum.
+    sent_at: u64,
     /// Of the last step.
     answers: Vec<Answer>,
     /// A few numbers of what each gave into the last sum.
@@ -101,9 +121,9 @@ impl Session {
     fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
-        let knobs = Knobs::read(&run.params)?;
+        let room = Room::of(run.device);
+        let knobs = setup.knobs(&run.params, room)?;
         let scheme = Arc::new(setup.scheme(&knobs)?);
-        must_fit(&setup, &knobs, run.device)?;
         run.sink
             .report(Report::Status("starting the workers".to_owned()));
         let device = device::open(run.device)?;
@@ -142,8 +162,11 @@ impl Session {
             cut_short: CutShort::No,
             step: 0,
             started,
-            measured: (Vec::new(), Vec::new()),
-            traffic: None,
+            measured: Measured::default(),
+            room,
+            replicas_go: Going::Together,
+            sent: None,
+            sent_at: 0,
             answers: Vec::new(),
             samples: Vec::new(),
         })
@@ -162,7 +185,7 @@ impl Session {
             &mut self.params,
             self.step,
             changes,
-            Knobs::read,
+            |params| self.setup.knobs(params, self.room),
         );
         let Some(knobs) = turned else {
             return Ok(());
@@ -171,9 +194,13 @@ impl Session {
         self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
         self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
         let flops = self.setup.model.flops(self.knobs.batch as u64);
-        self.crew.set_patience(patience(flops as f64));
+        let limit = patience(flops as f64);
+        self.crew.set_patience(limit);
+        if let Some(one) = &self.beside {
+            one.set_patience(limit);
+        }
         self.ceiling.begin_anew();
-        self.measured = (Vec::new(), Vec::new());
+        self.measured.turn();
         self.report_sizes(run);
         Ok(())
     }
@@ -187,7 +214,7 @@ impl Session {
         }
     }
 
-    /// One step of the workers, and of the one beside them.
+    /// One step of the workers, and of the one beside them. It counts when all have done it.
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let step = self.step + 1;
         let average = self.average(step);
@@ -198,32 +225,53 @@ impl Session {
             pieces: self.knobs.pieces,
             scheme: Arc::clone(&self.scheme),
             average,
-            rows: match self.beside {
-                Some(_) => Want::Yes,
-                None => Want::No,
+            begin: match (average, self.replicas_go) {
+                (Average::Gradients, Going::Apart) => Begin::Together,
+                (Average::Gradients, Going::Together)
+                | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
             },
+        };
+        let rows = match self.beside {
+            Some(_) => Want::Yes,
+            None => Want::No,
         };
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
         let orders = std::iter::repeat_n(Order::Train(task), self.crew.len());
-        let answers = self.crew.act(step, orders, interrupted)?;
+        self.crew.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
+        let orders = std::iter::repeat_n(Order::Tell(rows), self.crew.len());
+        let answers = self.crew.act(step, orders, interrupted)?;
+        let alone = match &mut self.beside {
+            Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
+            None => None,
+        };
         self.step = step;
-        self.measured.0.push(seconds);
+        self.measured.push(Times {
+            workers: seconds,
+            one: alone.as_ref().map(|alone| alone.seconds),
+        });
         point(run, "measured_step_seconds", step, seconds);
-        match average {
-            Average::Nothing => {}
-            Average::Gradients | Average::Weights => {
-                self.traffic = Some(self.crew.traffic());
-                self.compare_replicas(&answers);
-                let samples = answers.iter().map(|answer| answer.samples.clone());
-                self.samples = samples.collect();
-            }
+        self.replicas_go = match average {
+            Average::Gradients => Going::Together,
+            Average::Nothing | Average::Weights => Going::Apart,
+        };
+        if average != Average::Nothing {
+            self.sent = Some(Sent {
+                traffic: self.crew.traffic(),
+                steps: step - self.sent_at,
+            });
+            self.sent_at = step;
+            self.compare_replicas(&answers);
+            let samples = answers.iter().map(|answer| answer.samples.clone());
+            self.samples = samples.collect();
         }
         let losses: Vec<f64> = answers.iter().filter_map(|answer| answer.loss).collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
         point(run, "loss", step, loss);
-        self.compare_with_one(run, &answers, &indices)?;
+        if let Some(alone) = alone {
+            compare_with_one(run, step, &answers, &alone);
+        }
         let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
         self.answers = answers;
         let broken = broken.then_some("a weight is no longer a finite number");
@@ -240,30 +288,6 @@ impl Session {
         if digests.any(|digest| Some(digest) != first) {
             self.replicas = Replicas::Different;
         }
-    }
-
-    fn compare_with_one(
-        &mut self,
-        run: &mut Run<'_>,
-        answers: &[Answer],
-        indices: &[usize],
-    ) -> Result<(), Halt> {
-        let Some(one) = &mut self.beside else {
-            return Ok(());
-        };
-        let control = &run.control;
-        let alone = one.step(self.step, indices, self.knobs.rate, || {
-            control.interrupted()
-        })?;
-        self.measured.1.push(alone.seconds);
-        point(run, "reference_loss", self.step, alone.loss);
-        if let Some(whole) = Whole::of(answers, alone.weights.len()) {
-            let gradient = relative_difference(&whole.gradient, &alone.gradient);
-            point(run, "max_gradient_difference", self.step, gradient);
-            let weights = difference(&whole.weights, &alone.weights);
-            point(run, "max_weight_difference", self.step, weights);
-        }
-        Ok(())
     }
 
     fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
@@ -325,33 +349,15 @@ impl Session {
     }
 }
 
-/// Refuses what the device's memory cannot hold, before the system ends the program for it.
-fn must_fit(setup: &Setup, knobs: &Knobs, id: DeviceId) -> Result<(), LabError> {
-    let Some(free) = device::free_memory(id) else {
-        return Ok(());
-    };
-    let alone = match setup.beside {
-        Beside::OneWorker => 1,
-        Beside::Nobody => 0,
-    };
-    // Weights, gradients, the next weights and what is sent of them, besides the optimizer's moments.
-    let copies = 6 + setup.rule.moments() + knobs.delay as u64;
-    let holders = setup.workers as u64 + alone;
-    let activations = setup.model.activation_bytes(knobs.batch as u64) * (1 + alone);
-    let needed = 4 * copies * holders * setup.model.parameters() + 2 * activations;
-    if needed <= free {
-        return Ok(());
+/// Reports how far the workers' gradient and weights are from those of one worker.
+fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
+    point(run, "reference_loss", step, alone.loss);
+    if let Some(whole) = Whole::of(answers, alone.weights.len()) {
+        let gradient = relative_difference(&whole.gradient, &alone.gradient);
+        point(run, "max_gradient_difference", step, gradient);
+        let weights = difference(&whole.weights, &alone.weights);
+        point(run, "max_weight_difference", step, weights);
     }
-    Err(LabError::Failed {
-        device: id,
-        reason: format!(
-            "{} workers with this model take about {:.1} GB, and {:.1} GB are free; make workers, hidden, layers, \
-             context or global_batch smaller",
-            setup.workers,
-            needed as f64 / 1e9,
-            free as f64 / 1e9
-        ),
-    })
 }
 
 fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {

@@ -9,6 +9,7 @@ use super::task::{LeftOut, Scheme, Zero};
 use crate::cases::pick;
 use crate::parallel::model::{self, Model};
 use crate::parallel::optimizer::{RULES, Rule};
+use crate::parallel::room::Room;
 
 /// What cannot change during a run.
 pub(super) struct Setup {
@@ -93,6 +94,31 @@ impl Setup {
                 false => Beside::Nobody,
             },
         })
+    }
+
+    /// The knobs as parameters give them.
+    ///
+    /// # Errors
+    /// If they contradict each other, or if memory cannot hold what they ask for.
+    pub(super) fn knobs(&self, params: &Params, room: Room) -> Result<Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        let who = format!("{} workers with this model", self.workers);
+        let smaller = "workers, hidden, layers, context, global_batch or delay";
+        room.must_hold(self.bytes(&knobs), &who, smaller)?;
+        Ok(knobs)
+    }
+
+    /// Bytes that a run takes, about.
+    pub(super) fn bytes(&self, knobs: &Knobs) -> u64 {
+        let alone = match self.beside {
+            Beside::OneWorker => 1,
+            Beside::Nobody => 0,
+        };
+        // Weights, gradients, the next weights and what is sent of them, besides the optimizer's moments.
+        let copies = 6 + self.rule.moments() + knobs.delay as u64;
+        let holders = self.workers as u64 + alone;
+        let activations = self.model.activation_bytes(knobs.batch as u64) * (1 + alone);
+        4 * copies * holders * self.model.parameters() + 2 * activations
     }
 
     /// What the workers agree on with these knobs.

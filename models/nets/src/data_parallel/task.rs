@@ -48,9 +48,10 @@ pub(super) struct Scheme {
 }
 
 /// What is averaged at the end of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Average {
     /// Gradients, before the update.
+    #[default]
     Gradients,
     /// Nothing: each goes its own way.
     Nothing,
@@ -68,8 +69,16 @@ pub(super) struct Task {
     pub(super) pieces: usize,
     pub(super) scheme: Arc<Scheme>,
     pub(super) average: Average,
-    /// Whether gradient and weights are to be told, to compare them.
-    pub(super) rows: Want,
+    pub(super) begin: Begin,
+}
+
+/// How the workers begin a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// As they are.
+    AsTheyAre,
+    /// Alike: they went their own ways, and from now on share gradients.
+    Together,
 }
 
 /// Whether a step should tell more than its loss.
@@ -83,8 +92,10 @@ pub(super) enum Want {
 /// What a worker is told.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
-    /// Do a step.
+    /// Do a step. What there is to say of it is asked for by itself, so that a step takes no longer for being watched.
     Train(Task),
+    /// Tell of the last step, and of gradient and weights if they are wanted.
+    Tell(Want),
     /// Show the weights.
     Show,
 }
@@ -165,18 +176,5 @@ impl Scheme {
             left_out,
             delay,
         })
-    }
-}
-
-impl Task {
-    /// Whether the step sums over all to all by the scheme's plan, so that a server may have something to do.
-    pub(super) fn reduces_all(&self, zero: Zero) -> bool {
-        match self.average {
-            Average::Gradients => {
-                zero == Zero::Nothing && self.scheme.compression == Compression::None
-            }
-            Average::Nothing => false,
-            Average::Weights => true,
-        }
     }
 }

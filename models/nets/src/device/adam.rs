@@ -131,8 +131,10 @@ impl Moments {
         }
     }
 
-    /// Both moments of each weight, a row each.
-    pub(crate) fn rows(&mut self) -> [&mut [f32]; 2] {
+    /// Both moments of so many weights, a row each.
+    pub(crate) fn rows(&mut self, weights: usize) -> [&mut [f32]; 2] {
+        self.first.resize(weights, 0.0);
+        self.second.resize(weights, 0.0);
         [&mut self.first, &mut self.second]
     }
 

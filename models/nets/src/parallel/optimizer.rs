@@ -15,8 +15,10 @@ pub(crate) enum Rule {
 pub(crate) const RULES: [(&str, Rule); 2] = [("sgd", Rule::Sgd), ("adam", Rule::Adam)];
 
 /// A rule with its state for one row of weights.
+#[derive(Default)]
 pub(crate) enum Optimizer {
     /// No state.
+    #[default]
     Sgd,
     /// Both moments of each weight.
     Adam(Moments),
@@ -53,11 +55,11 @@ impl Optimizer {
         }
     }
 
-    /// What is kept of each weight, a row each; none before the first update.
-    pub(crate) fn state(&mut self) -> Vec<&mut [f32]> {
+    /// What is kept of each of so many weights, a row each.
+    pub(crate) fn state(&mut self, weights: usize) -> Vec<&mut [f32]> {
         match self {
             Self::Sgd => Vec::new(),
-            Self::Adam(moments) => moments.rows().into(),
+            Self::Adam(moments) => moments.rows(weights).into(),
         }
     }
 

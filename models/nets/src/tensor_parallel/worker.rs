@@ -246,7 +246,7 @@ impl Rank {
             (Sums::Done, _, Replicas::Apart) => {
                 link.doing("making the weights that all have the same again");
                 let whole = self.layout.replicated();
-                let state = self.optimizer.state();
+                let state = self.optimizer.state(self.weights.len());
                 for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
                     let mut numbers = flat::gather(row, &whole);
                     link.spread(&mut numbers)?;

@@ -7,7 +7,7 @@ use mlsys_lab::frame::{HeatMap, Stack, Stacks, Table};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{Frame, Run, Value};
 
-use super::{Session, Zero};
+use super::{Sent, Session, Zero};
 use crate::data_parallel::compress::Compression;
 use crate::data_parallel::modelled::{Send, sends};
 use crate::data_parallel::task::{Held, SAMPLED};
@@ -116,7 +116,7 @@ impl Session {
 
     /// Who sent how many bytes to whom in a step.
     fn matrix(&self) -> Frame {
-        let Some(traffic) = &self.traffic else {
+        let Some(Sent { traffic, .. }) = &self.sent else {
             let said = "No step has sent anything yet.";
             return Frame::Text(said.to_owned());
         };

@@ -61,22 +61,23 @@ impl Session {
         }
     }
 
-    /// The most that a worker sent in a step, averaged over a synchronisation period; and the messages of the step that
-    /// sent them.
+    /// The most that a worker sent in a step, averaged over the steps from one sum to the next; and the messages of the
+    /// step that sent them.
     pub(super) fn sent(&self) -> Flow {
         let workers = 0..self.setup.workers;
-        let most = self.traffic.as_ref().map(|traffic| {
+        let most = self.sent.as_ref().map(|sent| {
             workers
-                .map(|rank| traffic.sent_by(rank))
+                .map(|rank| sent.traffic.sent_by(rank))
                 .fold(Flow::default(), |most, flow| Flow {
                     messages: most.messages.max(flow.messages),
                     bytes: most.bytes.max(flow.bytes),
                 })
         });
         let most = most.unwrap_or_default();
+        let steps = self.sent.as_ref().map_or(1, |sent| sent.steps);
         Flow {
             messages: most.messages,
-            bytes: most.bytes / self.knobs.every.max(1),
+            bytes: most.bytes / steps.max(1),
         }
     }
 
@@ -125,17 +126,11 @@ impl Session {
 
     /// The median wall time of a step of the workers.
     pub(super) fn seconds(&self) -> Option<f64> {
-        median(&self.measured.0)
+        self.measured.workers()
     }
 
     /// The same of one worker alone.
     pub(super) fn seconds_of_one(&self) -> Option<f64> {
-        median(&self.measured.1)
+        self.measured.one()
     }
-}
-
-fn median(seconds: &[f64]) -> Option<f64> {
-    let mut sorted = seconds.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }

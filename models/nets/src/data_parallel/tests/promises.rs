@@ -130,6 +130,9 @@ fn averaging_every_eight_steps_sends_an_eighth() {
     let bytes = |data: &RunData| number(data, "bytes_sent_per_worker");
     assert_eq!(bytes(&every), (bytes(&always) / 8.0).floor());
     assert!(identical(&every));
+    // One average at the end of five steps.
+    let last = digits_at("0.1", 5, &["synchronize_every=8"]);
+    assert_eq!(bytes(&last), (bytes(&always) / 5.0).floor());
 }
 
 #[test]
