@@ -31,14 +31,19 @@ impl Modelled {
         let alone = flops / knobs.flops_per_second;
         let compute_of_others = alone / setup.workers as f64;
         let compute = compute_of_others * knobs.slow;
-        let communication: f64 = sends(setup, knobs, scheme)
-            .iter()
-            .map(|send| send.seconds(&knobs.network))
-            .sum();
-        let communication = communication / knobs.every as f64;
+        let (before, after): (Vec<_>, Vec<_>) = sends(setup, knobs, scheme)
+            .into_iter()
+            .partition(Send::precedes);
+        let seconds = |sends: Vec<Send<'_>>| -> f64 {
+            let all = sends.iter().map(|send| send.seconds(&knobs.network));
+            all.sum::<f64>() / knobs.every as f64
+        };
+        let (before, after) = (seconds(before), seconds(after));
+        let communication = before + after;
         let step = match knobs.overlap {
             Overlap::Apart => compute + communication,
-            Overlap::Together => compute / 3.0 + communication.max(compute * 2.0 / 3.0),
+            // No pass begins before its weights are there.
+            Overlap::Together => before + compute / 3.0 + after.max(compute * 2.0 / 3.0),
         };
         Self {
             compute_of_others,

@@ -1,5 +1,7 @@
 //! What the contract of the lab promises of shards, compression, rarer averages and delays.
 
+use mlsys_lab::Frame;
+
 use super::*;
 
 /// A run on digits with so many steps at that rate.
@@ -133,6 +135,29 @@ fn averaging_every_eight_steps_sends_an_eighth() {
     // One average at the end of five steps.
     let last = digits_at("0.1", 5, &["synchronize_every=8"]);
     assert_eq!(bytes(&last), (bytes(&always) / 5.0).floor());
+}
+
+#[test]
+fn the_timeline_takes_as_long_as_a_step() {
+    for more in [
+        &[][..],
+        &["overlap=true"],
+        &["overlap=true", "slow_worker_factor=3"],
+        &["zero_stage=3"],
+        &["zero_stage=3", "overlap=true"],
+        &["zero_stage=2", "overlap=true", "slow_worker_factor=2"],
+        &["algorithm=tree", "overlap=true", "link=nvlink2"],
+        &["algorithm=parameter-server"],
+        &["synchronize_every=2", "overlap=true"],
+    ] {
+        let data = digits_at("0.1", 1, more);
+        let Frame::Timeline(timeline) = &data.frames["timeline"].1 else {
+            panic!("the timeline is drawn otherwise");
+        };
+        let ends = timeline.marks.iter().find(|mark| mark.label == "step ends");
+        let (ends, step) = (ends.unwrap().at, number(&data, "step_seconds"));
+        assert!((ends / step - 1.0).abs() < 1e-9, "{more:?}: {ends} {step}");
+    }
 }
 
 #[test]
