@@ -28,9 +28,10 @@ pub(crate) fn turn<K>(
             }
             Err(error) => {
                 // Nothing has failed yet: where it would, what stands in the way is the whole of it.
-                let why = match error {
-                    LabError::Failed { reason, .. } => reason,
-                    other => other.to_string(),
+                let why = if let LabError::Failed { reason, .. } = &error {
+                    reason.clone()
+                } else {
+                    error.to_string()
                 };
                 let said = format!("{name} stays what it was: {why}");
                 run.sink.report(Report::Notice(said));
