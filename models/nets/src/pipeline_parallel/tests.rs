@@ -275,9 +275,11 @@ fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
 
 #[test]
 fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() {
-    let (data, reason) = answered(&lab(), &small(&["steps=1"]), |report| match report {
-        Report::Point { name, .. } if &**name == "loss" => Then::Stop,
-        _ => Then::On,
+    let (data, reason) = answered(&lab(), &small(&["steps=1"]), |report| {
+        if matches!(report, Report::Point { name, .. } if &**name == "loss") {
+            return Then::Stop;
+        }
+        Then::On
     });
     assert_eq!(reason, Some(StopReason::Asked));
     assert!(!data.series.contains_key("reference_loss"));

@@ -53,16 +53,12 @@ fn sums_done_again_bring_the_ranks_together_again() {
         for mode in ["mode=tensor", "mode=tensor-sequence"] {
             let wrong = [mode, rule, "skip_all_reduce=true", "learning_rate=0.05"];
             let small = ["layers=2", "global_batch=4", "steps=6", "context=16"];
-            let (data, _) = answered(
-                &lab(),
-                &[&small[..], &wrong].concat(),
-                |report| match report {
-                    Report::Point { name, step: 3, .. } if &**name == "loss" => {
-                        Then::Order(set("skip_all_reduce", false))
-                    }
-                    _ => Then::On,
-                },
-            );
+            let (data, _) = answered(&lab(), &[&small[..], &wrong].concat(), |report| {
+                if matches!(report, Report::Point { name, step: 3, .. } if &**name == "loss") {
+                    return Then::Order(set("skip_all_reduce", false));
+                }
+                Then::On
+            });
             for metric in ["max_output_difference", "max_gradient_difference"] {
                 let found = values(&data, metric);
                 assert!(found[..3].iter().all(|far| *far > 1e-2), "{found:?}");
@@ -77,13 +73,15 @@ fn sums_done_again_bring_the_ranks_together_again() {
 
 #[test]
 fn a_run_that_is_stopped_within_a_step_says_that_it_was_stopped() {
-    let (data, reason) = answered(&lab(), &SMALL, |report| match report {
-        Report::Status(said) if said == "opening the device" => {
-            Then::Order(set("learning_rate", 0.01))
+    let (data, reason) = answered(&lab(), &SMALL, |report| {
+        if matches!(report, Report::Status(said) if said == "opening the device") {
+            return Then::Order(set("learning_rate", 0.01));
         }
         // Between the turn that takes the knob and the step that follows.
-        Report::Change(_) => Then::Stop,
-        _ => Then::On,
+        if matches!(report, Report::Change(_)) {
+            return Then::Stop;
+        }
+        Then::On
     });
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(number(&data, "steps_done"), 0.0);
