@@ -49,7 +49,7 @@ pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
 pub use table::order::Filter;
 pub use view::Tint;
-pub use view::{Extent, FrameView, Smoothing, View, Way, Window};
+pub use view::{Extent, FrameView, Smoothing, Stepped, View, Way, Window};
 pub use words::words;
 
 /// What a panel is drawn from.

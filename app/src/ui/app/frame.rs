@@ -13,7 +13,7 @@ use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
-use crate::ui::panel::{Filter, FrameView, Tint, Way};
+use crate::ui::panel::{Filter, FrameView, Stepped, Tint, Way};
 use crate::ui::slot::Slot;
 
 impl App {
@@ -218,21 +218,10 @@ impl App {
         let done = look_at(slot, index, |frame, view| {
             view.play = Play::Still;
             view.step(frame, by);
-            said = match frame {
-                Frame::Graph(graph) => line(graph, &view.graph),
-                Frame::Exchange(of) => Some(exchange::line(of, view.round, &glyphs)),
-                Frame::HeatMap(_)
-                | Frame::Bars(_)
-                | Frame::Stacks(_)
-                | Frame::Histogram(_)
-                | Frame::Scatter(_)
-                | Frame::Table(_)
-                | Frame::Cells(_)
-                | Frame::Images(_)
-                | Frame::Timeline(_)
-                | Frame::Kernel(_)
-                | Frame::Panes(_)
-                | Frame::Text(_) => None,
+            said = match Stepped::of(frame) {
+                Some(Stepped::Graph(graph)) => line(graph, &view.graph),
+                Some(Stepped::Exchange(of)) => Some(exchange::line(of, view.round, &glyphs)),
+                None => None,
             };
         });
         // On a small screen the picture is not in sight.

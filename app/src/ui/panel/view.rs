@@ -7,6 +7,7 @@ mod timeline;
 use mlsys_lab::schema::{Panel, Scale};
 
 pub use frame::{FrameView, Mark, Way};
+pub use rounds::Stepped;
 pub use timeline::{Stretch, Tint};
 
 pub use crate::figure::Smoothing;

@@ -1,20 +1,26 @@
 //! Pictures with steps: where one stands among them, whether they play, and how an exchange is looked at.
 
-use mlsys_lab::frame::{Exchange, Frame};
+use mlsys_lab::frame::{Exchange, Frame, Graph};
 
 use super::frame::{FrameView, Mark, Way};
 use crate::figure::kernel::Play;
 use crate::ui::command::Inspect;
 
-impl FrameView {
-    /// How many steps of a picture that has steps have been done, and how many there are.
-    pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
-        let (done, of) = match frame {
-            Frame::Graph(graph) => (self.graph.done(graph), graph.walk.len()),
-            Frame::Exchange(exchange) => {
-                let of = exchange.rounds.len();
-                (self.round.min(of), of)
-            }
+/// A picture that has steps; a kernel has its own, which are the lab's and not the view's.
+#[derive(Clone, Copy)]
+pub enum Stepped<'a> {
+    /// The walk of a graph.
+    Graph(&'a Graph),
+    /// Rounds of messages.
+    Exchange(&'a Exchange),
+}
+
+impl<'a> Stepped<'a> {
+    /// The picture, if it has steps.
+    pub fn of(frame: &'a Frame) -> Option<Self> {
+        match frame {
+            Frame::Graph(graph) => Some(Self::Graph(graph)),
+            Frame::Exchange(exchange) => Some(Self::Exchange(exchange)),
             Frame::HeatMap(_)
             | Frame::Bars(_)
             | Frame::Stacks(_)
@@ -26,7 +32,20 @@ impl FrameView {
             | Frame::Timeline(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
-            | Frame::Text(_) => return None,
+            | Frame::Text(_) => None,
+        }
+    }
+}
+
+impl FrameView {
+    /// How many steps of a picture that has steps have been done, and how many there are.
+    pub fn steps(&self, frame: &Frame) -> Option<(usize, usize)> {
+        let (done, of) = match Stepped::of(frame)? {
+            Stepped::Graph(graph) => (self.graph.done(graph), graph.walk.len()),
+            Stepped::Exchange(exchange) => {
+                let of = exchange.rounds.len();
+                (self.round.min(of), of)
+            }
         };
         (of > 0).then_some((done, of))
     }
@@ -57,21 +76,10 @@ impl FrameView {
 
     /// Goes so many steps along a picture that has steps.
     pub fn step(&mut self, frame: &Frame, by: isize) {
-        match frame {
-            Frame::Graph(graph) => self.graph.step(graph, by),
-            Frame::Exchange(exchange) => step(self, exchange, by),
-            Frame::HeatMap(_)
-            | Frame::Bars(_)
-            | Frame::Stacks(_)
-            | Frame::Histogram(_)
-            | Frame::Scatter(_)
-            | Frame::Table(_)
-            | Frame::Cells(_)
-            | Frame::Images(_)
-            | Frame::Timeline(_)
-            | Frame::Kernel(_)
-            | Frame::Panes(_)
-            | Frame::Text(_) => {}
+        match Stepped::of(frame) {
+            Some(Stepped::Graph(graph)) => self.graph.step(graph, by),
+            Some(Stepped::Exchange(exchange)) => step(self, exchange, by),
+            None => {}
         }
     }
 }
