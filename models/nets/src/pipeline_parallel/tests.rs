@@ -113,6 +113,49 @@ fn ran(data: &RunData) -> Vec<Vec<String>> {
     (0..stages).map(column).collect()
 }
 
+/// What was done on a stage, such as `F3`, and when it began.
+struct Done {
+    said: String,
+    start: f64,
+}
+
+/// What ran on each stage by the times at which it began, read off the panel that shows them.
+fn began(data: &RunData) -> Vec<Vec<Done>> {
+    let Some((_, Frame::Timeline(timeline))) = data.frames.get("timeline") else {
+        panic!("no timeline");
+    };
+    let lane = |lane: usize| {
+        let spans = timeline.spans.iter().filter(|span| span.lane == lane);
+        let mut done: Vec<Done> = spans
+            .map(|span| {
+                let letter = match timeline.classes[span.class].as_str() {
+                    "forward" => 'F',
+                    "backward for weights" => 'W',
+                    _ => 'B',
+                };
+                Done {
+                    said: format!("{letter}{}", span.label),
+                    start: span.start,
+                }
+            })
+            .collect();
+        done.sort_by(|a, b| a.start.total_cmp(&b.start));
+        done
+    };
+    (0..timeline.lanes.len()).map(lane).collect()
+}
+
+/// Everything runs forward after the stage before it and backward after the stage behind it, by the clock.
+fn must_wait_for_its_input(stages: &[Vec<Done>], name: &str) {
+    for (before, after) in stages.iter().zip(&stages[1..]) {
+        for done in before.iter().filter(|done| !done.said.starts_with('W')) {
+            let same = after.iter().find(|other| other.said == done.said).unwrap();
+            let forward = done.said.starts_with('F');
+            assert_eq!(done.start < same.start, forward, "{name} {}", done.said);
+        }
+    }
+}
+
 #[test]
 fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
     for name in SYNCHRONOUS {
@@ -125,6 +168,7 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
             "microbatches=4",
             "global_batch=4",
             "steps=1",
+            "clock=measured",
             "link=nvlink5",
             "bandwidth_bytes_per_second=1e300",
             "latency_seconds=0",
@@ -145,7 +189,13 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
             });
             said.collect::<Vec<String>>()
         };
-        assert_eq!(ran(&data), (0..4).map(order).collect::<Vec<_>>(), "{name}");
+        let wanted = (0..4).map(order).collect::<Vec<_>>();
+        assert_eq!(ran(&data), wanted, "{name}");
+        let began = began(&data);
+        let said = |done: &Vec<Done>| done.iter().map(|done| done.said.clone()).collect();
+        let by_the_clock: Vec<Vec<String>> = began.iter().map(said).collect();
+        assert_eq!(by_the_clock, wanted, "{name}");
+        must_wait_for_its_input(&began, name);
         let instant = mlsys_machines::Pipeline::new().unwrap();
         let alone = run(&instant, &[&named, "microbatches=4"]);
         near(
