@@ -3,17 +3,19 @@
 mod batches;
 mod memory;
 mod report;
+mod watch;
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{LabError, Params, Run, Schema, Value};
-use mlsys_machines::pipeline::{Played, Slot};
+use mlsys_machines::pipeline::Played;
 
 use self::batches::Microbatches;
+use self::watch::Watch;
 use super::clock::Modelled;
 use super::pictures;
 use super::setup::{Clock, Comparison, Knobs, Setup};
@@ -25,9 +27,6 @@ use crate::parallel::knobs;
 use crate::parallel::model::Model;
 use crate::parallel::reference::{self, Reference};
 use crate::parallel::wire::Traffic;
-
-/// While a step goes on, its timeline is drawn so often.
-const GLANCE: Duration = Duration::from_millis(150);
 
 /// Between two steps, drawing waits for so many times as long as it took last.
 const DRAWING: u32 = 3;
@@ -359,39 +358,6 @@ impl Session {
         run.scalar("steps_done", i64::try_from(self.step).unwrap_or(i64::MAX));
         run.scalar("diverged", self.divergence.is_some());
         run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-    }
-}
-
-/// Draws a step's timeline while it goes on.
-struct Watch<'a> {
-    sink: &'a mut dyn Sink,
-    drawn: Instant,
-    step: u64,
-}
-
-impl Watch<'_> {
-    fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
-        if clock == Clock::Modelled
-            || self.drawn.elapsed() < GLANCE
-            || !self.sink.wants_frame("timeline", Moment::Running)
-        {
-            return;
-        }
-        self.drawn = Instant::now();
-        let stages = diary.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if stages.iter().all(Vec::is_empty) {
-            return;
-        }
-        let played = Played {
-            stages,
-            transfers: Vec::new(),
-        };
-        self.sink.report(Report::Frame {
-            panel: "timeline".into(),
-            step: self.step,
-            frame: pictures::timeline(setup, clock, &played),
-        });
-        self.sink.frames_done();
     }
 }
 
