@@ -2,8 +2,8 @@
 
 mod samples;
 
-use mlsys_lab::frame::exchange::Message;
 use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::exchange::Message;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
