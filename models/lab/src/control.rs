@@ -211,6 +211,13 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Why the run must end now, if it must; for work before its first step, which nobody steers. Whoever is told so ends.
+    pub fn must_end(&mut self) -> Option<StopReason> {
+        let reason = self.must_stop(0)?;
+        self.stopped = Some(reason);
+        Some(reason)
+    }
+
     /// Why the run ended early, if it did.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.stopped

@@ -226,6 +226,27 @@ pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     }
 }
 
+/// So many examples that are in no training set: the first of them are those held out of `load`. Of files and sequences,
+/// whose held-out half is all there is, that half.
+///
+/// # Errors
+/// As for [`load`].
+pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
+    let part = |generate: &dyn Fn(Part) -> Labelled| {
+        let fresh = generate(Part::new(config, count, "held-out"));
+        Ok(Examples::Labelled(fresh))
+    };
+    let turns = config.turns;
+    match config.dataset {
+        Dataset::Spiral => part(&|part| points::generate(points::Shape::Spiral { turns }, part)),
+        Dataset::Moons => part(&|part| points::generate(points::Shape::Moons, part)),
+        Dataset::Circles => part(&|part| points::generate(points::Shape::Circles, part)),
+        Dataset::Xor => part(&|part| points::generate(points::Shape::Xor, part)),
+        Dataset::Digits => part(&|part| digits::generate(config.jitter, part)),
+        Dataset::Idx | Dataset::Chain | Dataset::Sums | Dataset::Text => Ok(load(config)?.held_out),
+    }
+}
+
 /// One half of a data set to be generated: so many examples with noise, from streams of its own.
 struct Part {
     samples: usize,

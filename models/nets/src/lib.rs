@@ -4,6 +4,7 @@
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
 pub mod bare;
+pub(crate) mod baseline;
 pub mod capture;
 mod cases;
 pub mod data;

@@ -15,7 +15,11 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 pub(crate) use evaluate::{EvaluationSet, batch};
+pub(crate) use optimizer::{Optimizer, Rule, UpdateKnobs};
 pub use reader::Reader;
+pub(crate) use session::must_fit;
+pub(crate) use setup::{Activations, Knobs, Timing, unusable};
+pub(crate) use trainer::{Measuring, Trainer};
 
 /// Lab `train`: trains a multi-layer perceptron or a convolutional network on points or images.
 pub struct Train {

@@ -72,6 +72,17 @@ impl EvaluationSet {
         }
     }
 
+    /// The class that is thought likeliest for each label, `[len]`.
+    pub(crate) fn classes(&self, network: &Network, activation: Activation) -> Vec<usize> {
+        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
+            let classes = network.forward(inputs.clone(), activation).argmax(1);
+            let classes = classes.into_data();
+            let classes: Vec<usize> = classes.iter::<i64>().map(|class| class as usize).collect();
+            classes
+        };
+        self.chunks.iter().flat_map(of_chunk).collect()
+    }
+
     /// The probability of every class for each label, row-major `[len, classes]`.
     pub(crate) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
         self.chunks

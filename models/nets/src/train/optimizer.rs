@@ -13,7 +13,7 @@ use crate::nets::Network;
 
 /// How a gradient becomes an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// The gradient itself.
     Sgd,
     /// A running sum of gradients, each 0.9 of the last.
@@ -28,15 +28,15 @@ pub(super) enum Rule {
 
 /// What may be turned without losing the optimizer's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct UpdateKnobs {
-    pub(super) learning_rate: f64,
-    pub(super) weight_decay: f64,
+pub(crate) struct UpdateKnobs {
+    pub(crate) learning_rate: f64,
+    pub(crate) weight_decay: f64,
     /// The largest global gradient norm.
-    pub(super) gradient_clip: Option<f64>,
+    pub(crate) gradient_clip: Option<f64>,
 }
 
 /// A rule with its state: the moments it keeps of every weight.
-pub(super) struct Optimizer {
+pub(crate) struct Optimizer {
     rule: Rule,
     moments: Moments,
 }
@@ -60,7 +60,7 @@ impl Rule {
 impl Optimizer {
     /// The rule with fresh state. Decay and clipping stay outside it, because turning those knobs must not
     /// cost the state.
-    pub(super) fn new(rule: Rule, device: DeviceId) -> Self {
+    pub(crate) fn new(rule: Rule, device: DeviceId) -> Self {
         const EPSILON: f32 = 1e-8;
         let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);
         let moments = match rule {
@@ -78,7 +78,7 @@ impl Optimizer {
     }
 
     /// The network after one update.
-    pub(super) fn update(
+    pub(crate) fn update(
         &mut self,
         network: Network,
         gradients: GradientsParams,

@@ -8,18 +8,13 @@ use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_lab::DeviceId;
 use mlsys_machines::kernel::{Classifier, Opened, Plug};
 
-use super::optimizer::{Rule, UpdateKnobs};
-use super::setup::{Activations, Knobs, Timing};
-use super::trainer::{Measuring, Trainer};
-use crate::data::{self, Batches, DataConfig, Dataset, Examples, Labelled};
+use crate::baseline::{self, Recipe};
+use crate::cases::Model;
+use crate::data::{self, DataConfig, Dataset, Examples, Labelled};
 use crate::device;
-use crate::nets::{Activation, Architecture, Initialization, MlpConfig, Network};
 
 /// Neurons of the hidden layer.
 const HIDDEN: usize = 32;
-
-/// Digits to learn from.
-const EXAMPLES: usize = 4000;
 
 /// Steps of 64: about five times through the examples.
 const STEPS: u64 = 300;
@@ -126,53 +121,18 @@ impl Weights {
 }
 
 fn train(seed: u64) -> Result<Weights, String> {
-    let knobs = Knobs {
-        noise: Dataset::Digits.default_noise(),
-        jitter: 1.0,
-        activation: Activation::Relu,
-        rule: Rule::Adam,
-        update: UpdateKnobs {
-            learning_rate: 0.003,
-            weight_decay: 0.0,
-            gradient_clip: None,
-        },
-        batch_size: 64,
-        steps: STEPS,
-        evaluate_every: STEPS,
-        record_every: STEPS,
-        timing: Timing::Steps,
-    };
-    let learned = digits(seed, EXAMPLES)?;
-    let architecture = Architecture::Mlp(MlpConfig {
-        inputs: learned.features,
-        hidden: vec![HIDDEN],
-        outputs: 10,
-    });
-    let device = device::open(DeviceId::CPU).map_err(|error| error.to_string())?;
-    let device = device.autodiff();
-    let mut trainer = Trainer::new(
-        architecture.init(Initialization::He, seed, &device),
-        &knobs,
-        Batches::new(seed, EXAMPLES),
-        (DeviceId::CPU, device),
-        Activations::Kept,
-    );
-    let examples = Examples::Labelled(learned);
-    for _ in 0..knobs.steps {
-        trainer.step(&examples, &knobs, Measuring::Nothing);
-    }
-    let layers = match trainer.network() {
-        Network::Mlp(mlp) => mlp.layers,
-        Network::Cnn(_) | Network::Transformer(_) => Vec::new(),
-    };
-    let layer = |linear: burn::nn::Linear| {
-        Some(Layer {
-            weight: linear.weight.val().into_data(),
-            bias: linear.bias?.val().into_data(),
-        })
+    let recipe = Recipe::images(Model::Mlp, HIDDEN, STEPS, seed);
+    let trained = recipe.and_then(|recipe| baseline::trained(&recipe, DeviceId::CPU));
+    let trained = trained.map_err(|error| error.to_string())?;
+    let layer = |layer: baseline::Layer| Layer {
+        weight: TensorData::new(
+            layer.matrix(&trained.weights),
+            [layer.inputs, layer.outputs],
+        ),
+        bias: TensorData::new(layer.bias(&trained.weights).to_vec(), [layer.outputs]),
     };
     Ok(Weights {
-        layers: layers.into_iter().filter_map(layer).collect(),
+        layers: trained.layers().into_iter().map(layer).collect(),
     })
 }
 

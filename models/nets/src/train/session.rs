@@ -4,6 +4,8 @@ mod losses;
 mod memory;
 mod report;
 
+pub(crate) use self::memory::must_fit;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -124,7 +126,7 @@ impl Session {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         if let Some(free) = device::free_memory(run.device) {
-            let reason = memory::must_fit(&setup, &knobs, free);
+            let reason = must_fit(&setup.architecture, setup.activations, &knobs, free);
             reason.map_err(|reason| LabError::Failed {
                 device: run.device,
                 reason,

@@ -35,7 +35,7 @@ pub(super) struct WeightFiles {
 
 /// What becomes of activations between the forward and the backward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activations {
+pub(crate) enum Activations {
     /// They are kept.
     Kept,
     /// Those that are cheap to compute are computed again.
@@ -46,22 +46,22 @@ pub(super) enum Activations {
 
 /// What may change between two steps.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Knobs {
-    pub(super) noise: f32,
-    pub(super) jitter: f32,
-    pub(super) activation: Activation,
-    pub(super) rule: Rule,
-    pub(super) update: UpdateKnobs,
-    pub(super) batch_size: usize,
-    pub(super) steps: u64,
-    pub(super) evaluate_every: u64,
-    pub(super) record_every: u64,
-    pub(super) timing: Timing,
+pub(crate) struct Knobs {
+    pub(crate) noise: f32,
+    pub(crate) jitter: f32,
+    pub(crate) activation: Activation,
+    pub(crate) rule: Rule,
+    pub(crate) update: UpdateKnobs,
+    pub(crate) batch_size: usize,
+    pub(crate) steps: u64,
+    pub(crate) evaluate_every: u64,
+    pub(crate) record_every: u64,
+    pub(crate) timing: Timing,
 }
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timing {
+pub(crate) enum Timing {
     /// Whole steps.
     Steps,
     /// Each phase of a step, with the device synchronised between them.
@@ -237,7 +237,7 @@ fn transformer(params: &Params, vocab: usize) -> Result<Architecture, LabError> 
 }
 
 /// Data that cannot be used: a text is a parameter, the rest comes from files.
-pub(super) fn unusable(error: DataError) -> LabError {
+pub(crate) fn unusable(error: DataError) -> LabError {
     match error {
         DataError::Corpus(fault) => LabError::contradiction(["corpus"], fault.to_string()),
         DataError::TooFewTokens { .. } => {

@@ -16,7 +16,7 @@ use crate::device::memory::{Gauge, Held};
 use crate::nets::{Activation, Network, cross_entropy};
 
 /// A network on its way.
-pub(super) struct Trainer {
+pub(crate) struct Trainer {
     network: Network,
     optimizer: Optimizer,
     batches: Batches,
@@ -30,7 +30,7 @@ pub(super) struct Trainer {
 
 /// What a step measures besides its loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measuring {
+pub(crate) enum Measuring {
     /// Gradients, weights and update.
     Norms,
     /// And the memory of both passes.
@@ -39,9 +39,9 @@ pub(super) enum Measuring {
 }
 
 /// What one step found; still on the device.
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The loss of the batch, `[1]`.
-    pub(super) loss: Tensor<1>,
+    pub(crate) loss: Tensor<1>,
     pub(super) norms: Option<StepNorms>,
     /// What forward and backward held, where the device tells.
     pub(super) held: Option<Held>,
@@ -51,7 +51,7 @@ pub(super) struct Step {
 
 impl Trainer {
     /// A network on an autodiff device with a fresh optimizer.
-    pub(super) fn new(
+    pub(crate) fn new(
         network: Network,
         knobs: &Knobs,
         batches: Batches,
@@ -70,7 +70,7 @@ impl Trainer {
     }
 
     /// One step on the next examples.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         examples: &Examples,
         knobs: &Knobs,
@@ -126,7 +126,7 @@ impl Trainer {
     }
 
     /// The network as it is, without autodiff.
-    pub(super) fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> Network {
         self.network.valid()
     }
 

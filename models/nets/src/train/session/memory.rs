@@ -1,14 +1,18 @@
 //! Whether a network fits into memory.
 
 use crate::nets::{Architecture, TransformerConfig};
-use crate::train::setup::{Activations, Knobs, Setup};
+use crate::train::setup::{Activations, Knobs};
 
 /// Refuses a network that the device's memory cannot hold, before the system ends the program for it.
-pub(super) fn must_fit(setup: &Setup, knobs: &Knobs, free: u64) -> Result<(), String> {
-    let architecture = &setup.architecture;
+pub(crate) fn must_fit(
+    architecture: &Architecture,
+    activations: Activations,
+    knobs: &Knobs,
+    free: u64,
+) -> Result<(), String> {
     // Weights, gradients, the first weights and the next ones, besides the optimizer's moments.
     let copies = 4 + knobs.rule.moments();
-    let kept = kept_numbers(setup, knobs);
+    let kept = kept_numbers(architecture, activations, knobs);
     let needed = 4 * (copies * architecture.parameters() + 2 * kept);
     if needed <= free {
         return Ok(());
@@ -25,9 +29,9 @@ pub(super) fn must_fit(setup: &Setup, knobs: &Knobs, free: u64) -> Result<(), St
 }
 
 /// Numbers that are kept for the backward pass, or a little more.
-fn kept_numbers(setup: &Setup, knobs: &Knobs) -> u64 {
+fn kept_numbers(architecture: &Architecture, activations: Activations, knobs: &Knobs) -> u64 {
     let batch = knobs.batch_size as u64;
-    match (&setup.architecture, setup.activations) {
+    match (architecture, activations) {
         // Of all blocks the inputs, and of one, which runs again, everything.
         (Architecture::Transformer(config), Activations::OfBlocks) => {
             let one = Architecture::Transformer(TransformerConfig {
@@ -47,6 +51,7 @@ fn kept_numbers(setup: &Setup, knobs: &Knobs) -> u64 {
 mod tests {
     use super::*;
     use crate::train::Train;
+    use crate::train::setup::Setup;
     use mlsys_lab::{Lab, Params, Settings, Tables};
 
     fn read(settings: &[&str]) -> (Setup, Knobs) {
@@ -60,19 +65,33 @@ mod tests {
     fn a_network_larger_than_memory_is_refused_with_both_sizes() {
         let (setup, knobs) = read(&["width=4096", "depth=32", "dataset=digits"]);
         // 31 x 4096² weights and six copies of them, 4 bytes each, come to 12.5 GB.
-        let message = must_fit(&setup, &knobs, 8_000_000_000).unwrap_err();
+        let message = must_fit(
+            &setup.architecture,
+            setup.activations,
+            &knobs,
+            8_000_000_000,
+        )
+        .unwrap_err();
         assert!(
             message.contains("12.6 GB") && message.contains("8.0 GB"),
             "{message}"
         );
-        assert_eq!(must_fit(&setup, &knobs, 16_000_000_000), Ok(()));
+        assert_eq!(
+            must_fit(
+                &setup.architecture,
+                setup.activations,
+                &knobs,
+                16_000_000_000
+            ),
+            Ok(())
+        );
     }
 
     /// What a transformer takes by these settings, in GB.
     fn needed(more: &[&str]) -> f64 {
         let settings = ["dataset=chain", "model=transformer", "batch_size=4096"];
         let (setup, knobs) = read(&[&settings, more].concat());
-        let message = must_fit(&setup, &knobs, 0).unwrap_err();
+        let message = must_fit(&setup.architecture, setup.activations, &knobs, 0).unwrap_err();
         assert!(
             message.ends_with("make width, depth, context or batch_size smaller"),
             "{message}"

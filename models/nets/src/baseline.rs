@@ -1,0 +1,64 @@
+//! Trained networks that other labs start from: by a recipe, trained once in the process for all who ask.
+//!
+//! A [`Recipe`] says what to train, [`Trained`] is what comes of it, a row of numbers on the host that any device can be
+//! given, and [`layers`](Trained::layers) names the matrices in that row.
+
+mod cache;
+mod layers;
+mod recipe;
+mod teach;
+#[cfg(test)]
+mod tests;
+mod trained;
+
+use std::sync::Arc;
+
+use mlsys_lab::report::Report;
+use mlsys_lab::{DeviceId, LabError, Run};
+
+pub(crate) use self::layers::Layer;
+pub(crate) use self::recipe::{Recipe, Sizes};
+pub(crate) use self::trained::Trained;
+
+/// Steps between two words about how far training has come.
+const TELL_EVERY: u64 = 20;
+
+/// The network that a lab starts from, trained by its recipe unless somebody in this process has done so on this device.
+/// None if the run was ended meanwhile, and then the lab has nothing left to do.
+///
+/// # Errors
+/// If the data cannot be had, the device cannot be opened, memory is short, or training diverged.
+pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
+    let Run {
+        device,
+        sink,
+        control,
+        ..
+    } = run;
+    let mut told = false;
+    let trained = cache::trained(recipe, *device, &mut |step| {
+        if step.is_multiple_of(TELL_EVERY) {
+            let steps = recipe.steps;
+            let network = recipe.architecture.in_words();
+            let status = format!("training {network} first: step {step} of {steps}");
+            sink.report(Report::Status(status));
+            told = true;
+        }
+        control.must_end().is_none()
+    });
+    if told {
+        run.sink.report(Report::Status(String::new()));
+    }
+    trained
+}
+
+/// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.
+///
+/// # Errors
+/// As for [`obtain`].
+pub(crate) fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabError> {
+    cache::trained(recipe, device, &mut |_| true)?.ok_or_else(|| LabError::Failed {
+        device,
+        reason: "the training of its network was ended".to_owned(),
+    })
+}

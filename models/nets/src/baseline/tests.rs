@@ -1,0 +1,148 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use burn::tensor::Device;
+use mlsys_lab::control::{Limits, StopReason};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{Control, DeviceId, Run, RunData, Sink};
+
+use super::*;
+use crate::cases::Model;
+use crate::data::Dataset;
+use crate::nets::Network;
+use crate::train::{EvaluationSet, Train};
+use crate::trial;
+
+fn judged(trained: &Trained) -> f64 {
+    let device = Device::flex();
+    let fresh = EvaluationSet::new(&trained.fresh().unwrap(), &device);
+    let network = trained.network(&device);
+    fresh.judge(&network, trained.activation).accuracy
+}
+
+#[test]
+fn a_reader_of_digits_reads_a_thousand_it_has_not_seen() {
+    let recipe = Recipe::images(Model::Mlp, 32, 150, 1).unwrap();
+    let trained = trained(&recipe, DeviceId::CPU).unwrap();
+    assert_eq!(trained.fresh().unwrap().len(), 1000);
+    let right = judged(&trained);
+    assert!(right > 0.85, "{right}");
+    let nothing = trained.with_weights(vec![0.0; trained.weights.len()]);
+    assert!(judged(&nothing) < 0.2);
+}
+
+#[test]
+fn every_matrix_lies_where_the_network_has_it() {
+    let sizes = Sizes {
+        width: 8,
+        depth: 2,
+        heads: 2,
+        kv_heads: 1,
+        context: 8,
+    };
+    let recipes = [
+        Recipe::images(Model::Mlp, 3, 0, 1).unwrap(),
+        Recipe::images(Model::Cnn, 2, 0, 1).unwrap(),
+        Recipe::tokens(Dataset::Chain, sizes, 0, 1).unwrap(),
+        Recipe::tokens(Dataset::Sums, sizes, 0, 1).unwrap(),
+        Recipe::tokens(Dataset::Text, sizes, 0, 1).unwrap(),
+    ];
+    for recipe in recipes {
+        let trained = trained(&recipe, DeviceId::CPU).unwrap();
+        let network = trained.network(&Device::flex());
+        let row = &trained.weights;
+        let layers = trained.layers();
+        let is = |index: usize, matrix: Vec<f32>| {
+            assert_eq!(layers[index].matrix(row), matrix, "{}", layers[index].what);
+            let mut other = vec![0.0; row.len()];
+            layers[index].put(&mut other, &matrix);
+            let place = layers[index].weights.clone();
+            assert_eq!(other[place.clone()], row[place]);
+        };
+        let read =
+            |tensor: burn::tensor::Tensor<2>| tensor.into_data().iter::<f32>().collect::<Vec<_>>();
+        match network {
+            Network::Mlp(mlp) => {
+                is(0, read(mlp.layers[0].weight.val()));
+                is(1, read(mlp.layers[1].weight.val()));
+                assert_eq!((layers.len(), layers[1].bias(row).len()), (2, 10));
+            }
+            Network::Cnn(cnn) => {
+                let second = cnn.convolutions[1].weight.val().flatten::<2>(1, 3);
+                is(1, read(second.transpose()));
+                is(2, read(cnn.head.weight.val()));
+                assert_eq!((layers.len(), layers[1].bias(row).len()), (3, 4));
+            }
+            Network::Transformer(transformer) => {
+                is(0, read(transformer.embedding.val()));
+                is(2, read(transformer.blocks[0].attention.key.val()));
+                is(14, read(transformer.blocks[1].mlp.down.val()));
+                is(15, read(transformer.head.val()));
+                assert_eq!(layers[14].what, "block 2, down");
+                assert_eq!((layers.len(), layers[15].weights.end), (16, row.len()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recipe_is_trained_once_and_another_seed_is_another_network() {
+    let of = |seed| {
+        let recipe = Recipe::images(Model::Mlp, 2, 1, seed).unwrap();
+        trained(&recipe, DeviceId::CPU).unwrap()
+    };
+    let first = of(7);
+    let both = std::thread::scope(|scope| {
+        [(); 2]
+            .map(|()| scope.spawn(|| of(7)))
+            .map(|run| run.join().unwrap())
+    });
+    assert!(both.iter().all(|other| Arc::ptr_eq(&first, other)));
+    assert_ne!(first.weights, of(8).weights);
+}
+
+/// Stops the run at its first word about the training.
+struct Stops(RunData, Arc<AtomicBool>);
+
+impl Sink for Stops {
+    fn report(&mut self, report: Report) {
+        if matches!(&report, Report::Status(status) if status.contains("step 20 of 40")) {
+            self.1.store(true, Ordering::Relaxed);
+        }
+        self.0.report(report);
+    }
+
+    fn wants_frame(&mut self, _: &str, _: Moment) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothing_behind() {
+    let stop = Arc::<AtomicBool>::default();
+    let mut sink = Stops(RunData::default(), Arc::clone(&stop));
+    let train = Train::new().unwrap();
+    let mut run = Run {
+        params: trial::params(&train, &[]),
+        device: DeviceId::CPU,
+        sink: &mut sink,
+        control: Control::free(Limits::default(), Arc::clone(&stop)),
+    };
+    let recipe = Recipe::images(Model::Mlp, 2, 40, 9).unwrap();
+    assert_eq!(obtain(&mut run, &recipe).unwrap(), None);
+    assert_eq!(run.control.stop_reason(), Some(StopReason::Asked));
+    assert_eq!(sink.0.status, "");
+    // Whoever comes next is not kept waiting.
+    assert_eq!(trained(&recipe, DeviceId::CPU).unwrap().steps, 40);
+}
+
+#[test]
+fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
+    assert!(
+        Recipe::images(Model::Transformer, 32, 1, 1)
+            .unwrap_err()
+            .is_usage()
+    );
+    let points = Recipe::tokens(Dataset::Spiral, Sizes::default(), 1, 1);
+    assert!(points.unwrap_err().is_usage());
+}
