@@ -61,7 +61,10 @@ pub struct Cli {
     #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
     pub lang: Option<String>,
     /// Labs that split their work: devices of these processes for the workers, in turn (`mlsys worker`)
-    #[arg(long, global = true, value_name = "URL,URL", value_parser = mlsys_nets::device::workers::urls)]
+    ///
+    /// Each as the worker has printed it, with its token: ws://127.0.0.1:4100/#TOKEN. @FILE reads them from a file, a line
+    /// each, because other accounts of this machine can see what is typed here.
+    #[arg(long, global = true, value_name = "URL,URL", value_parser = crate::settings::workers)]
     pub workers: Option<String>,
     /// For whom lessons are shown.
     #[command(flatten)]
@@ -172,7 +175,9 @@ pub struct Machine {
 A lab that splits its work over workers uses devices of other processes, in turn:
 
   mlsys worker --listen 127.0.0.1:4100
-  mlsys lab train-data-parallel --workers ws://127.0.0.1:4100,ws://127.0.0.1:4101
+  mlsys lab train-data-parallel --workers ws://127.0.0.1:4100/#TOKEN,ws://127.0.0.1:4101/#TOKEN
+
+The worker prints its address with a token, which is new at each start: only runs that present it are let in.
 
 What goes between them is not encrypted, so a worker listens on its own machine only. A worker on another machine is
 reached through ssh:

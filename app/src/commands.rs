@@ -21,7 +21,7 @@ use std::{fs, io};
 
 use mlsys_lesson::{CourseId, Progress};
 
-use crate::cli::{Cli, Command, Display, Reader};
+use crate::cli::{Cli, Command, Display, Lesson, Reader};
 use crate::console::Console;
 use crate::devices::Devices;
 use crate::exit::{Exit, Failure};
@@ -55,6 +55,12 @@ pub struct World<'a> {
 
 /// Does what the command line asks for.
 pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
+    if cli.workers.is_some() && !may_split(cli.command.as_ref()) {
+        return Err(Failure::usage(
+            "--workers changes nothing here: it is for labs that split their work, in `mlsys lab KIND`, `mlsys run`, \
+             `mlsys open`, `mlsys lesson preview` and the workbench",
+        ));
+    }
     let mut world = World {
         console,
         devices: Devices::default(),
@@ -89,6 +95,28 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         Some(Command::Report(options)) => report::run(&options, &mut world),
         Some(Command::Progress(asked)) => progress::run(&asked, &mut world),
         Some(Command::Bench(asked)) => bench::run(&asked, &mut world),
+    }
+}
+
+/// Whether a command runs labs on whose workers `--workers` has a say.
+fn may_split(command: Option<&Command>) -> bool {
+    match command {
+        None | Some(Command::Open(_) | Command::Run(_)) => true,
+        Some(Command::Lab(options)) => options.about.is_none(),
+        Some(Command::Lesson(asked)) => matches!(asked, Lesson::Preview { .. }),
+        Some(
+            Command::List(_)
+            | Command::Glossary(_)
+            | Command::Course(_)
+            | Command::Theme(_)
+            | Command::Keys(_)
+            | Command::Worker(_)
+            | Command::Doctor(_)
+            | Command::Runs(_)
+            | Command::Report(_)
+            | Command::Progress(_)
+            | Command::Bench(_),
+        ) => false,
     }
 }
 

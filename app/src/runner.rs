@@ -18,6 +18,7 @@ use mlsys_lesson::Lesson;
 use crate::commands::World;
 use crate::exit::Failure;
 use crate::results::{Item, Kind, LessonResult, Results};
+use crate::settings;
 
 pub use check::HardwareRule;
 use plan::Plan;
@@ -54,6 +55,12 @@ pub fn run(
     let mut plans = Vec::new();
     for lesson in lessons {
         plans.push(plan::of_lesson(lesson, request, world)?);
+    }
+    let splits = |plan: &Plan<'_>| settings::takes_workers(plan.schema());
+    if request.workers.is_some() && !plans.iter().flatten().any(splits) {
+        return Err(Failure::usage(
+            "--workers changes nothing here: no lab of these lessons splits its work over workers",
+        ));
     }
     let mut work = Work::new(request.records.clone());
     let mut results = Results::default();

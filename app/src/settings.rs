@@ -71,7 +71,7 @@ pub fn of_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
         turns.push(KnobTurn {
             lab: lab.to_owned(),
             knob: knob.to_owned(),
-            value: content(name, value)?,
+            value: content(&format!("--set {name}"), value)?,
         });
     }
     Ok(turns)
@@ -93,6 +93,14 @@ pub fn set_workers(settings: &mut Settings, urls: Option<&str>) {
     if let Some(urls) = urls {
         settings.push(WORKER_URLS, Given::Text(urls.to_owned()));
     }
+}
+
+/// The addresses of `--workers` as they are typed, or `@` and the file that has them, a line each; without their tokens,
+/// which are kept for when the workers are reached.
+pub fn workers(text: &str) -> Result<String, String> {
+    let list = content("--workers", text).map_err(|failure| failure.to_string())?;
+    let lines: Vec<&str> = list.trim().lines().collect();
+    mlsys_nets::device::workers::urls(&lines.join(","))
 }
 
 /// Whether a lab splits its work over workers whose devices may be elsewhere.
@@ -132,7 +140,14 @@ fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> 
 
 /// A typed value, with the file's name if it stands for a file's content.
 fn given(name: &str, value: &str) -> Result<Given, Failure> {
-    let text = content(name, value)?;
+    let option = format!("--set {name}");
+    let text = content(&option, value)?;
+    if name.rsplit('.').next() == Some(WORKER_URLS) {
+        // Tokens are not to be recorded with the run.
+        let urls =
+            workers(&text).map_err(|reason| Failure::usage(format!("{option}: {reason}")))?;
+        return Ok(Given::Text(urls));
+    }
     Ok(match value.strip_prefix('@') {
         Some(file) if !file.starts_with('@') => Given::File {
             name: file.escape_debug().to_string(),
@@ -142,8 +157,8 @@ fn given(name: &str, value: &str) -> Result<Given, Failure> {
     })
 }
 
-/// What a typed value stands for: `@file` the file's content, `@@` one at sign.
-fn content(name: &str, value: &str) -> Result<String, Failure> {
+/// What the value of an option stands for: `@file` the file's content, `@@` one at sign.
+fn content(option: &str, value: &str) -> Result<String, Failure> {
     let Some(rest) = value.strip_prefix('@') else {
         return Ok(value.to_owned());
     };
@@ -151,10 +166,7 @@ fn content(name: &str, value: &str) -> Result<String, Failure> {
         return Ok(rest.to_owned());
     }
     let failed = |reason: String| {
-        Failure::usage(format!(
-            "--set {name}: file '{}' {reason}",
-            rest.escape_debug()
-        ))
+        Failure::usage(format!("{option}: file '{}' {reason}", rest.escape_debug()))
     };
     let unreadable = |error: io::Error| {
         failed(format!(

@@ -51,6 +51,9 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
             .map_err(|errors| settings::failure(kind, &errors))
     };
     let params = resolve(&given)?;
+    // A lab that splits nothing refuses worker processes, with a screen as without one.
+    settings::set_workers(&mut given, world.workers.as_deref());
+    let with_workers = resolve(&given)?;
     if !options.json
         && open::on_a_terminal()
         && let Some(page) = own_page::lesson(schema, &params)
@@ -65,8 +68,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
             world,
         );
     }
-    settings::set_workers(&mut given, world.workers.as_deref());
-    let params = resolve(&given)?;
+    let params = with_workers;
     let device = device_for(schema, &params, options.machine.device, world)?;
 
     world.listen();

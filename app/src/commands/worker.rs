@@ -24,7 +24,7 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
         "serving {} ({}) at {}; Ctrl-C ends it",
         device.id,
         device.name,
-        server.address()
+        server.address().whole()
     ))?;
     // Whoever started it may wait for this line.
     world.console.flush()?;

@@ -19,7 +19,7 @@ fn relay(worker: &Worker, lie: Lie) -> String {
     assert_eq!(lie.truth.len(), lie.told.len());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", listener.local_addr().unwrap());
-    let honest = worker.url.trim_start_matches("ws://").to_owned();
+    let honest = worker.socket().to_owned();
     thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
             let server = TcpStream::connect(&honest).unwrap();
@@ -67,7 +67,8 @@ fn refused(lie: Lie, code: i32, said: &[&str]) {
     let url = relay(&worker, lie);
     let named = format!("({url})");
     let arguments = ["lab", "train-data-parallel", "--device", "cpu", "--set"];
-    let rest = ["workers=2", "--workers", &url];
+    let whole = format!("{url}/#{}", worker.token());
+    let rest = ["workers=2", "--workers", &whole];
     let ended = folder.run(&[&arguments[..], &rest].concat());
     ended.refused(code, &[&[named.as_str()], said].concat());
 }

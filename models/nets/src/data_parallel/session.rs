@@ -21,7 +21,7 @@ use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
 use crate::nets::Activation;
-use crate::parallel::crew::{Crew, Halt, patience, seats};
+use crate::parallel::crew::{Crew, Halt, begun, patience, seats};
 use crate::parallel::flat;
 use crate::parallel::knobs;
 use crate::parallel::reference::{Reference, Step, difference, relative_difference};
@@ -32,7 +32,9 @@ use measured::{Measured, Times};
 
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let mut session = Session::open(run)?;
+    let Some(mut session) = begun(Session::open(run), run)? else {
+        return Ok(());
+    };
     session.report_sizes(run);
     session.draw(run, Moment::Final);
     while session.divergence.is_none() && session.step < session.knobs.steps {
@@ -118,7 +120,7 @@ struct Session {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
         let room = Room::of(run.device);
@@ -129,7 +131,7 @@ impl Session {
         let device = device::open(run.device)?;
         // One more where an algorithm asks for a server; it has nothing to do until one does.
         let workers = setup.workers;
-        let places = seats(run.device, &run.params, workers + 1)?;
+        let places = seats(run, workers + 1)?;
         let limit = patience(setup.model.flops(knobs.batch as u64) as f64);
         let beside = match (setup.beside, places.first()) {
             (Beside::OneWorker, Some(seat)) => Some(Reference::start(

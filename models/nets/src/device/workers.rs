@@ -10,6 +10,7 @@ mod address;
 mod client;
 #[cfg(feature = "remote")]
 mod server;
+mod token;
 
 use burn::tensor::{DType, Device, Tensor};
 use mlsys_lab::{DeviceId, LabError, Params, Value};
@@ -17,6 +18,7 @@ use mlsys_lab::{DeviceId, LabError, Params, Value};
 pub use address::{Address, listening};
 #[cfg(feature = "remote")]
 pub use server::{Served, Server};
+pub use token::Token;
 
 /// The parameter that holds the addresses, separated by commas.
 pub const PARAM: &str = "worker_urls";
@@ -34,12 +36,17 @@ pub struct WorkerDevice {
     pub place: String,
 }
 
-/// The devices of `count` workers, by rank.
+/// The devices of `count` workers, by rank; none if `interrupted` says meanwhile that the run is to end.
 ///
 /// # Errors
 /// The run's device cannot be opened, an address does not read or is not of this machine, or no worker process that
 /// can be used answers there in time; the sentence says which and what to do.
-pub fn of(id: DeviceId, params: &Params, count: usize) -> Result<Vec<WorkerDevice>, LabError> {
+pub fn of(
+    id: DeviceId,
+    params: &Params,
+    count: usize,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Option<Vec<WorkerDevice>>, LabError> {
     match params.get(PARAM).and_then(Value::as_str) {
         None => {
             let device = super::open(id)?;
@@ -47,22 +54,26 @@ pub fn of(id: DeviceId, params: &Params, count: usize) -> Result<Vec<WorkerDevic
                 device,
                 place: id.to_string(),
             };
-            Ok(vec![one; count])
+            Ok(Some(vec![one; count]))
         }
         Some(list) => {
             let read = addresses(list);
             let read = read.map_err(|reason| LabError::contradiction([PARAM], reason))?;
-            elsewhere(&read, count)
+            elsewhere(&read, count, interrupted)
         }
     }
 }
 
-/// A list of addresses as it is typed.
+/// A list of addresses as it is typed, without their tokens, which are kept for when the workers are reached: the list
+/// is recorded with the run, and shown.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn urls(list: &str) -> Result<String, String> {
-    addresses(list).map(|_| list.to_owned())
+    let read = addresses(list)?;
+    read.iter().for_each(token::keep);
+    let told: Vec<String> = read.iter().map(ToString::to_string).collect();
+    Ok(told.join(","))
 }
 
 /// The addresses of a list.
@@ -70,9 +81,16 @@ fn addresses(list: &str) -> Result<Vec<Address>, String> {
     let read = |text: &str| Address::parse(text.trim());
     let addresses: Vec<Address> = list.split(',').map(read).collect::<Result<_, _>>()?;
     for (place, address) in addresses.iter().enumerate() {
-        if addresses.iter().take(place).any(|other| other == address) {
+        let sockets = address.sockets();
+        let is_same = |other: &&Address| other.sockets().iter().any(|own| sockets.contains(own));
+        if let Some(other) = addresses.iter().take(place).find(is_same) {
+            let too = if other.to_string() == address.to_string() {
+                String::new()
+            } else {
+                format!(", as {other} before")
+            };
             return Err(format!(
-                "{address} is there twice; name each worker process once, workers take them in turn"
+                "{address} is there twice{too}; name each worker process once, workers take them in turn"
             ));
         }
     }
@@ -80,12 +98,20 @@ fn addresses(list: &str) -> Result<Vec<Address>, String> {
 }
 
 #[cfg(feature = "remote")]
-fn elsewhere(addresses: &[Address], count: usize) -> Result<Vec<WorkerDevice>, LabError> {
-    client::connect(addresses, count)
+fn elsewhere(
+    addresses: &[Address],
+    count: usize,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Option<Vec<WorkerDevice>>, LabError> {
+    client::connect(addresses, count, interrupted)
 }
 
 #[cfg(not(feature = "remote"))]
-fn elsewhere(_addresses: &[Address], _count: usize) -> Result<Vec<WorkerDevice>, LabError> {
+fn elsewhere(
+    _addresses: &[Address],
+    _count: usize,
+    _interrupted: &dyn Fn() -> bool,
+) -> Result<Option<Vec<WorkerDevice>>, LabError> {
     Err(LabError::Worker(format!(
         "this mlsys cannot use devices of other processes; {BUILD}"
     )))
@@ -176,6 +202,10 @@ mod tests {
             ("", "no address"),
             ("ws://127.0.0.1:4100,", "no address"),
             ("ws://127.0.0.1:4100,127.0.0.1:4100", "there twice"),
+            (
+                "localhost:4100,127.0.0.1:4100",
+                "as ws://localhost:4100 before",
+            ),
             ("ws://gpu.example:4100", "ssh -N -L"),
         ] {
             let error = addresses(list).unwrap_err();
@@ -183,11 +213,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn tokens_stay_out_of_the_list_that_is_recorded() {
+        let list = urls("ws://127.0.0.1:4100/#cafe01, 127.0.0.1:4101/").unwrap();
+        assert_eq!(list, "ws://127.0.0.1:4100,ws://127.0.0.1:4101");
+    }
+
     #[cfg(not(feature = "remote"))]
     #[test]
     fn a_build_without_worker_processes_says_how_to_have_them() {
         let addresses = addresses("ws://127.0.0.1:4100").unwrap();
-        let error = elsewhere(&addresses, 2).unwrap_err().to_string();
+        let error = elsewhere(&addresses, 2, &|| false).unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("--features remote"), "{error}");
     }
 }

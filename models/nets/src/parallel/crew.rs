@@ -17,7 +17,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use mlsys_lab::{DeviceId, LabError, Params};
+
+use mlsys_lab::{DeviceId, LabError, Run};
 
 use crate::device;
 
@@ -57,9 +58,11 @@ pub(crate) struct Seat {
 /// Seats for so many workers of a run with these parameters: handles of the run's device, or devices of other processes.
 ///
 /// # Errors
-/// If a worker's device cannot be had.
-pub(crate) fn seats(id: DeviceId, params: &Params, workers: usize) -> Result<Vec<Seat>, LabError> {
-    let devices = device::workers::of(id, params, workers)?.into_iter();
+/// If a worker's device cannot be had, or the run was ended while it was waited for.
+pub(crate) fn seats(run: &Run<'_>, workers: usize) -> Result<Vec<Seat>, Halt> {
+    let interrupted = || run.control.interrupted();
+    let devices = device::workers::of(run.device, &run.params, workers, &interrupted)?;
+    let devices = devices.ok_or(Halt::Asked)?.into_iter();
     let seat = |worker: device::workers::WorkerDevice| Seat {
         device: worker.device,
         place: worker.place,
@@ -99,6 +102,28 @@ pub(crate) enum Halt {
     Asked,
     /// It failed.
     Failed(LabError),
+}
+
+impl From<LabError> for Halt {
+    fn from(error: LabError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What a run begins with; nothing if somebody ended the run before.
+///
+/// # Errors
+/// If it failed.
+pub(crate) fn begun<T>(opened: Result<T, Halt>, run: &mut Run<'_>) -> Result<Option<T>, LabError> {
+    match opened {
+        Ok(session) => Ok(Some(session)),
+        Err(Halt::Asked) => {
+            // The turn that is not taken: the control notes why.
+            let _ = run.control.turn(0);
+            Ok(None)
+        }
+        Err(Halt::Failed(error)) => Err(error),
+    }
 }
 
 /// The workers of a run.

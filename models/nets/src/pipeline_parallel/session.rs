@@ -22,7 +22,7 @@ use super::setup::{Clock, Comparison, Knobs, Setup};
 use super::stage::{Answer, Diary, Order, Stage, Wanted};
 use crate::device;
 use crate::divergence::{self, Ceiling};
-use crate::parallel::crew::{Crew, Halt, Seat, patience, seats};
+use crate::parallel::crew::{Crew, Halt, Seat, begun, patience, seats};
 use crate::parallel::knobs;
 use crate::parallel::model::Model;
 use crate::parallel::reference::{self, Reference};
@@ -33,7 +33,9 @@ const DRAWING: u32 = 3;
 
 /// Runs the lab.
 pub(super) fn run(run: &mut Run<'_>, schema: &Schema) -> Result<(), LabError> {
-    let mut session = Session::open(run)?;
+    let Some(mut session) = begun(Session::open(run), run)? else {
+        return Ok(());
+    };
     session.report_sizes(run);
     session.report_model(run);
     session.draw(run, Moment::Running);
@@ -98,7 +100,7 @@ struct Whole {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let started = Instant::now();
         let setup = Arc::new(Setup::read(&run.params)?);
         let knobs = Knobs::read(&run.params)?;
@@ -115,7 +117,7 @@ impl Session {
             let (setup, model, diary) = (Arc::clone(&setup), model.clone(), Arc::clone(&diary));
             move |berth| Stage::new(Arc::clone(&setup), &model, berth, Arc::clone(&diary))
         };
-        let seats = seats(run.device, &run.params, setup.stages)?;
+        let seats = seats(run, setup.stages)?;
         let crew = Crew::start(run.device, seats, limit, make)?;
         run.scalar("worker_devices", crew.devices(setup.stages));
         let reference = match setup.comparison {

@@ -18,7 +18,7 @@ use super::worker::{Order, Rank, Telling};
 use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
-use crate::parallel::crew::{self, Crew, Halt, patience};
+use crate::parallel::crew::{self, Crew, Halt, begun, patience};
 use crate::parallel::model::Model;
 use crate::parallel::room::Room;
 use crate::parallel::wire::{Flow, Traffic};
@@ -26,7 +26,9 @@ use crate::parallel::{flat, knobs};
 
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let mut session = Session::open(run)?;
+    let Some(mut session) = begun(Session::open(run), run)? else {
+        return Ok(());
+    };
     session.report_sizes(run);
     session.draw(run, Moment::Final);
     while session.divergence.is_none() && session.step < session.knobs.steps {
@@ -125,7 +127,7 @@ impl Modelled {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
@@ -146,10 +148,11 @@ impl Session {
         let start = |run: &Run<'_>, ranks: usize| {
             let (setup, whole) = (setup.clone(), Arc::clone(&whole));
             let data = Arc::clone(&model.data);
-            let seats = crew::seats(run.device, &run.params, ranks)?;
-            Crew::start(run.device, seats, limit, move |berth| {
+            let seats = crew::seats(run, ranks)?;
+            let made = Crew::start(run.device, seats, limit, move |berth| {
                 Ok(Rank::new(&berth, &setup, &whole, &data))
-            })
+            })?;
+            Ok::<_, Halt>(made)
         };
         let crew = start(run, setup.ranks)?;
         run.scalar("worker_devices", crew.devices(setup.ranks));

@@ -1,13 +1,18 @@
-//! Where worker processes listen: on this machine only, because what they speak is neither encrypted nor guarded.
+//! Where worker processes listen: on this machine only, because what they speak is not encrypted.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-/// Where a worker process listens, written `ws://127.0.0.1:4100`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use super::Token;
+
+/// Where a worker process listens, written `ws://127.0.0.1:4100`, and the token that it asks for, which is written behind
+/// it only where it is to be passed on: `ws://127.0.0.1:4100/#TOKEN`.
+#[derive(Clone, Debug)]
 pub struct Address {
     host: String,
     port: u16,
+    sockets: Vec<SocketAddr>,
+    token: Option<Token>,
 }
 
 impl fmt::Display for Address {
@@ -25,6 +30,8 @@ impl From<SocketAddr> for Address {
         Self {
             host,
             port: address.port(),
+            sockets: vec![address],
+            token: None,
         }
     }
 }
@@ -38,9 +45,13 @@ impl Address {
         if text.is_empty() {
             return Err("there is no address; write ws://127.0.0.1:4100".to_owned());
         }
-        let shown = text.escape_debug();
-        let rest = match text.split_once("://") {
-            None => text,
+        let (place, token) = match text.split_once('#') {
+            None => (text, None),
+            Some((place, token)) => (place, Some(Token::parse(token)?)),
+        };
+        let shown = place.escape_debug();
+        let rest = match place.split_once("://") {
+            None => place,
             Some(("ws", rest)) => rest,
             Some((scheme, _)) => {
                 return Err(format!(
@@ -60,19 +71,52 @@ impl Address {
         if !is_loopback(host) {
             return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
         }
+        if port == 0 {
+            return Err(format!(
+                "'{shown}' has port 0, where nobody listens; write the port that `mlsys worker` has printed"
+            ));
+        }
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let sockets = (bare, port).to_socket_addrs();
+        let sockets: Vec<SocketAddr> = sockets
+            .map_err(|error| format!("'{shown}' has no address here: {error}"))?
+            .collect();
+        // What a name means is up to the machine: `localhost`, too, may be somewhere else.
+        if !sockets.iter().all(|socket| socket.ip().is_loopback()) {
+            return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
+        }
         Ok(Self {
             host: host.to_owned(),
             port,
+            sockets,
+            token,
         })
     }
 
-    /// The socket addresses that it stands for.
-    ///
-    /// # Errors
-    /// The name is unknown here.
-    pub fn sockets(&self) -> std::io::Result<Vec<SocketAddr>> {
-        let host = self.host.trim_start_matches('[').trim_end_matches(']');
-        Ok((host, self.port).to_socket_addrs()?.collect())
+    /// The sockets that it stands for, looked up once, when it was read.
+    pub fn sockets(&self) -> &[SocketAddr] {
+        &self.sockets
+    }
+
+    /// The token that was written behind it.
+    pub fn token(&self) -> Option<&Token> {
+        self.token.as_ref()
+    }
+
+    /// The same place with this token.
+    pub fn with_token(self, token: Token) -> Self {
+        Self {
+            token: Some(token),
+            ..self
+        }
+    }
+
+    /// As it is passed on to whoever may use the worker, with its token.
+    pub fn whole(&self) -> String {
+        match &self.token {
+            None => self.to_string(),
+            Some(token) => format!("{self}/#{}", token.text()),
+        }
     }
 }
 
@@ -145,8 +189,20 @@ mod tests {
         ] {
             assert_eq!(Address::parse(text).unwrap().to_string(), told, "{text}");
         }
+        assert!(!Address::parse("localhost:1").unwrap().sockets().is_empty());
         let socket: SocketAddr = "[::1]:7".parse().unwrap();
         assert_eq!(Address::from(socket).to_string(), "ws://[::1]:7");
+    }
+
+    #[test]
+    fn a_token_is_written_behind_an_address_only_on_request() {
+        let address = Address::parse("ws://127.0.0.1:4100/#cafe01").unwrap();
+        assert_eq!(address.token().unwrap().text(), "cafe01");
+        assert_eq!(address.to_string(), "ws://127.0.0.1:4100");
+        assert!(!format!("{address:?}").contains("cafe01"));
+        assert_eq!(address.whole(), "ws://127.0.0.1:4100/#cafe01");
+        let error = Address::parse("ws://10.0.0.7:4100/#cafe01").unwrap_err();
+        assert!(!error.contains("cafe01"), "{error}");
     }
 
     #[test]
@@ -155,6 +211,9 @@ mod tests {
             ("", "no address"),
             ("ws://127.0.0.1", "no port"),
             ("ws://127.0.0.1:99999", "no port"),
+            ("ws://127.0.0.1:0", "port 0"),
+            ("ws://127.0.0.1:4100/#", "token"),
+            ("ws://127.0.0.1:4100/#a b", "token"),
             ("http://127.0.0.1:4100", "ws://"),
             ("ws://192.168.0.7:4100", "ssh -N -L 4100:127.0.0.1:4100"),
             ("ws://localhost.example:4100", "ssh"),

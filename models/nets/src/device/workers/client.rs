@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use burn::remote::{ConnectError, RemoteHost};
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::LabError;
 
-use super::{Address, WorkerDevice, read};
+use super::{Address, Token, WorkerDevice, read, token};
 
 /// How long opening a connection to a port of this machine may take.
 const KNOCK: Duration = Duration::from_secs(3);
@@ -21,107 +21,158 @@ const KNOCK: Duration = Duration::from_secs(3);
 /// How long a worker process may take until it has answered its first sum; it may be behind a slow line.
 const ANSWER: Duration = Duration::from_secs(15);
 
-/// How often each address has been given up: burn keeps a session for the life of the program, a dead one too, and
-/// tells sessions apart by what they present.
-static GIVEN_UP: Mutex<BTreeMap<Address, u32>> = Mutex::new(BTreeMap::new());
+/// How long waiting goes on until it is asked whether the run is to end.
+const GLANCE: Duration = Duration::from_millis(50);
 
-/// A device for each of `count` workers, which take the processes in turn; each has a session of its own.
-pub(super) fn connect(addresses: &[Address], count: usize) -> Result<Vec<WorkerDevice>, LabError> {
-    let one = |rank: usize| {
+/// How often each process has been given up: burn keeps a session for the life of the program, a dead one too, and
+/// tells sessions apart by what they present.
+static GIVEN_UP: Mutex<BTreeMap<SocketAddr, u32>> = Mutex::new(BTreeMap::new());
+
+/// A device for each of `count` workers, which take the processes in turn; each has a session of its own. None if the
+/// run is to end.
+pub(super) fn connect(
+    addresses: &[Address],
+    count: usize,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Option<Vec<WorkerDevice>>, LabError> {
+    let mut devices = Vec::with_capacity(count);
+    for rank in 0..count {
         let address = &addresses[rank % addresses.len()];
-        let device = reach(address, rank / addresses.len())
-            .map_err(|reason| LabError::Worker(format!("worker {rank} ({address}) {reason}")))?;
-        Ok(WorkerDevice {
-            device,
-            place: address.to_string(),
-        })
-    };
-    (0..count).map(one).collect()
+        let asked = Asked {
+            limit: ANSWER,
+            interrupted,
+        };
+        match reach(address, rank / addresses.len(), asked) {
+            Ok(device) => devices.push(WorkerDevice {
+                device,
+                place: address.to_string(),
+            }),
+            Err(Trouble::Ended) => return Ok(None),
+            Err(Trouble::Silent(reason) | Trouble::Stale(reason) | Trouble::Other(reason)) => {
+                return Err(LabError::Worker(format!(
+                    "worker {rank} ({address}) {reason}"
+                )));
+            }
+        }
+    }
+    Ok(Some(devices))
+}
+
+/// How long is waited for a session, and who may end that.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    limit: Duration,
+    interrupted: &'a dyn Fn() -> bool,
 }
 
 /// A session with the process at an address, the `slot`th of this program.
-fn reach(address: &Address, slot: usize) -> Result<Device, String> {
-    knock(address)?;
-    let mut given_up = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = given_up.entry(address.clone()).or_default();
-    let mut tried = session(address, *before, slot);
-    let may_be_old = tried.is_err() && *before > 0;
-    if may_be_old || matches!(tried, Err(Trouble::Stale(_))) {
+fn reach(address: &Address, slot: usize, asked: Asked<'_>) -> Result<Device, Trouble> {
+    let sockets = address.sockets().to_vec();
+    let most = KNOCK * u32::try_from(sockets.len() + 1).unwrap_or(u32::MAX);
+    let knocking = Asked {
+        limit: most,
+        ..asked
+    };
+    let socket = within(knocking, move || knock(&sockets))?.map_err(Trouble::Other)?;
+    let mut before = given_up(socket, 0);
+    let mut tried = session(socket, before, slot, asked);
+    let again = match &tried {
+        Err(Trouble::Stale(_)) => true,
         // The session may be an old one, of a process that has ended and was started again since.
-        *before += 1;
-        tried = session(address, *before, slot);
+        Err(Trouble::Other(_)) => before > 0,
+        // Whoever has let one limit pass would let a second pass as well.
+        Err(Trouble::Silent(_) | Trouble::Ended) | Ok(_) => false,
+    };
+    if again {
+        before = given_up(socket, 1);
+        tried = session(socket, before, slot, asked);
     }
-    tried.map_err(|trouble| {
-        *before += 1;
-        trouble.told()
-    })
+    if tried.is_err() {
+        given_up(socket, 1);
+    }
+    tried
 }
 
-/// Whether anybody listens: the quick answer to the most frequent mistake.
-fn knock(address: &Address) -> Result<(), String> {
-    let sockets = address
-        .sockets()
-        .map_err(|error| format!("has no address: {error}"))?;
+/// How often a process has been given up, so many times more than before.
+fn given_up(socket: SocketAddr, more: u32) -> u32 {
+    let mut all = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = all.entry(socket).or_default();
+    *count += more;
+    *count
+}
+
+/// The first socket where somebody listens: the quick answer to the most frequent mistake.
+fn knock(sockets: &[SocketAddr]) -> Result<SocketAddr, String> {
     let mut last = None;
     for socket in sockets {
-        match TcpStream::connect_timeout(&socket, KNOCK) {
-            Ok(_) => return Ok(()),
-            Err(error) => last = Some(error),
+        match TcpStream::connect_timeout(socket, KNOCK) {
+            Ok(_) => return Ok(*socket),
+            Err(error) => last = Some((socket, error)),
         }
     }
     Err(match last {
-        Some(error) if error.kind() == ErrorKind::ConnectionRefused => format!(
-            "cannot be reached: nobody listens there; start it (mlsys worker --listen {}), or the ssh tunnel to it",
-            address.to_string().trim_start_matches("ws://")
+        Some((socket, error)) if error.kind() == ErrorKind::ConnectionRefused => format!(
+            "cannot be reached: nobody listens there; start it (mlsys worker --listen {socket}), or the ssh tunnel to it",
         ),
-        Some(error) => format!("cannot be reached: {error}"),
+        Some((_, error)) => format!("cannot be reached: {error}"),
         None => "cannot be reached: its name has no address".to_owned(),
     })
 }
 
 /// Why there is no session.
+#[derive(Debug)]
 enum Trouble {
+    /// The run is to end.
+    Ended,
+    /// Nobody answered within the limit.
+    Silent(String),
     /// A session that was open does not answer any more.
     Stale(String),
     /// Anything else.
     Other(String),
 }
 
-impl Trouble {
-    fn told(self) -> String {
-        match self {
-            Self::Stale(reason) | Self::Other(reason) => reason,
-        }
-    }
-}
-
 /// Opens the session or takes the one that is open, and has it do a sum.
-fn session(address: &Address, generation: u32, slot: usize) -> Result<Device, Trouble> {
-    let host =
-        RemoteHost::websocket(&address.to_string()).with_credential(format!("{generation}.{slot}"));
+fn session(
+    socket: SocketAddr,
+    generation: u32,
+    slot: usize,
+    asked: Asked<'_>,
+) -> Result<Device, Trouble> {
+    let token = token::kept(socket);
+    let presented = token.as_ref().map_or("", Token::text);
+    // The server looks at what stands before the first dot; the rest tells the sessions apart.
+    let host = RemoteHost::websocket(&Address::from(socket).to_string())
+        .with_credential(format!("{presented}.{generation}.{slot}"));
     let opening = move || -> Result<_, ConnectError> {
         let device = Device::remote_options(&host).init()?;
         let sum = Tensor::<2>::from_floats([[1.5, 2.5, 40.0], [0.0, -1.0, 8.0]], &device)
             + Tensor::<2>::from_floats([[0.25, 0.5, 2.0], [0.0, 1.0, 0.5]], &device);
         Ok((device, read(sum)))
     };
-    match within(ANSWER, opening) {
-        None => Err(Trouble::Other(format!(
-            "did not answer within {} s: it hangs, is stopped, or is no worker of mlsys; look at it, end it, start it again",
-            ANSWER.as_secs()
-        ))),
-        Some(Err(panic)) => Err(Trouble::Other(format!("cannot be used: {panic}"))),
-        Some(Ok(Err(error))) => Err(Trouble::Other(refused(&error))),
-        Some(Ok(Ok((_, Err(reason))))) => Err(Trouble::Stale(reason)),
-        Some(Ok(Ok((device, Ok(sum))))) if sum == [1.75, 3.0, 42.0, 0.0, 0.0, 8.5] => Ok(device),
-        Some(Ok(Ok((_, Ok(sum))))) => Err(Trouble::Other(format!(
+    match within(asked, opening)? {
+        Err(error) => Err(Trouble::Other(refused(&error, token.as_ref()))),
+        Ok((_, Err(reason))) => Err(Trouble::Stale(reason)),
+        Ok((device, Ok(sum))) if sum == [1.75, 3.0, 42.0, 0.0, 0.0, 8.5] => Ok(device),
+        Ok((_, Ok(sum))) => Err(Trouble::Other(format!(
             "does not compute: 1.75, 3, 42, 0, 0 and 8.5 are {sum:?} there; do not use it"
         ))),
     }
 }
 
 /// Why a connection is no session.
-fn refused(error: &ConnectError) -> String {
+fn refused(error: &ConnectError, token: Option<&Token>) -> String {
+    if let ConnectError::Unauthorized = error {
+        let wrong = if token.is_some() {
+            "the token behind '#' is not the one that it asks for; each start has a new one"
+        } else {
+            "it asks for a token"
+        };
+        return format!(
+            "does not let this run in: {wrong}. Write its address as `mlsys worker` has printed it, \
+             ws://127.0.0.1:4100/#TOKEN"
+        );
+    }
     if let ConnectError::IncompatibleProtocol {
         client_version,
         server_version,
@@ -135,33 +186,85 @@ fn refused(error: &ConnectError) -> String {
     format!("is not a worker that can be used: {error}; is it a `mlsys worker` of this version?")
 }
 
-/// What a call gives within a time limit; a panic is a sentence. A call that hangs keeps its thread: there is no way to
-/// end one from outside.
+/// What a call gives within a time limit and while the run goes on; a panic is a sentence. A call that hangs keeps its
+/// thread: there is no way to end one from outside.
 fn within<T: Send + 'static>(
-    limit: Duration,
+    asked: Asked<'_>,
     call: impl FnOnce() -> T + Send + 'static,
-) -> Option<Result<T, String>> {
+) -> Result<T, Trouble> {
     let (sender, receiver) = mpsc::channel();
-    let thread = thread::Builder::new()
+    thread::Builder::new()
         .name("run-worker-connect".to_owned())
         .spawn(move || {
             // Whoever waited may have given up; then nobody wants the answer.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(call)));
-        });
-    if let Err(error) = thread {
-        return Some(Err(format!("no thread could be started for it: {error}")));
-    }
-    match receiver.recv_timeout(limit) {
-        Ok(Ok(value)) => Some(Ok(value)),
-        Ok(Err(payload)) => {
-            let text = payload
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| payload.downcast_ref::<&str>().copied());
-            let line = text.and_then(|text| text.lines().next());
-            Some(Err(line.unwrap_or("it broke off").to_owned()))
+        })
+        .map_err(|error| {
+            Trouble::Other(format!("has no thread here to be reached from: {error}"))
+        })?;
+    let begun = Instant::now();
+    loop {
+        if (asked.interrupted)() {
+            return Err(Trouble::Ended);
         }
-        Err(RecvTimeoutError::Disconnected) => Some(Err("it ended without an answer".to_owned())),
-        Err(RecvTimeoutError::Timeout) => None,
+        match receiver.recv_timeout(GLANCE) {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(payload)) => {
+                let text = payload
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| payload.downcast_ref::<&str>().copied());
+                let line = text.and_then(|text| text.lines().next());
+                let line = line.unwrap_or("it broke off");
+                return Err(Trouble::Other(format!("cannot be used: {line}")));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Trouble::Other("ended without an answer".to_owned()));
+            }
+            Err(RecvTimeoutError::Timeout) if begun.elapsed() < asked.limit => {}
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Trouble::Silent(format!(
+                    "did not answer within {} s: it hangs, is stopped, or is no worker of mlsys; look at it, end it, \
+                     start it again",
+                    asked.limit.as_secs()
+                )));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_let_the_limit_pass_is_not_tried_twice() {
+        let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::from(mute.local_addr().unwrap());
+        let asked = Asked {
+            limit: Duration::from_secs(1),
+            interrupted: &|| false,
+        };
+        for _ in 0..2 {
+            let tried = reach(&address, 0, asked).map(|_| ());
+            assert!(matches!(tried, Err(Trouble::Silent(_))), "{tried:?}");
+        }
+        // Each knocks once and asks for one session.
+        mute.set_nonblocking(true).unwrap();
+        let calls = mute.incoming().map_while(Result::ok).count();
+        assert!(calls <= 4, "{calls} connections");
+    }
+
+    #[test]
+    fn a_run_that_is_to_end_waits_for_nobody() {
+        let (_sender, never) = mpsc::channel::<()>();
+        let asked = Asked {
+            limit: Duration::MAX,
+            interrupted: &|| true,
+        };
+        let waited = within(asked, move || never.recv().is_ok());
+        assert!(matches!(waited, Err(Trouble::Ended)), "{waited:?}");
     }
 }

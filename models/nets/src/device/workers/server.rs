@@ -4,11 +4,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use burn::server::{AuthorizationRequest, RemoteServer, WebSocketTransport};
+use burn::server::{
+    AuthorizationRequest, Credential, PeerAuthorizer, RemoteServer, TokenAuthorizer,
+    WebSocketTransport,
+};
 use mlsys_lab::{DeviceId, LabError};
 use tokio::runtime::Runtime;
 
-use super::Address;
+use super::{Address, Token};
 
 /// How long sessions have to end once the server does.
 const GRACE: Duration = Duration::from_secs(1);
@@ -52,8 +55,19 @@ impl Server {
             .map_err(|error| cannot(error.to_string()))?;
         let (tell, news) = mpsc::channel();
         let opened = tell.clone();
-        // Every session is opened: whoever can reach a port of this machine may use it. It is only told of.
-        let authorize = move |_: AuthorizationRequest<'_>| {
+        // A port of this machine can be reached from every account, and from every page in a browser here.
+        let token = Token::draw()
+            .map_err(|error| cannot(format!("there is no token to guard it with: {error}")))?;
+        let guard =
+            TokenAuthorizer::new(token.text()).map_err(|error| cannot(error.to_string()))?;
+        let authorize = move |request: AuthorizationRequest<'_>| {
+            // What follows the first dot tells the sessions of a run apart.
+            let mut parts = request.credential.as_bytes().split(|byte| *byte == b'.');
+            let credential = Credential::from(parts.next().unwrap_or_default());
+            guard.authorize(AuthorizationRequest {
+                credential: &credential,
+                ..request
+            })?;
             let _ = opened.send(Served::Opened);
             Ok(())
         };
@@ -70,11 +84,11 @@ impl Server {
         Ok(Self {
             runtime: Some(runtime),
             news,
-            address: bound.into(),
+            address: Address::from(bound).with_token(token),
         })
     }
 
-    /// Where it listens, with the port that it has got.
+    /// Where it listens, with the port that it has got and the token that it asks for.
     pub fn address(&self) -> &Address {
         &self.address
     }
