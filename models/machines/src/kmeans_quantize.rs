@@ -6,6 +6,7 @@ use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use crate::nested::Nested;
 use crate::picture;
+use crate::quantizer::{Codebook, cluster_sums};
 use crate::steps::{Steps, finite};
 
 /// The lab `kmeans-quantize`.
@@ -31,7 +32,8 @@ impl Lab for KmeansQuantize {
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let weights = Nested::read(&run.params, "weights")?;
-        let codebook = Codebook::fit(&run.params, &weights.flat)?;
+        let clustered = Clustered::fit(&run.params, &weights.flat)?;
+        let codebook = &clustered.codebook;
         let (n, k) = (weights.flat.len(), codebook.centroids.len());
         let bits = i64::from(k.next_power_of_two().trailing_zeros());
         let element = run.params.int("element_bits")? as f64;
@@ -42,19 +44,19 @@ impl Lab for KmeansQuantize {
             "indices",
             weights.like(codebook.indices.iter().map(|i| *i as i64)),
         );
-        let error = codebook.error(&weights.flat);
+        let error = clustered.error(&weights.flat);
         finite(run, "mean_squared_error", error, || {
             "these weights".to_owned()
         })?;
         run.scalar("index_bits", bits);
         run.scalar("compression_ratio", ratio);
-        let tuned = codebook.tuned(&run.params, &weights)?;
+        let tuned = clustered.tuned(&run.params, &weights)?;
         if let Some(tuned) = &tuned {
             run.scalar("centroid_gradients", floats(&tuned.gradients));
             run.scalar("updated_centroids", floats(&tuned.centroids));
         }
-        picture::offer(run, "clusters", || codebook.clusters(&weights.flat));
-        picture::offer(run, "matrix", || codebook.matrix(&weights));
+        picture::offer(run, "clusters", || clustered.clusters(&weights.flat));
+        picture::offer(run, "matrix", || clustered.matrix(&weights));
         picture::offer(run, "update", || {
             let mut steps = Steps::default();
             steps.add(
@@ -74,7 +76,7 @@ impl Lab for KmeansQuantize {
                     steps.add(
                         &format!("centroid {c}"),
                         "mean of its weights",
-                        codebook.members(c, &weights.flat),
+                        clustered.members(c, &weights.flat),
                         *centroid,
                     );
                     continue;
@@ -97,10 +99,9 @@ impl Lab for KmeansQuantize {
     }
 }
 
-/// Centroids, and which of them each weight shares.
-struct Codebook {
-    centroids: Vec<f64>,
-    indices: Vec<usize>,
+/// The weights' clusters, as the pictures show them.
+struct Clustered {
+    codebook: Codebook,
 }
 
 /// A step of the centroids along their gradients.
@@ -110,41 +111,25 @@ struct Tuned {
     centroids: Vec<f64>,
 }
 
-impl Codebook {
-    /// Lloyd's iterations from the given centroids, or from as many as asked for, spread evenly from the least weight
-    /// to the greatest.
+impl Clustered {
+    /// From the given centroids, or from as many as asked for, spread evenly from the least weight to the greatest.
     fn fit(params: &Params, weights: &[f64]) -> Result<Self, LabError> {
-        let mut centroids = match Nested::optional(params, "centroids")? {
+        let centroids = match Nested::optional(params, "centroids")? {
             Some(given) => given.flat,
-            None => linear(weights, params.size("clusters")?),
+            None => Codebook::spread(weights, params.size("clusters")?),
         };
-        for _ in 0..params.int("iterations")? {
-            let indices = assign(weights, &centroids);
-            let mut sums = vec![(0.0, 0_u32); centroids.len()];
-            for (weight, index) in weights.iter().zip(&indices) {
-                sums[*index].0 += weight;
-                sums[*index].1 += 1;
-            }
-            let before = centroids.clone();
-            for (centroid, (sum, count)) in centroids.iter_mut().zip(sums) {
-                if count > 0 {
-                    *centroid = sum / f64::from(count);
-                }
-            }
-            // Where nothing moves, nothing will.
-            if centroids == before {
-                break;
-            }
-        }
-        let indices = assign(weights, &centroids);
-        Ok(Self { centroids, indices })
+        let codebook = Codebook::fit(weights, centroids, params.size("iterations")?);
+        Ok(Self { codebook })
     }
 
     fn error(&self, weights: &[f64]) -> f64 {
-        let squares = weights.iter().zip(&self.indices).map(|(weight, index)| {
-            let error = self.centroids[*index] - weight;
-            error * error
-        });
+        let squares = weights
+            .iter()
+            .zip(&self.codebook.indices)
+            .map(|(weight, index)| {
+                let error = self.codebook.centroids[*index] - weight;
+                error * error
+            });
         squares.sum::<f64>() / weights.len() as f64
     }
 
@@ -158,11 +143,13 @@ impl Codebook {
             return Err(LabError::contradiction(["gradients", "weights"], message));
         }
         let rate = params.float("learning_rate")?;
-        let mut gradients = vec![0.0; self.centroids.len()];
-        for (gradient, index) in given.flat.iter().zip(&self.indices) {
-            gradients[*index] += gradient;
-        }
+        let gradients = cluster_sums(
+            &given.flat,
+            &self.codebook.indices,
+            self.codebook.centroids.len(),
+        );
         let moved = self
+            .codebook
             .centroids
             .iter()
             .zip(&gradients)
@@ -178,7 +165,7 @@ impl Codebook {
     fn members(&self, cluster: usize, weights: &[f64]) -> String {
         let own = weights
             .iter()
-            .zip(&self.indices)
+            .zip(&self.codebook.indices)
             .filter(|(_, index)| **index == cluster);
         let names: Vec<String> = own.map(|(weight, _)| number(*weight)).take(9).collect();
         match names.len() {
@@ -190,8 +177,13 @@ impl Codebook {
 
     fn clusters(&self, weights: &[f64]) -> Frame {
         let mut rows: Vec<[Value; 4]> = Vec::new();
-        for (c, centroid) in self.centroids.iter().enumerate() {
-            let count = self.indices.iter().filter(|index| **index == c).count();
+        for (c, centroid) in self.codebook.centroids.iter().enumerate() {
+            let count = self
+                .codebook
+                .indices
+                .iter()
+                .filter(|index| **index == c)
+                .count();
             rows.push([
                 Value::Int(c as i64),
                 Value::Float(*centroid),
@@ -216,15 +208,15 @@ impl Codebook {
                         .collect(),
                 ),
                 join(
-                    self.indices[part.clone()]
+                    self.codebook.indices[part.clone()]
                         .iter()
                         .map(usize::to_string)
                         .collect(),
                 ),
                 join(
-                    self.indices[part]
+                    self.codebook.indices[part]
                         .iter()
-                        .map(|i| number(self.centroids[*i]))
+                        .map(|i| number(self.codebook.centroids[*i]))
                         .collect(),
                 ),
             ]);
@@ -232,29 +224,4 @@ impl Codebook {
         }
         picture::table(["weights", "indices", "come back as"], rows)
     }
-}
-
-/// c_i = min + (max - min)*i/(k-1); one centroid lies in the middle.
-fn linear(weights: &[f64], clusters: usize) -> Vec<f64> {
-    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if clusters == 1 {
-        return vec![f64::midpoint(least, most)];
-    }
-    let place = |i: usize| least + (most - least) * i as f64 / (clusters - 1) as f64;
-    (0..clusters).map(place).collect()
-}
-
-/// The nearest centroid of each weight, the lower index on a tie.
-fn assign(weights: &[f64], centroids: &[f64]) -> Vec<usize> {
-    let nearest = |weight: &f64| {
-        let mut best = 0;
-        for (at, centroid) in centroids.iter().enumerate() {
-            if (centroid - weight).abs() < (centroids[best] - weight).abs() {
-                best = at;
-            }
-        }
-        best
-    };
-    weights.iter().map(nearest).collect()
 }

@@ -48,6 +48,7 @@ mod prune;
 mod quantization_noise;
 mod quantize;
 mod quantized_storage;
+pub mod quantizer;
 mod random;
 mod roofline;
 mod scaling;

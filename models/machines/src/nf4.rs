@@ -2,12 +2,12 @@
 
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::tables::Tables;
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Run, Value};
 
 use crate::nested::Nested;
 use crate::picture;
+use crate::quantizer::{Listed, nf4_levels};
 use crate::steps::finite;
 
 /// The lab `nf4`.
@@ -34,8 +34,8 @@ impl Lab for Nf4 {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let values = Nested::read(&run.params, "values")?;
         let block = run.params.size("block_size")?;
-        let levels = levels()?;
-        let coded = Coded::of(&values.flat, block, &levels);
+        let levels = nf4_levels()?;
+        let coded = Coded::of(&values.flat, block);
         let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
         run.scalar("levels", floats(&levels));
         run.scalar("scales", floats(&coded.scales));
@@ -59,22 +59,6 @@ impl Lab for Nf4 {
     }
 }
 
-/// The 16 levels of the codebook, ascending.
-fn levels() -> Result<Vec<f64>, LabError> {
-    let entry = Tables::builtin().field("codebook", "nf4", "levels");
-    let read = match entry {
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_f64).collect(),
-        Some(_) | None => Vec::new(),
-    };
-    if read.len() == 16 {
-        Ok(read)
-    } else {
-        Err(LabError::Data(
-            "the table of codebooks has no nf4 of 16 levels".to_owned(),
-        ))
-    }
-}
-
 /// Values as codes, a scale a block.
 struct Coded {
     scales: Vec<f64>,
@@ -83,7 +67,7 @@ struct Coded {
 }
 
 impl Coded {
-    fn of(values: &[f64], block: usize, levels: &[f64]) -> Self {
+    fn of(values: &[f64], block: usize) -> Self {
         let mut coded = Self {
             scales: Vec::new(),
             codes: Vec::new(),
@@ -91,13 +75,12 @@ impl Coded {
         };
         for block in values.chunks(block.max(1)) {
             let scale = block.iter().map(|x| x.abs()).fold(0.0, f64::max);
+            let levels = Listed::nf4(scale);
             coded.scales.push(scale);
             for value in block {
-                // A block of zeros has no direction: all of it is the level 0.
-                let place = if scale > 0.0 { value / scale } else { 0.0 };
-                let code = nearest(place, levels);
+                let code = levels.code(*value);
                 coded.codes.push(code);
-                coded.back.push(scale * levels[code]);
+                coded.back.push(levels.value(code));
             }
         }
         coded
@@ -161,15 +144,4 @@ impl Coded {
             rows,
         )
     }
-}
-
-/// The level nearest to a place, the lower one on a tie.
-fn nearest(place: f64, levels: &[f64]) -> usize {
-    let mut best = 0;
-    for (code, level) in levels.iter().enumerate() {
-        if (level - place).abs() < (levels[best] - place).abs() {
-            best = code;
-        }
-    }
-    best
 }

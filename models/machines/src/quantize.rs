@@ -7,6 +7,7 @@ use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value, frame};
 
 use crate::nested::Nested;
 use crate::picture;
+use crate::quantizer::{Grid, Scheme, Sign, range};
 use crate::steps::{Steps, finite};
 
 /// Levels drawn; more would lie on each other.
@@ -36,7 +37,8 @@ impl Lab for Quantize {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let values = Nested::read(&run.params, "values")?;
         let exact: Vec<f32> = values.flat.iter().map(|x| *x as f32).collect();
-        let grid = Grid::read(&run.params, &exact)?;
+        let derived = Derived::read(&run.params, &exact)?;
+        let grid = derived.grid;
         let codes: Vec<i64> = exact.iter().map(|x| grid.code(*x)).collect();
         let back: Vec<f32> = codes.iter().map(|q| grid.value(*q)).collect();
         run.scalar("qmin", grid.low);
@@ -60,57 +62,34 @@ impl Lab for Quantize {
         finite(run, "max_absolute_error", largest, sizes)?;
         let mean = squares / exact.len() as f64;
         finite(run, "mean_squared_error", mean, sizes)?;
-        picture::offer(run, "values", || grid.table(&exact, &codes, &back));
-        picture::offer(run, "grid", || grid.levels(&exact, &back));
-        picture::offer(run, "steps", || grid.steps());
+        picture::offer(run, "values", || derived.table(&exact, &codes, &back));
+        picture::offer(run, "grid", || derived.levels(&exact, &back));
+        picture::offer(run, "steps", || derived.steps());
         Ok(())
     }
 }
 
-/// The levels that values may take: `scale * (q - zero)` for q from `low` to `high`.
-struct Grid {
-    low: i64,
-    high: i64,
-    scale: f32,
-    zero: i64,
+/// The levels that values may take, and how they came about.
+struct Derived {
+    grid: Grid,
     /// The least and the greatest value, zero among them.
     range: (f64, f64),
     /// How the scale came about: formula and numbers.
     why: (&'static str, String),
 }
 
-impl Grid {
+impl Derived {
     fn read(params: &Params, values: &[f32]) -> Result<Self, LabError> {
-        let bits = params.int("bits")?;
-        let (scheme, signed) = (params.text("scheme")?, params.bool("signed")?);
-        let half = 1_i64 << (bits - 1);
-        let (low, high) = match scheme {
-            "symmetric-restricted" => (1 - half, half - 1),
-            "affine" if !signed => (0, 2 * half - 1),
-            _ => (-half, half - 1),
+        let bits = params.size("bits")? as u32;
+        let scheme = Scheme::named(params.text("scheme")?).unwrap_or(Scheme::Affine);
+        let sign = if params.bool("signed")? {
+            Sign::Signed
+        } else {
+            Sign::Unsigned
         };
-        // Zero must be exactly representable (padding, ReLU), so the range always includes it.
-        let least = values.iter().map(|x| f64::from(*x)).fold(0.0, f64::min);
-        let most = values.iter().map(|x| f64::from(*x)).fold(0.0, f64::max);
-        let size = most.max(-least);
-        let (derived, why) = match scheme {
-            "affine" => (
-                (most - least) / (high - low) as f64,
-                (
-                    "(hi - lo)/(qmax - qmin)",
-                    format!("({} - {})/({high} - {low})", number(most), number(least)),
-                ),
-            ),
-            "symmetric" => (
-                size / half as f64,
-                ("m/2^(b-1)", format!("{}/{half}", number(size))),
-            ),
-            _ => (
-                size / (half - 1) as f64,
-                ("m/(2^(b-1) - 1)", format!("{}/{}", number(size), half - 1)),
-            ),
-        };
-        let derived = if derived == 0.0 { 1.0 } else { derived };
+        let (low, high) = scheme.integers(bits, sign);
+        let (least, most) = range(values);
+        let size = number(most.max(-least));
         let given = params.optional_float("scale");
         if let Some(scale) = given
             && scale <= 0.0
@@ -118,19 +97,19 @@ impl Grid {
             let message = format!("scale is {scale}; a step between two levels is above 0");
             return Err(LabError::contradiction(["scale"], message));
         }
-        let why = if given.is_some() {
-            ("given", String::new())
-        } else {
-            why
+        let why = match (given, scheme) {
+            (Some(_), Scheme::Affine | Scheme::Symmetric | Scheme::SymmetricRestricted) => {
+                ("given", String::new())
+            }
+            (None, Scheme::Affine) => (
+                "(hi - lo)/(qmax - qmin)",
+                format!("({} - {})/({high} - {low})", number(most), number(least)),
+            ),
+            (None, Scheme::Symmetric) => ("m/2^(b-1)", format!("{size}/{}", -low)),
+            (None, Scheme::SymmetricRestricted) => ("m/(2^(b-1) - 1)", format!("{size}/{high}")),
         };
-        let scale = given.unwrap_or(derived);
-        // In f64: in f32 the range [-1, 1] would give 127 instead of 128.
-        let zero = if scheme == "affine" {
-            let place = (low as f64 - least / scale).round_ties_even();
-            (place as i64).clamp(low, high)
-        } else {
-            0
-        };
+        let step = given.unwrap_or_else(|| scheme.step(bits, (least, most)));
+        let zero = scheme.zero((low, high), least, step);
         let zero = params.optional_int("zero_point").unwrap_or(zero);
         if !(low..=high).contains(&zero) {
             let message = format!(
@@ -138,42 +117,31 @@ impl Grid {
             );
             return Err(LabError::contradiction(["zero_point", "bits"], message));
         }
-        let scale = scale as f32;
+        let scale = step as f32;
         if !(scale > 0.0 && scale.is_finite()) {
             let message =
                 "the scale rounds to 0 or infinity as a 32-bit float; choose other values"
                     .to_owned();
             return Err(LabError::contradiction(["values", "scale"], message));
         }
-        let range = (least, most);
         Ok(Self {
-            low,
-            high,
-            scale,
-            zero,
-            range,
+            grid: Grid {
+                low,
+                high,
+                scale,
+                zero,
+            },
+            range: (least, most),
             why,
         })
     }
 
-    /// q = clamp(rhe(value/S) + Z, qmin, qmax), in f32 as devices do it.
-    fn code(&self, value: f32) -> i64 {
-        let place = (value / self.scale).round_ties_even();
-        (place as i64)
-            .saturating_add(self.zero)
-            .clamp(self.low, self.high)
-    }
-
-    /// S*(q - Z).
-    fn value(&self, code: i64) -> f32 {
-        self.scale * (code - self.zero) as f32
-    }
-
     fn table(&self, exact: &[f32], codes: &[i64], back: &[f32]) -> Frame {
         let row = |((x, q), y): ((&f32, &i64), &f32)| {
-            let place = f64::from(x / self.scale);
-            let end = *q == self.low || *q == self.high;
-            let cut = end && (f64::from(*x) - f64::from(*y)).abs() > f64::from(self.scale) / 2.0;
+            let place = f64::from(x / self.grid.scale);
+            let end = *q == self.grid.low || *q == self.grid.high;
+            let cut =
+                end && (f64::from(*x) - f64::from(*y)).abs() > f64::from(self.grid.scale) / 2.0;
             [
                 Value::Float(f64::from(*x)),
                 Value::Float(place),
@@ -205,9 +173,9 @@ impl Grid {
             series,
         };
         let mut points = Vec::new();
-        if self.high - self.low < DRAWN_LEVELS {
-            for code in self.low..=self.high {
-                let at = f64::from(self.value(code));
+        if self.grid.high - self.grid.low < DRAWN_LEVELS {
+            for code in self.grid.low..=self.grid.high {
+                let at = f64::from(self.grid.value(code));
                 points.push(point(at, 0.0, code.to_string(), 1));
             }
         }
@@ -241,15 +209,15 @@ impl Grid {
         let (least, most) = self.range;
         let range = format!("{} to {}", number(least), number(most));
         steps.add("range", "min(0, values) to max(0, values)", range, "");
-        let integers = format!("{} to {}", self.low, self.high);
+        let integers = format!("{} to {}", self.grid.low, self.grid.high);
         steps.add("integers", "qmin to qmax", integers, "");
-        let scale = f64::from(self.scale);
+        let scale = f64::from(self.grid.scale);
         steps.add("S", self.why.0, self.why.1.clone(), scale);
         steps.add(
             "Z",
             "round half to even(qmin - lo/S), within the integers",
-            format!("{} - {}/{}", self.low, number(least), number(scale)),
-            self.zero,
+            format!("{} - {}/{}", self.grid.low, number(least), number(scale)),
+            self.grid.zero,
         );
         steps.add(
             "largest error inside the range",
