@@ -331,7 +331,10 @@ fn images(lines: &mut Lines, images: &Images) {
         lines.line(
             cells
                 .into_iter()
-                .chain(image.pixels.iter().map(u8::to_string)),
+                .chain(image.pixels.iter().map(|level| match images.blank {
+                    Some(blank) if blank == *level => String::new(),
+                    Some(_) | None => level.to_string(),
+                })),
         );
     }
 }

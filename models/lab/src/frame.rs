@@ -137,6 +137,26 @@ pub struct Images {
     pub height: usize,
     /// The images.
     pub images: Vec<Image>,
+    /// The level that stands for no pixel at all, such as a weight that was removed: it is left blank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blank: Option<u8>,
+}
+
+impl Images {
+    /// The level of a pixel; none if the pixel is blank or not there.
+    pub fn level(&self, image: &Image, row: usize, column: usize) -> Option<u8> {
+        let level = image.pixels.get(row * self.width + column).copied();
+        level.filter(|level| Some(*level) != self.blank)
+    }
+
+    /// The share of all pixels that are blank.
+    pub fn blank_share(&self) -> f64 {
+        let pixels = self.images.iter().flat_map(|image| &image.pixels);
+        let (blank, all) = pixels.fold((0_u64, 0_u64), |(blank, all), level| {
+            (blank + u64::from(Some(*level) == self.blank), all + 1)
+        });
+        blank as f64 / all.max(1) as f64
+    }
 }
 
 /// One grey image.
@@ -176,6 +196,31 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_blank_pixel_has_no_level() {
+        let image = Image {
+            pixels: vec![0, 7, 0, 255],
+            label: String::new(),
+            verdict: Verdict::Unjudged,
+        };
+        let images = Images {
+            width: 2,
+            height: 2,
+            images: vec![image.clone()],
+            blank: Some(0),
+        };
+        assert_eq!(images.blank_share(), 0.5);
+        assert_eq!(images.level(&image, 0, 0), None);
+        assert_eq!(images.level(&image, 0, 1), Some(7));
+        assert_eq!(images.level(&image, 2, 0), None);
+        let full = Images {
+            blank: None,
+            ..images
+        };
+        assert_eq!(full.blank_share(), 0.0);
+        assert_eq!(full.level(&image, 1, 0), Some(0));
+    }
 
     #[test]
     fn a_field_with_a_hole_survives_being_written() {

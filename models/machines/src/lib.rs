@@ -45,6 +45,7 @@ mod picture;
 pub mod pipeline;
 mod prefill_decode;
 mod prune;
+pub mod pruning;
 mod quantization_noise;
 mod quantize;
 mod quantized_storage;

@@ -8,6 +8,7 @@ use mlsys_lab::{Frame, Lab, LabError, Params, Run};
 use crate::integer::too_large;
 use crate::nested::Nested;
 use crate::picture;
+use crate::pruning::mask;
 use crate::steps::Steps;
 
 /// The lab `prune`.
@@ -80,7 +81,7 @@ impl Method {
     fn read(params: &Params, weights: &Nested) -> Result<Self, LabError> {
         if params.text("method")? == "magnitude" {
             let sparsity = params.float("sparsity")?;
-            let zeroed = (sparsity * weights.flat.len() as f64).round() as usize;
+            let zeroed = mask::removed(sparsity, weights.flat.len());
             return Ok(Self::Magnitude { zeroed, sparsity });
         }
         let (keep, group) = (params.size("keep")?, params.size("group")?);
@@ -104,14 +105,12 @@ impl Method {
 
     /// Whether each weight stays. Of equal weights the earlier one does.
     fn kept(&self, weights: &[f64]) -> Vec<bool> {
+        let sizes: Vec<f64> = weights.iter().map(|w| w.abs()).collect();
         match self {
             Self::Magnitude { zeroed, .. } => {
-                largest(weights, weights.len() - zeroed.min(&weights.len()))
+                mask::largest(&sizes, sizes.len() - zeroed.min(&sizes.len()))
             }
-            Self::Groups { keep, group, .. } => weights
-                .chunks(*group)
-                .flat_map(|group| largest(group, *keep))
-                .collect(),
+            Self::Groups { keep, group, .. } => mask::groups(&sizes, *keep, *group),
         }
     }
 
@@ -171,18 +170,6 @@ impl Method {
         );
         steps.table()
     }
-}
-
-/// Which of the weights are the so many largest; of equal ones the earlier.
-fn largest(weights: &[f64], keep: usize) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    // A stable sort leaves equal weights in their order.
-    order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()));
-    let mut kept = vec![false; weights.len()];
-    for at in order.into_iter().take(keep) {
-        kept[at] = true;
-    }
-    kept
 }
 
 fn index_bits(group: usize) -> i64 {

@@ -58,6 +58,7 @@ pub(super) fn draw(page: &mut Page, images: &Images) {
 
 /// Pixels of one grey side by side as one rectangle, and all of one grey as one path.
 fn pixels(page: &mut Page, images: &Images, image: &Image, (left, top): (f64, f64), edge: f64) {
+    let is_blank = |level: &u8| Some(*level) == images.blank;
     let grey = |level: u8| level / (255 / GREYS + 1);
     let mut paths: BTreeMap<u8, String> = BTreeMap::new();
     for (row, levels) in image
@@ -67,7 +68,12 @@ fn pixels(page: &mut Page, images: &Images, image: &Image, (left, top): (f64, f6
         .enumerate()
     {
         let mut column = 0;
-        for run in levels.chunk_by(|a, b| grey(*a) == grey(*b)) {
+        let alike = |a: &u8, b: &u8| grey(*a) == grey(*b) && is_blank(a) == is_blank(b);
+        for run in levels.chunk_by(alike) {
+            if run.first().is_some_and(is_blank) {
+                column += run.len();
+                continue;
+            }
             let d = paths
                 .entry(run.first().map_or(0, |level| grey(*level)))
                 .or_default();

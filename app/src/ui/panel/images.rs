@@ -84,6 +84,7 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
 
 /// The pixels, two above one another in a cell; several pixels that share one are averaged.
 fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &Look) {
+    // None where no pixel is to be seen.
     let mean = |x: u16, half: u16, halves: u16| {
         let columns = part(images.width, usize::from(x), usize::from(tile.width));
         let rows = part(
@@ -92,30 +93,37 @@ fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &L
             usize::from(tile.height * halves),
         );
         let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
-        let levels =
-            inside.filter_map(|(row, column)| image.pixels.get(row * images.width + column));
+        let levels = inside.filter_map(|(row, column)| images.level(image, row, column));
         let (sum, count) = levels.fold((0_u32, 0_u32), |(s, c), level| {
-            (s + u32::from(*level), c + 1)
+            (s + u32::from(level), c + 1)
         });
-        sum.checked_div(count).map_or(0, |mean| mean as u8)
+        sum.checked_div(count).map(|mean| mean as u8)
+    };
+    // Without colours the darkest shade is blank too, and must not be taken for a pixel that is not there.
+    let floor = if images.blank.is_some() { 0.25 } else { 0.0 };
+    let shade = |level: Option<u8>| match level {
+        Some(level) => look
+            .glyphs
+            .shade(floor + (1.0 - floor) * f32::from(level) / 255.0),
+        None => " ",
     };
     for y in 0..tile.height {
         for x in 0..tile.width {
             let target = &mut buf[(tile.x + x, tile.y + y)];
             let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
-            match (
-                look.glyphs.set,
-                look.theme.grey(upper),
-                look.theme.grey(lower),
-            ) {
+            let grey = |level: Option<u8>| level.and_then(|level| look.theme.grey(level));
+            match (look.glyphs.set, grey(upper), grey(lower)) {
                 (GlyphSet::Unicode, Some(upper), Some(lower)) => {
                     target.set_symbol("▀").set_fg(upper).set_bg(lower);
                 }
-                (GlyphSet::Unicode, None, _) | (GlyphSet::Unicode, _, None) => {
-                    target.set_symbol(look.glyphs.shade(f32::from(mean(x, y, 1)) / 255.0));
+                (GlyphSet::Unicode, Some(upper), None) if lower.is_none() => {
+                    target.set_symbol("▀").set_fg(upper);
                 }
-                (GlyphSet::Ascii, _, _) => {
-                    target.set_symbol(look.glyphs.shade(f32::from(mean(x, y, 1)) / 255.0));
+                (GlyphSet::Unicode, None, Some(lower)) if upper.is_none() => {
+                    target.set_symbol("▄").set_fg(lower);
+                }
+                (GlyphSet::Unicode | GlyphSet::Ascii, _, _) => {
+                    target.set_symbol(shade(mean(x, y, 1)));
                 }
             }
         }

@@ -342,6 +342,10 @@ fn images_words(images: &Images) -> String {
     let count = images.images.len();
     let judged = images.images.iter().any(|i| i.verdict != Verdict::Unjudged);
     match (judged, labels.is_empty()) {
+        (false, _) if images.blank.is_some() => {
+            let blank = 100.0 * images.blank_share();
+            format!("{count} images, {blank:.0}% of their pixels blank.")
+        }
         (false, _) => format!("{count} images."),
         (true, true) => format!("{count} images, all right."),
         (true, false) => format!(

@@ -295,6 +295,7 @@ impl Samples {
             width: edge,
             height: edge,
             images: images.collect(),
+            blank: None,
         })
     }
 }

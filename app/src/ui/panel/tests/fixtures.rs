@@ -275,5 +275,6 @@ fn digits() -> Images {
         width: 28,
         height: 28,
         images: (0..8).map(image).collect(),
+        blank: None,
     }
 }

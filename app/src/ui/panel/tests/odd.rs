@@ -140,16 +140,19 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             width: 0,
             height: 28,
             images: vec![image(0)],
+            blank: None,
         }),
         Frame::Images(Images {
             width: 28,
             height: 28,
             images: vec![image(3); 500],
+            blank: None,
         }),
         Frame::Images(Images {
             width: 9000,
             height: 1,
             images: vec![image(9000)],
+            blank: None,
         }),
         Frame::Histogram(Histogram::default()),
         Frame::Histogram(Histogram {

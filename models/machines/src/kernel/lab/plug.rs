@@ -185,6 +185,7 @@ pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
         width,
         height: opened.pixels.first().map_or(0, |image| image.len() / width),
         images: seen.map(image).collect(),
+        blank: None,
     })
 }
 

@@ -75,6 +75,7 @@ fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
         width: edge,
         height: edge,
         images: images.collect(),
+        blank: None,
     })
 }
 

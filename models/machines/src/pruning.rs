@@ -1,0 +1,6 @@
+//! Which weights of a network stay, and how few bytes hold those that do.
+
+pub mod mask;
+pub mod storage;
+
+pub use storage::{Format, Stored, Widths};

@@ -1,0 +1,227 @@
+//! Three ways to write down a matrix of which few weights are left: all of them, a bit for each beside those that are
+//! left, or those that are left with the distance from the one before (Han et al. 2016).
+
+use super::mask;
+
+/// How the weights of a layer are laid out, row-major over `[inputs, outputs]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Every weight, zeros too.
+    Dense,
+    /// One bit a weight says whether it is there; then those that are.
+    Bitmap,
+    /// Each weight that is there after the number of zeros before it. Where those are too many to be counted in an
+    /// offset, entries whose value is zero are put between.
+    Offsets,
+}
+
+/// Bits of the numbers that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widths {
+    /// Of a weight, 1 to 32.
+    pub value: u32,
+    /// Of an offset, 1 to 32.
+    pub offset: u32,
+}
+
+/// A layer as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    format: Format,
+    widths: Widths,
+    /// Weights of the layer.
+    weights: usize,
+    /// Entries in [`Format::Offsets`].
+    entries: usize,
+    bits: Bits,
+}
+
+impl Format {
+    /// Every format, the plainest first.
+    pub const ALL: [Self; 3] = [Self::Dense, Self::Bitmap, Self::Offsets];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Bitmap => "bitmap",
+            Self::Offsets => "offsets",
+        }
+    }
+
+    /// The bits of a layer of which these weights are left, without scales and biases: `N b`, `N + kept b`, or
+    /// `entries (b + offset bits)`.
+    pub fn bits(self, kept: &[bool], widths: Widths) -> u64 {
+        let (weights, value) = (kept.len() as u64, u64::from(widths.value));
+        match self {
+            Self::Dense => weights * value,
+            Self::Bitmap => weights + mask::count(kept) as u64 * value,
+            Self::Offsets => entries(kept, widths.offset) * (value + u64::from(widths.offset)),
+        }
+    }
+}
+
+/// Entries that offsets of so many bits take: one for each weight that is left, and one for every `2^offset_bits` zeros
+/// in a row before it. Zeros at the end cost nothing.
+pub fn entries(kept: &[bool], offset_bits: u32) -> u64 {
+    let (mut zeros, mut entries) = (0_u64, 0);
+    for stays in kept {
+        if *stays {
+            entries += 1 + zeros.checked_shr(offset_bits).unwrap_or(0);
+            zeros = 0;
+        } else {
+            zeros += 1;
+        }
+    }
+    entries
+}
+
+impl Stored {
+    /// Writes the weights that are left. A weight is a pattern of bits, of which the lowest `widths.value` are written;
+    /// the pattern 0 is zero.
+    pub fn encode(format: Format, codes: &[u32], kept: &[bool], widths: Widths) -> Self {
+        let mut stored = Self {
+            format,
+            widths,
+            weights: codes.len().min(kept.len()),
+            entries: 0,
+            bits: Bits::default(),
+        };
+        let weights = codes.iter().copied().zip(kept.iter().copied());
+        let there = weights.clone().filter(|(_, stays)| *stays);
+        let bits = &mut stored.bits;
+        match format {
+            Format::Dense => {
+                weights.for_each(|(code, stays)| {
+                    bits.push(if stays { code } else { 0 }, widths.value)
+                });
+            }
+            Format::Bitmap => {
+                weights.for_each(|(_, stays)| bits.push(u32::from(stays), 1));
+                there.for_each(|(code, _)| bits.push(code, widths.value));
+            }
+            Format::Offsets => {
+                let most = low(u32::MAX, widths.offset);
+                let mut zeros = 0_u64;
+                for (code, stays) in weights {
+                    if !stays {
+                        zeros += 1;
+                        continue;
+                    }
+                    // An entry between has the value 0, and is itself one of the zeros.
+                    while zeros > u64::from(most) {
+                        bits.push(most, widths.offset);
+                        bits.push(0, widths.value);
+                        stored.entries += 1;
+                        zeros -= u64::from(most) + 1;
+                    }
+                    bits.push(zeros as u32, widths.offset);
+                    bits.push(code, widths.value);
+                    stored.entries += 1;
+                    zeros = 0;
+                }
+            }
+        }
+        stored
+    }
+
+    /// The patterns of all weights of the layer, 0 for those that were removed; none if what is written breaks off or
+    /// names weights that the layer does not have.
+    pub fn decode(&self) -> Option<Vec<u32>> {
+        let Widths { value, offset } = self.widths;
+        let mut reader = self.bits.reader();
+        match self.format {
+            Format::Dense => (0..self.weights).map(|_| reader.take(value)).collect(),
+            Format::Bitmap => {
+                let there: Option<Vec<u32>> = (0..self.weights).map(|_| reader.take(1)).collect();
+                let weight = |there| {
+                    if there == 1 {
+                        reader.take(value)
+                    } else {
+                        Some(0)
+                    }
+                };
+                there?.into_iter().map(weight).collect()
+            }
+            Format::Offsets => {
+                let mut codes = vec![0; self.weights];
+                let mut next = 0_usize;
+                for _ in 0..self.entries {
+                    next = next.checked_add(reader.take(offset)? as usize)?;
+                    *codes.get_mut(next)? = reader.take(value)?;
+                    next += 1;
+                }
+                Some(codes)
+            }
+        }
+    }
+
+    /// Bits that are written.
+    pub fn bits(&self) -> u64 {
+        self.bits.len
+    }
+}
+
+/// The lowest bits of a pattern.
+fn low(code: u32, bits: u32) -> u32 {
+    match bits {
+        0 => 0,
+        1..32 => code & ((1 << bits) - 1),
+        _ => code,
+    }
+}
+
+/// A row of bits, the first in the lowest place of the first byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Bits {
+    bytes: Vec<u8>,
+    len: u64,
+}
+
+struct Reader<'a> {
+    bits: &'a Bits,
+    at: u64,
+}
+
+impl Bits {
+    fn push(&mut self, code: u32, bits: u32) {
+        for bit in 0..bits.min(32) {
+            let place = (self.len % 8) as u32;
+            if place == 0 {
+                self.bytes.push(0);
+            }
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= ((code >> bit & 1) as u8) << place;
+            }
+            self.len += 1;
+        }
+    }
+
+    #[cfg(test)]
+    fn truncate(&mut self, len: u64) {
+        self.len = len;
+        self.bytes.truncate(len.div_ceil(8) as usize);
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { bits: self, at: 0 }
+    }
+}
+
+impl Reader<'_> {
+    fn take(&mut self, bits: u32) -> Option<u32> {
+        let mut code = 0;
+        for bit in 0..bits.min(32) {
+            if self.at >= self.bits.len {
+                return None;
+            }
+            let byte = self.bits.bytes.get((self.at / 8) as usize)?;
+            code |= u32::from(byte >> (self.at % 8) & 1) << bit;
+            self.at += 1;
+        }
+        Some(code)
+    }
+}
+
+#[cfg(test)]
+mod tests;
