@@ -3,6 +3,7 @@
 mod activation;
 mod architecture;
 mod cnn;
+mod filters;
 mod initial;
 mod mlp;
 mod recompute;
@@ -15,6 +16,7 @@ use burn::tensor::{Int, Tensor, activation::log_softmax};
 pub use activation::Activation;
 pub use architecture::Architecture;
 pub use cnn::{Cnn, CnnConfig};
+pub use filters::{Filter, FilterCost, FilterNet, FilterNetConfig, FilterShape, Sight};
 pub use initial::{Initial, Initialization};
 pub use mlp::{Mlp, MlpConfig};
 pub use recompute::Checkpointed;
@@ -32,6 +34,8 @@ pub enum Network {
     Mlp(Mlp),
     /// Convolutions, then one layer of neurons.
     Cnn(Cnn),
+    /// A chain of filters of any form, then one layer of neurons.
+    Filters(FilterNet),
     /// Blocks of attention and gated layers over sequences of tokens.
     Transformer(Transformer),
 }
@@ -83,6 +87,7 @@ impl Network {
         match self {
             Self::Mlp(mlp) => mlp.forward(x.numbers(), activation),
             Self::Cnn(cnn) => cnn.forward(x.numbers(), activation),
+            Self::Filters(filters) => filters.forward(x.numbers(), activation),
             Self::Transformer(transformer) => transformer.forward(x.tokens()).flatten(0, 1),
         }
     }

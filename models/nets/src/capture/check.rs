@@ -56,7 +56,7 @@ impl Real {
         let classes = setup.classes();
         let mut stream = Stream::new(setup.seed, "capture/inputs");
         let (values, rows): (Vec<f32>, usize) = match setup.architecture {
-            Architecture::Mlp(_) | Architecture::Cnn(_) => {
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
                 let draw = |_| stream.normal() as f32;
                 ((0..batch * of_one).map(draw).collect(), batch)
             }
@@ -89,7 +89,7 @@ impl Real {
     fn inputs(&self, device: &Device, format: DType) -> Inputs {
         let shape = self.setup.input();
         match self.setup.architecture {
-            Architecture::Mlp(_) | Architecture::Cnn(_) => {
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
                 let data = TensorData::new(self.values.clone(), shape);
                 Inputs::from(Tensor::<2>::from_data(data, (device, format)))
             }

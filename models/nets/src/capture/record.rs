@@ -92,7 +92,7 @@ fn ask(
 ) -> Result<Forward, RecordError> {
     let network = architecture.shapes(device);
     let (inputs, input) = match architecture {
-        Architecture::Mlp(_) | Architecture::Cnn(_) => {
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
             let x = Tensor::<2>::empty(input, device);
             (Inputs::from(x.clone()), float_id(&x)?)
         }

@@ -48,6 +48,7 @@ impl Setup {
         let of_one = match &self.architecture {
             Architecture::Mlp(config) => config.inputs,
             Architecture::Cnn(config) => config.edge * config.edge,
+            Architecture::Filters(config) => config.edge * config.edge,
             Architecture::Transformer(config) => config.context,
         };
         [self.batch, of_one]
@@ -58,6 +59,7 @@ impl Setup {
         match &self.architecture {
             Architecture::Mlp(config) => config.outputs,
             Architecture::Cnn(config) => config.outputs,
+            Architecture::Filters(config) => config.outputs,
             Architecture::Transformer(config) => config.vocab,
         }
     }

@@ -26,7 +26,9 @@ pub(super) fn gradient(
     let logits = match network {
         Network::Mlp(mlp) => forward(mlp, inputs.numbers(), numbers.activations, rounder)?,
         // This lab makes no other network.
-        Network::Cnn(_) | Network::Transformer(_) => network.forward(inputs, Activation::Relu),
+        Network::Cnn(_) | Network::Filters(_) | Network::Transformer(_) => {
+            network.forward(inputs, Activation::Relu)
+        }
     };
     let loss = cross_entropy(logits, labels);
     let value = flat::numbers(loss.clone().without_autodiff(), 1)?;

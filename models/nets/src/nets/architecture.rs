@@ -6,7 +6,8 @@ use burn::tensor::Device;
 
 use super::cnn::KERNEL;
 use super::{
-    Activation, CnnConfig, Initial, Initialization, MlpConfig, Network, TransformerConfig,
+    Activation, CnnConfig, FilterNetConfig, FilterShape, Initial, Initialization, MlpConfig,
+    Network, Sight, TransformerConfig,
 };
 
 /// A network's sizes, before it exists.
@@ -16,6 +17,8 @@ pub enum Architecture {
     Mlp(MlpConfig),
     /// A convolutional network.
     Cnn(CnnConfig),
+    /// A chain of filters of any form.
+    Filters(FilterNetConfig),
     /// A decoder in the manner of Llama. Its batches are of sequences, and it has one activation of its own.
     Transformer(TransformerConfig),
 }
@@ -50,6 +53,7 @@ impl Architecture {
         match self {
             Self::Mlp(config) => Network::Mlp(config.init(initial)),
             Self::Cnn(config) => Network::Cnn(config.init(initial)),
+            Self::Filters(config) => Network::Filters(config.init(initial)),
             Self::Transformer(config) => Network::Transformer(config.init(initial)),
         }
     }
@@ -70,6 +74,15 @@ impl Architecture {
                 "cnn (images of {0} x {0}, width {1}, depth {2}, {3} classes)",
                 config.edge, config.width, config.depth, config.outputs
             ),
+            Self::Filters(config) => {
+                let filters: Vec<String> = config.filters.iter().map(named).collect();
+                format!(
+                    "filters (images of {0} x {0}, {1}, {2} classes)",
+                    config.edge,
+                    filters.join(", "),
+                    config.outputs
+                )
+            }
             Self::Transformer(config) => format!(
                 "transformer (vocabulary {}, width {}, depth {}, heads {}, kv_heads {}, MLP {})",
                 config.vocab, config.width, config.depth, config.heads, config.kv_heads, config.ffn
@@ -80,7 +93,9 @@ impl Architecture {
     /// Trainable weights and biases.
     pub fn parameters(&self) -> u64 {
         match self {
-            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().map(|layer| layer.parameters).sum(),
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
+                self.layers().iter().map(|layer| layer.parameters).sum()
+            }
             Self::Transformer(config) => config.parameters(),
         }
     }
@@ -89,7 +104,7 @@ impl Architecture {
     pub fn forward_flops(&self, batch: u64) -> u64 {
         let of = |layer: &Layer| 2 * batch * layer.products;
         match self {
-            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().map(of).sum(),
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => self.layers().iter().map(of).sum(),
             Self::Transformer(config) => config.forward_flops(batch),
         }
     }
@@ -102,7 +117,9 @@ impl Architecture {
             operands * 2 * batch * layer.products
         };
         match self {
-            Self::Mlp(_) | Self::Cnn(_) => self.layers().iter().enumerate().map(of).sum(),
+            Self::Mlp(_) | Self::Cnn(_) | Self::Filters(_) => {
+                self.layers().iter().enumerate().map(of).sum()
+            }
             Self::Transformer(config) => 2 * config.forward_flops(batch),
         }
     }
@@ -152,9 +169,38 @@ impl Architecture {
                     .chain([dense([config.flat(), config.outputs])])
                     .collect()
             }
+            Self::Filters(config) => {
+                let filters = config.edges().into_iter().map(|(shape, edge)| {
+                    let cost = shape.cost(edge);
+                    Layer {
+                        inputs: cost.inputs,
+                        outputs: cost.outputs,
+                        parameters: cost.weights,
+                        products: cost.products,
+                        activated: true,
+                    }
+                });
+                filters
+                    .chain([dense([config.flat(), config.outputs])])
+                    .collect()
+            }
             Self::Transformer(_) => Vec::new(),
         }
     }
+}
+
+/// A filter in a few words, such as `16 depthwise 5 x 5 / 2`.
+fn named(shape: &FilterShape) -> String {
+    let [height, width] = shape.window;
+    let own = match shape.sight {
+        Sight::All => "",
+        Sight::Own => " depthwise",
+    };
+    let stride = match shape.stride {
+        1 => String::new(),
+        stride => format!(" / {stride}"),
+    };
+    format!("{}{own} {height} x {width}{stride}", shape.channels_out)
 }
 
 fn dense([inputs, outputs]: [usize; 2]) -> Layer {

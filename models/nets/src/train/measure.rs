@@ -60,7 +60,7 @@ pub(super) fn layers(network: &Network) -> Vec<usize> {
     let mut all = Layers(Vec::new());
     network.visit(&mut all);
     match network {
-        Network::Mlp(_) | Network::Cnn(_) => all.0,
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => all.0,
         Network::Transformer(transformer) => {
             let of_block = |(index, block): (usize, &Block)| {
                 let mut inside = Layers(Vec::new());

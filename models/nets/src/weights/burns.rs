@@ -73,7 +73,7 @@ fn saved(network: Network, architecture: &Architecture) -> Saved {
 
 fn heads_of(architecture: &Architecture) -> [i64; 2] {
     match architecture {
-        Architecture::Mlp(_) | Architecture::Cnn(_) => [0, 0],
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => [0, 0],
         Architecture::Transformer(config) => {
             [config.heads, config.kv_heads].map(|heads| heads as i64)
         }

@@ -11,7 +11,9 @@ use burn::tensor::Tensor;
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, serialize};
 
-use crate::nets::{Architecture, Cnn, Mlp, Network, RMS_EPSILON, ROTARY_BASE, Transformer};
+use crate::nets::{
+    Architecture, Cnn, FilterNet, Mlp, Network, RMS_EPSILON, ROTARY_BASE, Transformer,
+};
 
 /// A tensor on its way out: name, shape, numbers as f32 in little-endian order.
 type Named = (String, Vec<usize>, Vec<u8>);
@@ -24,6 +26,7 @@ pub(super) fn encode(
     let tensors = match network {
         Network::Mlp(mlp) => of_mlp(mlp),
         Network::Cnn(cnn) => of_cnn(cnn),
+        Network::Filters(filters) => of_filters(filters),
         Network::Transformer(transformer) => of_transformer(transformer),
     };
     let views: Result<Vec<_>, SafeTensorError> = tensors
@@ -40,7 +43,7 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
         ("description", architecture.in_words()),
     ];
     match architecture {
-        Architecture::Mlp(_) | Architecture::Cnn(_) => {}
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {}
         Architecture::Transformer(config) => pairs.extend([
             ("architectures", "LlamaForCausalLM".to_owned()),
             ("model_type", "llama".to_owned()),
@@ -107,6 +110,16 @@ fn of_cnn(cnn: &Cnn) -> Vec<Named> {
     all.push(turned("head.weight", &cnn.head.weight));
     all.extend(cnn.head.bias.as_ref().map(|bias| plain("head.bias", bias)));
     all
+}
+
+fn of_filters(net: &FilterNet) -> Vec<Named> {
+    let filters = net.filters.iter().enumerate();
+    let filters =
+        filters.map(|(index, filter)| plain(&format!("filters.{index}.weight"), &filter.weight));
+    filters
+        .chain([turned("head.weight", &net.head.weight)])
+        .chain(net.head.bias.as_ref().map(|bias| plain("head.bias", bias)))
+        .collect()
 }
 
 /// A tensor as it is.

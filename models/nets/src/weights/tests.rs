@@ -75,6 +75,7 @@ fn inputs(architecture: &Architecture, device: &Device) -> Inputs {
     let features = match architecture {
         Architecture::Mlp(config) => config.inputs,
         Architecture::Cnn(config) => config.edge * config.edge,
+        Architecture::Filters(config) => config.edge * config.edge,
         Architecture::Transformer(_) => {
             let tokens = TensorData::from([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 10, 0, 7]]);
             return Tensor::<2, Int>::from_data(tokens, device).into();
@@ -152,7 +153,7 @@ fn another_networks_weights_are_refused_with_every_difference() {
         Architecture::Transformer(config) => {
             Architecture::Transformer(TransformerConfig { depth, ..config })
         }
-        other @ (Architecture::Mlp(_) | Architecture::Cnn(_)) => other,
+        other @ (Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_)) => other,
     };
     let said = refusal(&deep(3), &path);
     assert!(

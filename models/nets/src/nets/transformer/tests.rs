@@ -28,7 +28,7 @@ fn config(heads: usize, kv_heads: usize) -> TransformerConfig {
 fn transformer(config: TransformerConfig, device: &Device) -> Transformer {
     match Architecture::Transformer(config).init(Initialization::He, 5, device) {
         Network::Transformer(transformer) => transformer,
-        Network::Mlp(_) | Network::Cnn(_) => panic!("another network"),
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => panic!("another network"),
     }
 }
 

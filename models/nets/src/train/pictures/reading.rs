@@ -148,7 +148,7 @@ impl Reading {
 pub(super) fn transformer(network: &Network) -> Option<&Transformer> {
     match network {
         Network::Transformer(transformer) => Some(transformer),
-        Network::Mlp(_) | Network::Cnn(_) => None,
+        Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => None,
     }
 }
 

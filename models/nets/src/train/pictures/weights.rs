@@ -37,6 +37,13 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
                 None => histogram(values(cnn.head.weight.val())),
             }
         }
+        Network::Filters(net) => {
+            let largest = net.filters.iter().map(|filter| filter.weight.val());
+            match largest.max_by_key(|weight| weight.shape().num_elements()) {
+                Some(weight) => histogram(values(weight)),
+                None => histogram(values(net.head.weight.val())),
+            }
+        }
         Network::Transformer(transformer) => {
             let gates = transformer.blocks.iter().map(|block| &block.mlp.gate);
             let largest = gates.chain([&transformer.embedding, &transformer.head]);

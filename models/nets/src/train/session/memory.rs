@@ -22,7 +22,8 @@ pub(crate) fn must_fit(
         needed as f64 / 1e9,
         free as f64 / 1e9,
         match architecture {
-            Architecture::Mlp(_) | Architecture::Cnn(_) => "width, depth or batch_size",
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) =>
+                "width, depth or batch_size",
             Architecture::Transformer(_) => "width, depth, context or batch_size",
         },
     ))
