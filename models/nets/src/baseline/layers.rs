@@ -139,6 +139,16 @@ pub(super) fn of(architecture: &Architecture) -> Vec<Layer> {
             places.matrix("output layer".to_owned(), sizes, Order::Inputs);
             places.biases();
         }
+        Architecture::Filters(config) => {
+            for (index, shape) in config.filters.iter().enumerate() {
+                // A filter per channel is a matrix with one column of inputs for each.
+                let sizes = [shape.weights() / shape.channels_out, shape.channels_out];
+                places.matrix(format!("filter {}", index + 1), sizes, Order::Outputs);
+            }
+            let sizes = [config.flat(), config.outputs];
+            places.matrix("output layer".to_owned(), sizes, Order::Inputs);
+            places.biases();
+        }
         Architecture::Transformer(config) => transformer(config, &mut places),
     }
     places.layers

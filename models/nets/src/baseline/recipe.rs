@@ -151,7 +151,7 @@ impl Recipe {
     }
 
     /// The recipe as the training lab's knobs.
-    pub(super) fn knobs(&self) -> Knobs {
+    pub(crate) fn knobs(&self) -> Knobs {
         Knobs {
             noise: self.data.noise,
             jitter: self.data.jitter,

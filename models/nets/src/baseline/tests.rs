@@ -73,6 +73,7 @@ fn every_matrix_lies_where_the_network_has_it() {
                 is(2, read(cnn.head.weight.val()));
                 assert_eq!((layers.len(), layers[1].bias(row).len()), (3, 4));
             }
+            Network::Filters(_) => panic!("another network"),
             Network::Transformer(transformer) => {
                 is(0, read(transformer.embedding.val()));
                 is(2, read(transformer.blocks[0].attention.key.val()));
