@@ -17,6 +17,15 @@ impl Ceiling {
         }
     }
 
+    /// Nothing seen yet, and the first loss is no yardstick: where updates begin within the first step, what that step
+    /// costs may be their doing already. What guessing costs is what it would have begun with.
+    pub(crate) fn from_guessing(guessing: f64) -> Self {
+        Self {
+            guessing,
+            ceiling: Some(10.0 * guessing),
+        }
+    }
+
     /// A knob was turned: what comes next is measured against itself, because another activation or fewer examples
     /// a step may cost more than ten times the old first loss without anything having gone wrong.
     pub(crate) fn begin_anew(&mut self) {
@@ -74,6 +83,15 @@ mod tests {
             verdicts(&[f64::NAN, 0.5, f64::INFINITY]),
             [true, false, true]
         );
+    }
+
+    #[test]
+    fn a_first_loss_that_updates_have_raised_is_measured_against_guessing() {
+        let first = |mut judge: Ceiling, loss| judge.judge(loss).is_some();
+        let guessing = 64.0_f64.ln();
+        assert!(first(Ceiling::from_guessing(guessing), 41.6));
+        assert!(!first(Ceiling::from_guessing(guessing), 41.5));
+        assert!(!first(Ceiling::new(guessing), 41.6));
     }
 
     #[test]

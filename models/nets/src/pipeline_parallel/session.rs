@@ -132,7 +132,10 @@ impl Session {
         run.sink.report(Report::Status(String::new()));
         Ok(Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
-            ceiling: Ceiling::new(model.guessing),
+            ceiling: match setup.is_asynchronous() {
+                true => Ceiling::from_guessing(model.guessing),
+                false => Ceiling::new(model.guessing),
+            },
             measured: Played::default(),
             params: run.params.clone(),
             setup,

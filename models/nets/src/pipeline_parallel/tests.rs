@@ -1,5 +1,7 @@
 //! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
 
+mod ends;
+
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::report::Report;
 use mlsys_lab::{RunData, Value, frame::Frame};

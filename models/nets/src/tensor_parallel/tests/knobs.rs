@@ -86,3 +86,21 @@ fn a_run_that_is_stopped_within_a_step_says_that_it_was_stopped() {
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(number(&data, "steps_done"), 0.0);
 }
+
+#[test]
+fn a_learning_rate_far_too_large_ends_the_run_with_a_reason() {
+    let set = ["learning_rate=10", "optimizer=adam", "steps=30"];
+    let mut reason = None;
+    let (data, _) = answered(
+        &lab(),
+        &[&["layers=2", "global_batch=4", "context=16"][..], &set].concat(),
+        |report| {
+            if let Report::Diverged { reason: said, .. } = report {
+                reason = Some(said.clone());
+            }
+            Then::On
+        },
+    );
+    assert!(reason.unwrap().contains("learning rate 10 "));
+    assert!(number(&data, "steps_done") < 30.0);
+}
