@@ -4,6 +4,7 @@
 //! rounded by the same ones. All of them answer whatever they are given: a value that is not finite takes the level zero
 //! or the last one, and is left out where a range or centroids are sought.
 
+mod calibrate;
 mod codebook;
 mod grid;
 mod levels;
@@ -12,6 +13,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+pub use calibrate::Calibration;
 pub use codebook::{Codebook, cluster_sums};
 pub use grid::{Grid, Scheme, Sign};
 pub use levels::{Levels, Listed};
@@ -253,6 +255,16 @@ impl Quantized {
     /// The scale of each group; 1 where the levels are the values themselves.
     pub fn scales(&self) -> Vec<f32> {
         self.levels.iter().map(Levels::scale).collect()
+    }
+
+    /// The values of a codebook, in the order of the codes; none of other levels.
+    pub fn centroids(&self) -> Vec<f64> {
+        (0..self.storage.centroids)
+            .filter_map(|at| match self.levels.first()? {
+                Levels::Even(_) => None,
+                Levels::Listed(listed) => Some(listed.value(at)),
+            })
+            .collect()
     }
 
     /// Other values for the levels of a codebook, as training moves centroids: each weight keeps its code. Of levels

@@ -40,11 +40,8 @@ pub(super) fn usable(bits: u32) -> u32 {
 
 /// The least and the greatest of some values, zero among them: padding and ReLU need a level for it.
 pub(crate) fn range(values: &[f32]) -> (f64, f64) {
-    let finite = values
-        .iter()
-        .map(|x| f64::from(*x))
-        .filter(|x| x.is_finite());
-    finite.fold((0.0, 0.0), |(least, most), x| (least.min(x), most.max(x)))
+    let values = values.iter().map(|x| f64::from(*x));
+    values.fold((0.0, 0.0), |(least, most), x| (least.min(x), most.max(x)))
 }
 
 impl Scheme {
