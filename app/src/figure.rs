@@ -30,6 +30,7 @@ pub(crate) use quantity::{Prefix, unit};
 pub use source::{Source, changed};
 pub use svg::svg;
 
+use crate::attempts::{self, Company};
 use crate::glyphs::{GlyphSet, Glyphs};
 
 /// What a figure is made from.
@@ -49,6 +50,8 @@ pub struct Figure<'a> {
     pub options: Options,
     /// Where somebody stands in a kernel's launch.
     pub walk: Option<&'a kernel::Walk>,
+    /// The other runs of the lesson, for pictures of several.
+    pub company: Company<'a>,
 }
 
 /// What of a picture is shown, and how.
@@ -101,6 +104,7 @@ impl<'a> Figure<'a> {
             source,
             options: Options::default(),
             walk: None,
+            company: Company::default(),
         }
     }
 
@@ -130,6 +134,10 @@ impl<'a> Figure<'a> {
                     | Frame::Panes(_)
                     | Frame::Text(_) => Cow::Borrowed(frame),
                 }))
+            }
+            Draw::Attempts => {
+                let picture = attempts::picture(self.schema, self.panel, self.data, &self.company);
+                Ok(Content::Frame(Cow::Owned(picture.ok_or_else(nothing)?)))
             }
             _ if names.is_empty() => Err(nothing()),
             Draw::Line => Ok(Content::Lines(names)),

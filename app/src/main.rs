@@ -6,6 +6,7 @@
 )]
 
 mod archive;
+mod attempts;
 mod cli;
 mod commands;
 mod console;

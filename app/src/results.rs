@@ -26,6 +26,17 @@ pub struct LessonResult {
     pub seed: u64,
     /// Its labs, predictions, checks and questions.
     pub items: Vec<Item>,
+    /// Its pictures of several runs, as tables.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// A picture of several runs of a lesson, as a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The panel's name.
+    pub panel: String,
+    /// Its lines, the titles of the columns first.
+    pub lines: Vec<String>,
 }
 
 /// One thing of a lesson that was run, compared or graded.

@@ -1,6 +1,7 @@
 //! Lessons without a screen: every lab is run, every prediction measured, every check tried, every answer graded.
 
 mod check;
+mod compare;
 mod ends;
 mod plan;
 mod predict;
@@ -92,6 +93,7 @@ fn run_lesson(
         ran.insert(plan.id, one);
     }
     let facts = plan::device_facts(plan, world);
+    let comparisons = compare::comparisons(lesson, plan, &ran);
     let env = work::env(plan, &ran, &facts);
     items.extend(
         lesson
@@ -116,6 +118,7 @@ fn run_lesson(
         title: lesson.front.title.clone(),
         seed: request.seed.unwrap_or(lesson.front.seed),
         items,
+        comparisons,
     }
 }
 

@@ -4,10 +4,13 @@ mod page;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use mlsys_lesson::{Lesson, Progress};
 
+use self::page::Others;
 use super::World;
+use crate::attempts::{Attempt, Wanted, recall};
 use crate::cli::Report;
 use crate::exit::{Exit, Failure};
 use crate::record::{self, Past};
@@ -36,7 +39,12 @@ pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
                     let hint = near.map(|id| format!("; there is a lesson '{id}'"));
                     Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
                 })?;
-            page::of_run(&past)
+            let all = beside(&runs, &past);
+            let others = Others {
+                all: &all,
+                lesson: None,
+            };
+            page::of_run(&past, &others)
         }
     };
     if options.output == Path::new("-") {
@@ -76,5 +84,41 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
         }
     }
     newest.reverse();
-    page::of_lesson(lesson, progress, &newest)
+    let wanted = Wanted {
+        lesson: Some(id.to_owned()),
+        kinds: lesson.labs().map(|lab| lab.kind.value.clone()).collect(),
+    };
+    let all = attempts(runs, &wanted);
+    let others = Others {
+        all: &all,
+        lesson: Some(lesson),
+    };
+    page::of_lesson(lesson, progress, &newest, &others)
+}
+
+/// The runs that stand beside one in pictures of several: those of its lesson, or of its kind without one.
+fn beside(runs: &Path, past: &Past) -> Vec<Arc<Attempt>> {
+    let Ok(lab) = mlsys_registry::registry().find(past.summary.lab()) else {
+        return Vec::new();
+    };
+    let panels = lab.schema().panels.iter();
+    let named = panels.filter_map(|panel| panel.attempts.as_ref());
+    let kinds = named.flat_map(|attempts| attempts.kinds.iter().cloned());
+    let wanted = Wanted {
+        lesson: past.summary.lesson().map(str::to_owned),
+        kinds: kinds.chain([past.summary.lab().to_owned()]).collect(),
+    };
+    attempts(runs, &wanted)
+}
+
+fn attempts(runs: &Path, wanted: &Wanted) -> Vec<Arc<Attempt>> {
+    let compares = |kind: &String| {
+        let lab = mlsys_registry::registry().find(kind);
+        lab.is_ok_and(|lab| lab.schema().compares_runs())
+    };
+    if !wanted.kinds.iter().any(compares) {
+        return Vec::new();
+    }
+    let found = recall(runs, wanted, mlsys_registry::registry());
+    found.into_iter().map(Arc::new).collect()
 }

@@ -3,7 +3,7 @@
 use mlsys_lab::output;
 use serde_json::{Value as Json, json};
 
-use crate::results::{Item, Kind, LessonResult, Results};
+use crate::results::{Comparison, Item, Kind, LessonResult, Results};
 
 /// The results as one JSON object on one line.
 pub fn report(results: &Results) -> String {
@@ -30,7 +30,12 @@ fn lesson(lesson: &LessonResult) -> Json {
         "skipped": count.skipped,
         "seconds": lesson.elapsed().as_secs_f64(),
         "items": lesson.items.iter().map(item).collect::<Vec<_>>(),
+        "comparisons": lesson.comparisons.iter().map(comparison).collect::<Vec<_>>(),
     })
+}
+
+fn comparison(comparison: &Comparison) -> Json {
+    json!({ "panel": comparison.panel, "lines": comparison.lines })
 }
 
 fn item(item: &Item) -> Json {

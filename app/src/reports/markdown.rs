@@ -50,6 +50,13 @@ fn section(lesson: &LessonResult, text: &mut String) {
             plain(&remark(item)),
         );
     }
+    for comparison in &lesson.comparisons {
+        let _ = writeln!(text, "\n{}\n", plain(&comparison.panel));
+        for line in &comparison.lines {
+            let line: String = line.chars().filter(|c| !c.is_control()).collect();
+            let _ = writeln!(text, "    {line}");
+        }
+    }
 }
 
 fn remark(item: &Item) -> String {

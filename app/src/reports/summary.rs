@@ -32,6 +32,11 @@ fn of_lesson(lesson: &LessonResult) -> Vec<String> {
     parts.push(format!("{:.1} s", lesson.elapsed().as_secs_f64()));
     let mut lines = vec![format!("{}: {}", lesson.id, parts.join(", "))];
     lines.extend(lesson.items.iter().filter_map(remark));
+    for comparison in &lesson.comparisons {
+        lines.push(format!("  {}", harmless(&comparison.panel)));
+        let told = comparison.lines.iter();
+        lines.extend(told.map(|line| format!("    {}", harmless(line))));
+    }
     lines
 }
 

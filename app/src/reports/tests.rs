@@ -65,6 +65,7 @@ fn results() -> Results {
         ),
     ];
     let lesson = LessonResult {
+        comparisons: Vec::new(),
         id: "systems/x".to_owned(),
         title: NASTY.to_owned(),
         seed: 7,

@@ -1,5 +1,6 @@
 //! The state of the app and how messages change it. Pure: no clock, no terminal, no file.
 
+mod attempts;
 mod available;
 mod chart;
 mod confirm;
@@ -84,6 +85,8 @@ pub struct App {
     pub notice: Option<String>,
     /// The run that is going on.
     pub active: Option<Active>,
+    /// Runs that have ended, for pictures of several.
+    attempts_kept: attempts::Attempts,
     /// Pages left behind, by lesson, so that coming back finds them as they were.
     pub kept: BTreeMap<String, Page>,
     /// Columns and rows.
@@ -233,6 +236,7 @@ impl App {
             progress,
             notice: None,
             active: None,
+            attempts_kept: Default::default(),
             kept: BTreeMap::new(),
             size,
             look,
@@ -351,6 +355,10 @@ impl App {
             }
             Message::Records(entries) => self.take_records(entries),
             Message::Fetched(fetched) => self.fetched(fetched),
+            Message::Recalled(found) => {
+                self.recalled(found);
+                Vec::new()
+            }
             Message::Previewed(sight) => self.previewed(sight),
             Message::Draft {
                 draft,

@@ -15,8 +15,9 @@ use super::command;
 use super::editor::{Draft, Tried, Try, Whence};
 use super::key::Key;
 use super::preview::Sight;
-use super::records::{Entry, Fetched, Wanted};
+use super::records::{Entry, Fetched};
 use super::theme::Background;
+use crate::attempts::{Attempt, Wanted};
 use crate::exports::Export;
 use crate::peaks::Peaks;
 use crate::session::{Outcome, Panels};
@@ -90,6 +91,8 @@ pub enum Message {
     Records(Vec<Entry>),
     /// A recorded run has been read, or why it could not be.
     Fetched(Result<Box<Fetched>, String>),
+    /// What earlier sessions recorded of a lesson, the oldest first.
+    Recalled(Vec<Attempt>),
     /// The lesson file that is followed has changed.
     Previewed(Sight),
     /// What is kept of a text that is being written, or what another program has saved of it.
@@ -130,7 +133,9 @@ pub enum Effect {
     /// Find out what has been recorded.
     ListRecords,
     /// Read a recorded run.
-    ReadRecord(Box<Wanted>),
+    ReadRecord(Box<super::records::Wanted>),
+    /// Read what earlier sessions recorded, for pictures of several runs.
+    Recall(Wanted),
     /// Give the run an order.
     Order(Command),
     /// Ask the run for fresh pictures.

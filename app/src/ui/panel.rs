@@ -41,6 +41,7 @@ use super::earlier::Earlier;
 use super::glyphs::Glyphs;
 use super::slot::kernel_of;
 use super::theme::Look;
+use crate::attempts::{self, Company};
 use crate::figure::kernel::Walk;
 pub use crate::figure::quantity;
 use crate::figure::{axis, metrics};
@@ -73,6 +74,8 @@ pub struct Scene<'a> {
     pub origin: Origin,
     /// Where somebody stands in the lab's kernel.
     pub walk: Option<&'a Walk>,
+    /// The other runs of the lesson, for pictures of several.
+    pub company: Company<'a>,
 }
 
 /// Whether a run goes on here.
@@ -110,6 +113,9 @@ impl<'a> Scene<'a> {
                 let table = metrics::table(self.schema, self.panel, self.data, glyphs);
                 (!table.rows.is_empty()).then_some(Cow::Owned(Frame::Table(table)))
             }
+            Draw::Attempts => {
+                attempts::picture(self.schema, self.panel, self.data, &self.company).map(Cow::Owned)
+            }
         }
     }
 
@@ -136,20 +142,22 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
     }
     let drawn = match scene.panel.draw {
         Draw::Line => line::draw(body, buf, scene, look),
-        Draw::Frame | Draw::Bars | Draw::Table => match scene.frame(&look.glyphs) {
-            Some(frame) => {
-                match (frame.as_ref(), scene.walk) {
-                    (Frame::Kernel(kernel), Some(walk)) => {
-                        kernel::draw(body, buf, kernel, Some(walk), look);
+        Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
+            match scene.frame(&look.glyphs) {
+                Some(frame) => {
+                    match (frame.as_ref(), scene.walk) {
+                        (Frame::Kernel(kernel), Some(walk)) => {
+                            kernel::draw(body, buf, kernel, Some(walk), look);
+                        }
+                        (frame, _) => {
+                            draw_frame(body, buf, frame, &scene.view.frame, scene.focus, look);
+                        }
                     }
-                    (frame, _) => {
-                        draw_frame(body, buf, frame, &scene.view.frame, scene.focus, look);
-                    }
+                    true
                 }
-                true
+                None => false,
             }
-            None => false,
-        },
+        }
     };
     if !drawn {
         empty(body, buf, scene, look);
@@ -160,7 +168,7 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
 pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
     match scene.panel.draw {
         Draw::Line => line::step_at(below_title(area), column, scene, look),
-        Draw::Bars | Draw::Table | Draw::Frame => None,
+        Draw::Bars | Draw::Table | Draw::Frame | Draw::Attempts => None,
     }
 }
 
@@ -288,6 +296,7 @@ fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
             frame.map(|(step, _)| *step)
         }
         Draw::Bars | Draw::Table => Some(scene.data.step),
+        Draw::Attempts => None,
         Draw::Line => return line::facts(scene, look),
     };
     if let Some(step) = step.filter(|&s| s > 0) {

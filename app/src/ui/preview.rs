@@ -133,6 +133,7 @@ impl App {
             (None, _) => {}
         }
         self.notice = renewed.notice;
+        self.share_attempts();
         effects.extend(self.start_instant());
         effects
     }

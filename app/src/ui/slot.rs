@@ -1,5 +1,6 @@
 //! One lab of the open lesson: its knobs, its run, and what the run has shown.
 
+mod attempts;
 mod kernel;
 mod knob;
 mod notch;
@@ -22,6 +23,7 @@ use super::history::History;
 use super::panel::{Focus, Origin, Scene, View};
 use super::records::Replay;
 use crate::figure::kernel::Walk;
+use attempts::Attempts;
 pub use kernel::Edited;
 pub use knob::Knob;
 pub use rate::Rate;
@@ -54,6 +56,8 @@ pub struct Slot {
     pub history: History,
     /// The runs before it, the newest first.
     pub earlier: Vec<Earlier>,
+    /// The runs of the lesson that have ended, for pictures of several.
+    pub attempts: Attempts,
     /// Which of them stand behind the curves.
     pub overlay: Overlay,
     /// How each panel of the schema is looked at.
@@ -68,6 +72,8 @@ pub struct Slot {
     pub begun_with: Vec<(String, Value)>,
     /// All parameters of it.
     pub begun_params: Option<Params>,
+    /// The knobs that were not where the lesson has them as it began.
+    pub turned_at_start: Vec<(String, Value)>,
     /// The last run that finished with the lesson's own values: what predictions and checks are held against.
     pub reference: Option<RunData>,
     /// The learner's own text in the place of a kernel.
@@ -178,11 +184,13 @@ impl Slot {
             earlier::keep(&mut self.earlier, Earlier::new(name, values, data));
         }
         self.replay = None;
+        self.attempts.left = None;
         let values = self.knobs.iter().map(|knob| {
             let value = knob.value.clone().unwrap_or_else(|| Value::from("unset"));
             (knob.name.clone(), value)
         });
         self.begun_with = values.collect();
+        self.turned_at_start = self.turned_knobs();
         for run in &mut self.earlier {
             run.relabel(&self.begun_with);
         }
@@ -236,7 +244,7 @@ impl Slot {
             schema: self.schema,
             panel: self.schema.panels.get(index)?,
             data: self.shown(),
-            earlier: self.overlay.of(&self.earlier),
+            earlier: self.behind(index),
             view: self.views.get(index)?,
             cursor: self.cursor,
             focus: Focus::Aside,
@@ -245,6 +253,7 @@ impl Slot {
                 .as_ref()
                 .map_or(Origin::Here, |_| Origin::Recorded),
             walk: self.walk.as_ref(),
+            company: self.company(Some(index)),
         })
     }
 

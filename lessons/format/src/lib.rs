@@ -35,7 +35,7 @@ pub use grade::{
     read_number,
 };
 pub use model::{
-    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter,
+    Asked, Block, Check, CourseId, CourseIdError, DeviceName, Expected, Formula, FrontMatter, Goal,
     KernelTask, KernelTest, Knob, LabDirective, Lesson, LessonId, LessonIdError, Limit,
     ListedModule, Manifest, Match, Notes, PanelRef, Predict, PredictKind, Prose, Question,
     QuestionKind, Setting, Target, Term, Tolerance, Wrong,

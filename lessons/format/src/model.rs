@@ -16,7 +16,7 @@ use crate::source::{Located, Place, Source};
 pub use id::{CourseId, CourseIdError, LessonId, LessonIdError};
 pub use kernel::{Expected, KernelTask, KernelTest, Limit};
 pub(crate) use lab::settings;
-pub use lab::{DeviceName, Knob, LabDirective, PanelRef, Setting};
+pub use lab::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
 pub use manifest::{ListedModule, Manifest};
 pub use question::{Asked, Match, Question, QuestionKind, Tolerance, Wrong};
 
@@ -181,6 +181,15 @@ impl Lesson {
     /// The experiments, in file order.
     pub fn labs(&self) -> impl Iterator<Item = &LabDirective> {
         self.blocks.iter().filter_map(Block::as_lab)
+    }
+
+    /// What is to be reached in pictures of this name, which all labs that have one share.
+    pub fn goals(&self, panel: &str) -> &[Goal] {
+        let panels = self.labs().flat_map(|lab| &lab.panels);
+        let mut goals = panels.filter(|one| one.name == panel).map(|one| &one.goals);
+        goals
+            .find(|goals| !goals.is_empty())
+            .map_or(&[], Vec::as_slice)
     }
 
     /// The experiment of an id.

@@ -141,6 +141,11 @@ fn lab(registry: &Registry) -> Value {
             "panel": { "type": "array", "items": object(&["name"], json!({
                 "name": text(),
                 "title": text(),
+                "goal": { "type": "array", "items": object(&["name", "ratio", "loss"], json!({
+                    "name": text(),
+                    "ratio": { "type": "number", "exclusiveMinimum": 0 },
+                    "loss": { "type": "number", "minimum": 0 },
+                })) },
             })) },
         }),
     );

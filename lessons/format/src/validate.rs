@@ -5,9 +5,10 @@ mod knobs;
 mod names;
 
 use mlsys_lab::Registry;
+use mlsys_lab::frame::Better;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::params::{Given, Params, Problem};
-use mlsys_lab::schema::{Schema, Type};
+use mlsys_lab::schema::{Attempts, Schema, Type};
 use mlsys_lab::value::Value;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -73,6 +74,29 @@ impl<'a> Validation<'a> {
                 );
                 let help = suggestion(&panel.name, known, "its panels are");
                 self.error(Code::UnknownPanel, panel.place, message, help);
+            }
+            let counts = |attempts: &Attempts| {
+                let [x, y] = attempts.axes.as_slice() else {
+                    return false;
+                };
+                let ways = x.better != Better::Neither && y.better != Better::Neither;
+                ways && attempts.reference.is_some()
+            };
+            if let Some(goal) = panel.goals.first()
+                && schema.panel(&panel.name).is_some()
+                && !schema.attempts(&panel.name).is_some_and(counts)
+            {
+                let message = format!(
+                    "panel {} of lab {} has nothing that goals are counted from",
+                    panel.name, schema.kind
+                );
+                let help = "goals belong to a panel that compares runs, such as ledger";
+                self.error(
+                    Code::Contradiction,
+                    goal.place,
+                    message,
+                    Some(help.to_owned()),
+                );
             }
         }
     }

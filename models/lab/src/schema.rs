@@ -1,5 +1,6 @@
 //! The schema of a lab: its parameters, metrics and panels, written as one TOML text beside the lab's code.
 
+mod attempts;
 mod preset;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use crate::nearest::nearest;
 use crate::params::Params;
 use crate::value::Value;
 
+pub use attempts::{Attempts, Form, Term, Told};
 pub use preset::{Preset, UnknownPreset};
 
 /// Everything about a lab but its computation; the source of validation, knobs, help and documentation.
@@ -219,6 +221,8 @@ pub struct Panel {
     /// Whether the vertical axis (or the bars) are logarithmic.
     #[serde(default)]
     pub scale: Scale,
+    /// Which other runs it shows beside the one on the screen, if any; curves have them behind theirs.
+    pub attempts: Option<Attempts>,
 }
 
 /// Where a panel's picture comes from.
@@ -234,6 +238,8 @@ pub enum Draw {
     Bars,
     /// The latest values of its metrics as a table.
     Table,
+    /// Runs that have ended, this one among them, as [`Attempts`] says.
+    Attempts,
 }
 
 /// How an axis divides its range.
@@ -279,6 +285,7 @@ impl Schema {
         }
         schema
             .check_presets()
+            .and_then(|()| schema.check_attempts())
             .map_err(|message| error(&schema.kind, message))?;
         Ok(schema)
     }

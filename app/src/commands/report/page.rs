@@ -1,14 +1,24 @@
 //! The page: one HTML document without scripts and without anything fetched from elsewhere.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Answer, Lesson, LessonProgress, Progress};
 
+use crate::attempts::{Attempt, Company};
 use crate::commands::runs::show;
 use crate::figure::{Figure, Source, changed, svg};
 use crate::record::{Past, Summary};
 use crate::xml::escaped;
+
+/// The runs that pictures of several show, and the lesson they belong to.
+pub struct Others<'a> {
+    /// The runs, the oldest first.
+    pub all: &'a [Arc<Attempt>],
+    /// The lesson that says what they are to reach.
+    pub lesson: Option<&'a Lesson>,
+}
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1a1d23;--dim:#5b6270;--paper:#fff;--rule:#d5d9e0;--good:#1a7f37;--bad:#b42318}
@@ -23,16 +33,21 @@ th{color:var(--dim);font-weight:600}.dim{color:var(--dim)}.good{color:var(--good
 @media print{body{margin:0;max-width:none;font-size:11pt}h2,h3{break-after:avoid}tr{break-inside:avoid}
 :root{--ink:#000;--dim:#444;--paper:#fff;--rule:#bbb;--good:#000;--bad:#000}}";
 
-/// A run.
-pub fn of_run(past: &Past) -> String {
+/// A run; the others of its lesson are told with it where its lab has a picture of several.
+pub fn of_run(past: &Past, others: &Others<'_>) -> String {
     let title = format!("Run {}", past.summary.name);
     let mut body = String::new();
-    run(past, &mut body);
+    run(past, others, &mut body);
     document(&title, &body)
 }
 
 /// A lesson: points, predictions, answers, checks, and the newest run of each lab.
-pub fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &[Past]) -> String {
+pub fn of_lesson(
+    lesson: &Lesson,
+    progress: &Progress,
+    runs: &[Past],
+    others: &Others<'_>,
+) -> String {
     let mut body = String::new();
     let summary = progress.summary(lesson);
     let _ = writeln!(
@@ -54,7 +69,7 @@ pub fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &[Past]) -> String 
             .as_str()
             .unwrap_or_default();
         let _ = writeln!(body, "<h2>Lab {}</h2>", escaped(lab));
-        run(past, &mut body);
+        run(past, others, &mut body);
     }
     if runs.is_empty() {
         body.push_str("<p class=\"dim\">No run of this lesson has been recorded.</p>\n");
@@ -131,7 +146,7 @@ fn words(answer: &Answer) -> String {
 }
 
 /// What a run was, its pictures and its figures.
-fn run(past: &Past, body: &mut String) {
+fn run(past: &Past, others: &Others<'_>, body: &mut String) {
     table(&[], show::facts(past), body);
     for notice in past.data.notices.iter().chain(&past.warnings) {
         let _ = writeln!(body, "<p>{}</p>", escaped(notice));
@@ -143,7 +158,7 @@ fn run(past: &Past, body: &mut String) {
             escaped(reason)
         );
     }
-    pictures(&past.summary, &past.data, body);
+    pictures(&past.summary, &past.data, others, body);
     let params = past.summary.params();
     let params = params
         .into_iter()
@@ -176,7 +191,7 @@ fn run(past: &Past, body: &mut String) {
 }
 
 /// The panels of the lab that have something to show.
-fn pictures(summary: &Summary, data: &RunData, body: &mut String) {
+fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut String) {
     let Ok(lab) = mlsys_registry::registry().find(summary.lab()) else {
         return;
     };
@@ -190,7 +205,17 @@ fn pictures(summary: &Summary, data: &RunData, body: &mut String) {
         remark: Some(format!("recorded {}", summary.started())),
     };
     for panel in &schema.panels {
-        if let Ok(drawn) = svg(&Figure::of(schema, panel, data, source.clone())) {
+        let figure = Figure {
+            company: Company {
+                all: others.all,
+                own: None,
+                goals: others
+                    .lesson
+                    .map_or(&[], |lesson| lesson.goals(&panel.name)),
+            },
+            ..Figure::of(schema, panel, data, source.clone())
+        };
+        if let Ok(drawn) = svg(&figure) {
             let _ = writeln!(body, "<figure class=\"picture\">{drawn}</figure>");
         }
     }

@@ -33,7 +33,13 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
         }
     }
     page.stroke(&d, ink::DIM, 1.4, "6 3");
-    let color_of = |line: usize| ink::color(scatter.series.len().max(1) + line);
+    let color_of = |line: usize| {
+        let joined = scatter
+            .lines
+            .get(line)
+            .and_then(|line| scatter.joined(line));
+        ink::color(joined.unwrap_or(scatter.series.len().max(1) + line))
+    };
     for (place, line) in scatter.lines.iter().enumerate() {
         let mut d = String::new();
         for (x, y) in line.points.iter().filter_map(|place| plot.at(*place)) {
@@ -62,7 +68,8 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
     for (place, name) in scatter.series.iter().enumerate() {
         legend.push((Sample::Mark(place), cut(name, 40)));
     }
-    for (place, line) in scatter.lines.iter().enumerate() {
+    let lines = scatter.lines.iter().enumerate();
+    for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
         let sample = Sample::Curve(scatter.series.len().max(1) + place, None);
         legend.push((sample, cut(&line.name, 40)));
     }

@@ -57,8 +57,11 @@ impl App {
             }
         };
         self.page = Some(page);
+        self.share_attempts();
         let event = Event::LessonOpened { lesson: id };
         self.progress.apply(event.clone());
-        vec![Effect::Save(event)]
+        let mut effects = self.recall_attempts();
+        effects.push(Effect::Save(event));
+        effects
     }
 }

@@ -73,6 +73,7 @@ fn drawn(scene: &Scene<'_>, source: Source) -> Result<(String, String), Nothing>
             smoothing: chart.smoothing,
         },
         walk: scene.walk,
+        company: scene.company,
         ..Figure::of(scene.schema, scene.panel, scene.data, source)
     };
     Ok((svg(&figure)?, csv(&figure)?))

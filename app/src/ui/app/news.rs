@@ -93,7 +93,8 @@ impl App {
             slot.walk = None;
         }
         let complete = matches!(slot.state, State::Finished | State::Diverged(_));
-        if complete && slot.replay.is_none() {
+        let (explored, replayed) = (slot.explored, slot.replay.is_some());
+        if complete && !replayed {
             // The knobs may have been turned since.
             let params = slot.begun_params.as_ref();
             let measured =
@@ -104,9 +105,18 @@ impl App {
             }
         }
         // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
-        if !complete || slot.explored || slot.replay.is_some() {
+        if complete {
+            self.keep_attempt(active.slot);
+        }
+        if !complete || explored || replayed {
             return Vec::new();
         }
+        let Some(page) = self.page.as_mut() else {
+            return Vec::new();
+        };
+        let Some(slot) = page.slots.get_mut(active.slot) else {
+            return Vec::new();
+        };
         slot.reference = Some(slot.data.clone());
         let lesson = page.lesson.front.id.clone();
         let mut effects = vec![Effect::Save(Event::RunFinished {

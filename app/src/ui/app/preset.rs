@@ -93,6 +93,7 @@ impl App {
             (new.panel, new.overlay, new.retired) = (old.panel, old.overlay, old.retired);
         }
         *page = fresh;
+        self.share_attempts();
         effects.extend(self.start_instant());
         effects
     }

@@ -219,6 +219,7 @@ impl App {
             page.turn_to(Side::Lab);
         }
         let mut effects = page.lock_predictions(&id);
+        self.share_attempts();
         self.active = Some(Active {
             run: self.runs,
             slot: slot_index,

@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::thread;
 
+use mlsys_lab::registry::Registry;
+
 use super::{Input, Outbox};
+use crate::attempts::{self, Wanted};
 use crate::record::{self, Past};
 use crate::ui::message::Message;
-use crate::ui::records::{Entry, Fetched, Source, Wanted};
+use crate::ui::records;
+use crate::ui::records::{Entry, Fetched, Source};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.
 pub fn list(folder: Option<PathBuf>, outbox: &Outbox) {
@@ -14,8 +18,15 @@ pub fn list(folder: Option<PathBuf>, outbox: &Outbox) {
 }
 
 /// Reads a run.
-pub fn read(wanted: Wanted, outbox: &Outbox) {
+pub fn read(wanted: records::Wanted, outbox: &Outbox) {
     beside("record", outbox, move || Message::Fetched(fetched(wanted)));
+}
+
+/// Reads what a lesson's labs have left.
+pub fn recall(folder: PathBuf, wanted: Wanted, registry: &'static Registry, outbox: &Outbox) {
+    beside("recall", outbox, move || {
+        Message::Recalled(attempts::recall(&folder, &wanted, registry))
+    });
 }
 
 /// Does work on a thread; without one there is no answer, and what asked for it goes on waiting.
@@ -48,7 +59,7 @@ fn entries(folder: Option<PathBuf>) -> Vec<Entry> {
     own.chain(shipped).collect()
 }
 
-fn fetched(wanted: Wanted) -> Result<Box<Fetched>, String> {
+fn fetched(wanted: records::Wanted) -> Result<Box<Fetched>, String> {
     let past = match &wanted.entry.source {
         Source::Folder(folder) => record::open(folder),
         Source::Shipped(place) => match record::shipped().nth(*place) {

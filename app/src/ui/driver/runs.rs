@@ -10,6 +10,7 @@ use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 
 use super::{Input, Outbox, records};
+use crate::attempts;
 use crate::record::{About, Record};
 use crate::replay::Replayed;
 use crate::session::{Outcome, Panels, Session};
@@ -156,6 +157,13 @@ impl Runner {
     /// Reads a recorded run.
     pub fn read_record(&self, wanted: Wanted) {
         records::read(wanted, &self.outbox);
+    }
+
+    /// Reads what earlier sessions recorded, for pictures of several runs.
+    pub fn recall(&self, wanted: attempts::Wanted) {
+        if let Some(folder) = &self.folder {
+            records::recall(folder.clone(), wanted, self.registry, &self.outbox);
+        }
     }
 
     /// Gives the run an order.

@@ -220,6 +220,7 @@ impl Driver {
                 }
                 Effect::ListRecords => self.runner.list_records(),
                 Effect::ReadRecord(wanted) => self.runner.read_record(*wanted),
+                Effect::Recall(wanted) => self.runner.recall(wanted),
                 Effect::Order(order) => self.runner.order(order),
                 Effect::WantPictures(panels) => self.runner.want_pictures(panels),
                 Effect::Abandon => self.runner.abandon(),

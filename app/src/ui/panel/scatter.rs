@@ -121,9 +121,14 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
     canvas.draw(buf);
 }
 
-/// Lines have the colours that follow those of the groups.
+/// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
 fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
-    look.theme.curve(scatter.series.len().max(1) + line)
+    let joined = scatter
+        .lines
+        .get(line)
+        .and_then(|line| scatter.joined(line));
+    let own = scatter.series.len().max(1) + line;
+    look.theme.curve(joined.unwrap_or(own))
 }
 
 /// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
@@ -209,7 +214,8 @@ fn items(scatter: &Scatter, look: &Look) -> Vec<Item> {
             text_style: theme.text,
         });
     }
-    for (place, line) in scatter.lines.iter().enumerate() {
+    let lines = scatter.lines.iter().enumerate();
+    for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
         items.push(Item {
             mark: look.glyphs.faint_point.to_owned(),
             style: line_style(scatter, place, look),

@@ -76,6 +76,7 @@ fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
         focus: Focus::Aside,
         origin: Origin::Here,
         walk: None,
+        company: Default::default(),
     }
 }
 

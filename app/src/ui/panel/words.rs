@@ -25,29 +25,31 @@ pub fn words(scene: &Scene<'_>) -> String {
     let glyphs = Glyphs::new(GlyphSet::Ascii);
     let name = &scene.panel.name;
     let said = match scene.panel.draw {
-        Draw::Frame | Draw::Bars | Draw::Table => scene.frame(&glyphs).map(|frame| {
-            let said = match frame.as_ref() {
-                Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
-                frame @ (Frame::HeatMap(_)
-                | Frame::Bars(_)
-                | Frame::Stacks(_)
-                | Frame::Histogram(_)
-                | Frame::Scatter(_)
-                | Frame::Table(_)
-                | Frame::Cells(_)
-                | Frame::Images(_)
-                | Frame::Graph(_)
-                | Frame::Timeline(_)
-                | Frame::Exchange(_)
-                | Frame::Panes(_)
-                | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
-            };
-            let sent = scene.data.frames.get(name.as_str());
-            match sent.filter(|_| scene.panel.draw == Draw::Frame) {
-                Some((step, _)) => format!("at step {step}: {said}"),
-                None => said,
-            }
-        }),
+        Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
+            scene.frame(&glyphs).map(|frame| {
+                let said = match frame.as_ref() {
+                    Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
+                    frame @ (Frame::HeatMap(_)
+                    | Frame::Bars(_)
+                    | Frame::Stacks(_)
+                    | Frame::Histogram(_)
+                    | Frame::Scatter(_)
+                    | Frame::Table(_)
+                    | Frame::Cells(_)
+                    | Frame::Images(_)
+                    | Frame::Graph(_)
+                    | Frame::Timeline(_)
+                    | Frame::Exchange(_)
+                    | Frame::Panes(_)
+                    | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
+                };
+                let sent = scene.data.frames.get(name.as_str());
+                match sent.filter(|_| scene.panel.draw == Draw::Frame) {
+                    Some((step, _)) => format!("at step {step}: {said}"),
+                    None => said,
+                }
+            })
+        }
         Draw::Line => line_words(scene, &glyphs),
     };
     let said = match said {
@@ -63,6 +65,18 @@ pub(super) fn why_empty(scene: &Scene<'_>) -> String {
     let data = scene.data;
     if !data.status.is_empty() {
         return data.status.clone();
+    }
+    if let Some(attempts) = &scene.panel.attempts
+        && scene.panel.draw == Draw::Attempts
+    {
+        let kinds: Vec<&str> = match attempts.kinds.as_slice() {
+            [] => vec![&scene.schema.kind],
+            kinds => kinds.iter().map(String::as_str).collect(),
+        };
+        return format!(
+            "no run has ended here yet: each that ends becomes a point, of {}; press space to run",
+            kinds.join(", ")
+        );
     }
     let untouched = data.step == 0 && data.scalars.is_empty() && data.frames.is_empty();
     if untouched && data.series.is_empty() {
@@ -288,7 +302,8 @@ fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
         scatter.y.name,
         scatter.x.name
     );
-    for line in &scatter.lines {
+    let lines = scatter.lines.iter();
+    for line in lines.filter(|line| scatter.joined(line).is_none()) {
         text.push_str(&format!(" with the line {}", line.name));
     }
     match scatter::meaning(scatter) {

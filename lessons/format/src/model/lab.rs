@@ -64,7 +64,22 @@ pub struct PanelRef {
     pub name: String,
     /// A title in place of that name.
     pub title: Option<String>,
+    /// What the learner is to reach in it, in file order.
+    pub goals: Vec<Goal>,
     /// Where the name stands.
+    pub place: Place,
+}
+
+/// What a run in a panel over several runs is to reach, counted from what all of them are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// What it is called, such as "silver".
+    pub name: String,
+    /// How many times better along the first axis.
+    pub ratio: f64,
+    /// How much worse along the second at most.
+    pub loss: f64,
+    /// Where its name stands.
     pub place: Place,
 }
 

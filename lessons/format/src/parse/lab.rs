@@ -3,7 +3,7 @@
 use super::directive::one_of;
 use super::fields::Fields;
 use crate::diagnostic::Code;
-use crate::model::{DeviceName, Knob, LabDirective, PanelRef, Setting};
+use crate::model::{DeviceName, Goal, Knob, LabDirective, PanelRef, Setting};
 use crate::source::Place;
 
 pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<LabDirective> {
@@ -37,10 +37,12 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         fields.require(&[("name", "name = \"loss-curve\"")]);
         let name = fields.line("name");
         let title = fields.line("title");
+        let goals = fields.tables("goal", goal);
         let name = name?;
         Some(PanelRef {
             name: name.value,
             title: title.map(|title| title.value),
+            goals,
             place: name.place,
         })
     });
@@ -53,6 +55,32 @@ pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Opt
         knobs,
         panels,
         place,
+    })
+}
+
+/// What is to be reached in a panel.
+fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
+    fields.require(&[
+        ("name", "name = \"silver\""),
+        ("ratio", "ratio = 25"),
+        ("loss", "loss = 0.01"),
+    ]);
+    let name = fields.line("name");
+    let (ratio, loss) = (fields.number("ratio"), fields.number("loss"));
+    if let Some(ratio) = ratio.as_ref().filter(|ratio| ratio.value <= 0.0) {
+        let help = "25 is twenty-five times better along the first axis";
+        fields.error(Code::BadValue, ratio.place, "`ratio` is not above 0", help);
+    }
+    if let Some(loss) = loss.as_ref().filter(|loss| loss.value < 0.0) {
+        let help = "0.01 is at most 0.01 worse along the second axis";
+        fields.error(Code::BadValue, loss.place, "`loss` is below 0", help);
+    }
+    let name = name?;
+    Some(Goal {
+        name: name.value,
+        ratio: ratio?.value,
+        loss: loss?.value,
+        place: name.place,
     })
 }
 

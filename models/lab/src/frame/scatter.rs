@@ -26,7 +26,7 @@ pub struct Scatter {
 /// A line through places in order, straight in between on the axes as they divide.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScatterLine {
-    /// What it is.
+    /// What it is; a line that is called like a group joins the group's points, and has its colour.
     pub name: String,
     /// The places it goes through.
     pub points: Vec<(f64, f64)>,
@@ -105,6 +105,11 @@ impl Scatter {
             .iter()
             .flat_map(|line| line.points.iter().copied());
         points.chain(lines.filter(|(x, y)| x.is_finite() && y.is_finite()))
+    }
+
+    /// The group whose points a line joins; none for a line that stands for itself.
+    pub fn joined(&self, line: &ScatterLine) -> Option<usize> {
+        self.series.iter().position(|name| *name == line.name)
     }
 
     /// Whether it makes sense to speak of points that no other beats.

@@ -88,9 +88,6 @@ struct Session {
     answers: Vec<Answer>,
     traffic: Option<Traffic>,
     pictured: Option<(Instant, Duration)>,
-    /// Wall time of the last step, and of one worker's.
-    seconds: Option<f64>,
-    seconds_of_one: Option<f64>,
 }
 
 /// What was found in a step, of all stages together; nothing where nobody compares it.
@@ -152,8 +149,6 @@ impl Session {
             answers: Vec::new(),
             traffic: None,
             pictured: None,
-            seconds: None,
-            seconds_of_one: None,
         })
     }
 
@@ -217,7 +212,6 @@ impl Session {
         self.idle += idle_share(&self.measured);
         report::point(run, "loss", self.step, loss);
         report::point(run, "measured_step_seconds", self.step, seconds);
-        self.seconds = Some(seconds);
         let whole = Whole {
             gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
             weights: self.whole(&mut answers, |answer| &mut answer.weights),
@@ -297,7 +291,7 @@ impl Session {
         let Some(alone) = last else {
             return Ok(());
         };
-        self.seconds_of_one = Some(seconds);
+        report::point(run, "reference_step_seconds", self.step, seconds);
         report::point(run, "reference_loss", self.step, loss);
         if !self.setup.is_asynchronous() {
             let far = reference::relative_difference(&whole.gradients, &alone.gradient);
@@ -347,7 +341,6 @@ impl Session {
             offer("order", &|| pictures::order(setup, &self.measured));
             let (stages, alone) = self.memory();
             offer("memory", &|| pictures::memory(setup, &stages, &alone));
-            offer("compare", &|| self.beside(&stages, &alone));
         }
         run.sink.frames_done();
         self.pictured = Some((Instant::now(), begun.elapsed()));

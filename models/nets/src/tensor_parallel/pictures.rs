@@ -2,10 +2,10 @@
 
 mod ring;
 
-use mlsys_lab::frame::{HeatMap, Span, Stack, Stacks, Table, Timeline};
+use mlsys_lab::frame::{HeatMap, Span, Stack, Stacks, Timeline};
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::value::{number, significant};
-use mlsys_lab::{Frame, Run, Value};
+use mlsys_lab::value::number;
+use mlsys_lab::{Frame, Run};
 use mlsys_machines::slices::{self, Cut, Region, Weight};
 
 use super::clock::{self, Part, What};
@@ -15,13 +15,12 @@ use super::setup::{Mode, Setup};
 impl Session {
     /// Sends the pictures that are wanted.
     pub(super) fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        let panels: [(&str, &dyn Fn() -> Option<Frame>); 6] = [
+        let panels: [(&str, &dyn Fn() -> Option<Frame>); 5] = [
             ("matrices", &|| Some(self.matrices())),
             ("timeline", &|| Some(self.timeline())),
             ("ring", &|| self.ring()),
             ("traffic", &|| self.traffic()),
             ("memory", &|| Some(self.memory())),
-            ("compare", &|| self.beside()),
         ];
         for (panel, draw) in panels {
             if !run.sink.wants_frame(panel, moment) {
@@ -188,56 +187,6 @@ impl Session {
             limit: None,
             note: note.to_owned(),
         })
-    }
-
-    /// This run beside one worker.
-    fn beside(&self) -> Option<Frame> {
-        let last = self.last.as_ref()?;
-        let modelled = self.modelled();
-        let (messages, bytes) = self.sent();
-        let alone = Setup {
-            ranks: 1,
-            ..self.setup.clone()
-        };
-        let short = |x: f64| Value::from(significant(x, 6));
-        let none = || Value::from("");
-        let of_one = |value: Option<f64>| value.map_or_else(none, short);
-        let beside = last.beside.as_ref();
-        let row = |what: &str, this: Value, one: Value| vec![Value::from(what), this, one];
-        let one = self.setup.ranks as f64 * modelled.compute;
-        Some(Frame::Table(Table {
-            columns: ["", "this run", "one worker"].map(str::to_owned).to_vec(),
-            rows: vec![
-                row("loss", short(last.loss), of_one(beside.map(|one| one.loss))),
-                row("bytes sent by a worker", bytes.into(), 0.into()),
-                row("messages of a worker", messages.into(), 0.into()),
-                row(
-                    "bytes of memory of a worker",
-                    clock::state_bytes(&self.setup).into(),
-                    clock::state_bytes(&alone).into(),
-                ),
-                row(
-                    "modelled: seconds computing",
-                    short(modelled.compute),
-                    short(one),
-                ),
-                row(
-                    "modelled: seconds sending",
-                    short(modelled.communication),
-                    0.into(),
-                ),
-                row(
-                    "modelled: seconds a step",
-                    short(modelled.step()),
-                    short(one),
-                ),
-                row(
-                    "measured here: seconds a step",
-                    short(last.seconds),
-                    of_one(beside.map(|one| one.seconds)),
-                ),
-            ],
-        }))
     }
 }
 

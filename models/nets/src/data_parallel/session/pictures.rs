@@ -3,9 +3,9 @@
 mod clock;
 
 use mlsys_lab::frame::exchange::{Begins, Exchange, Layout};
-use mlsys_lab::frame::{HeatMap, Stack, Stacks, Table};
+use mlsys_lab::frame::{HeatMap, Stack, Stacks};
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Frame, Run, Value};
+use mlsys_lab::{Frame, Run};
 
 use super::{Sent, Session, Zero};
 use crate::data_parallel::compress::Compression;
@@ -17,12 +17,11 @@ type Picture = fn(&Session) -> Frame;
 impl Session {
     /// Offers a picture to every panel that has one.
     pub(super) fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        let panels: [(&str, Picture); 5] = [
+        let panels: [(&str, Picture); 4] = [
             ("timeline", Self::timeline),
             ("ring", Self::ring),
             ("traffic", Self::matrix),
             ("memory", Self::memory),
-            ("compare", Self::compare),
         ];
         for (panel, picture) in panels {
             if run.sink.wants_frame(panel, moment) {
@@ -187,7 +186,7 @@ impl Session {
     }
 
     /// What one worker with the whole batch holds, and its activations.
-    fn alone(&self) -> (Held, u64) {
+    pub(super) fn alone(&self) -> (Held, u64) {
         let model = &self.setup.model;
         let bytes = 4 * model.parameters();
         let held = Held {
@@ -197,58 +196,6 @@ impl Session {
             ..Held::default()
         };
         (held, model.activation_bytes(self.knobs.batch as u64))
-    }
-
-    /// This run beside one worker.
-    fn compare(&self) -> Frame {
-        let (sent, held) = (self.sent(), self.held());
-        let (alone, activations) = self.alone();
-        let count = |count: u64| Value::Int(count as i64);
-        let seconds = |seconds: Option<f64>| match seconds {
-            Some(seconds) => Value::Float(seconds),
-            None => Value::Text("not run".to_owned()),
-        };
-        let one_step = self.modelled.speedup * self.modelled.step;
-        let row =
-            |name: &str, many: Value, one: Value| vec![Value::Text(name.to_owned()), many, one];
-        let rows = vec![
-            row("bytes sent a step", count(sent.bytes), count(0)),
-            row("messages a step", count(sent.messages), count(0)),
-            row(
-                "modelled seconds a step",
-                Value::Float(self.modelled.step),
-                Value::Float(one_step),
-            ),
-            row(
-                "measured seconds a step",
-                seconds(self.seconds()),
-                seconds(self.seconds_of_one()),
-            ),
-            row("weights, bytes", count(held.weights), count(alone.weights)),
-            row(
-                "gradients, bytes",
-                count(held.gradient),
-                count(alone.gradient),
-            ),
-            row(
-                "optimizer state, bytes",
-                count(held.optimizer),
-                count(alone.optimizer),
-            ),
-            row(
-                "activations, bytes",
-                count(self.activation_bytes()),
-                count(activations),
-            ),
-        ];
-        let each = match self.setup.workers {
-            1 => "this run".to_owned(),
-            workers => format!("each of {workers} workers"),
-        };
-        Frame::Table(Table {
-            columns: vec!["quantity".to_owned(), each, "one worker".to_owned()],
-            rows,
-        })
     }
 
     /// What a thread of the run is called.

@@ -122,6 +122,11 @@ impl Session {
         if let (Some(many), Some(one)) = (self.seconds(), self.seconds_of_one()) {
             run.scalar("measured_speedup", one / many);
         }
+        if let Some(one) = self.seconds_of_one() {
+            run.scalar("reference_step_seconds", one);
+        }
+        let (_, activations) = self.alone();
+        run.scalar("reference_activation_bytes", activations as i64);
     }
 
     /// The median wall time of a step of the workers.

@@ -1,12 +1,10 @@
 //! The metrics of a run.
 
-use mlsys_lab::frame::Table;
 use mlsys_lab::report::Report;
-use mlsys_lab::{Frame, Run, Value};
+use mlsys_lab::{Run, Value};
 
 use super::Session;
 use crate::nets::{Activation, Architecture, TransformerConfig};
-use crate::parallel::wire::Traffic;
 use crate::pipeline_parallel::pictures::Memory;
 use crate::pipeline_parallel::setup::Kept;
 
@@ -70,7 +68,8 @@ impl Session {
             let bytes = pairs.map(|(a, b)| traffic.flow(a, b).bytes + traffic.flow(b, a).bytes);
             run.scalar("bytes_per_boundary", whole(bytes.max().unwrap_or(0)));
         }
-        let (stages, _) = self.memory();
+        let (stages, alone) = self.memory();
+        run.scalar("reference_activation_bytes", whole(alone.activations));
         let weights = stages.iter().map(|of| of.weights + of.stashed).max();
         run.scalar("weight_bytes_per_worker", whole(weights.unwrap_or(0)));
         let activations = stages.iter().map(|of| of.activations).max();
@@ -82,52 +81,6 @@ impl Session {
             let waiting = stages.iter().map(|of| of.waiting).max();
             run.scalar("waiting_weight_bytes", whole(waiting.unwrap_or(0)));
         }
-    }
-
-    /// This run beside one worker.
-    pub(super) fn beside(&self, stages: &[Memory], alone: &Memory) -> Frame {
-        let count = |count: u64| Value::Int(whole(count));
-        let seconds = |seconds: Option<f64>| match seconds {
-            Some(seconds) => Value::Float(seconds),
-            None => Value::from("not run"),
-        };
-        let most = |of: fn(&Memory) -> u64| count(stages.iter().map(of).max().unwrap_or(0));
-        let sent = self.traffic.as_ref().map(Traffic::most_sent);
-        let sent = sent.unwrap_or_default();
-        let one_step = self.setup.stages as f64 * self.modelled.compute_seconds;
-        let rows = [
-            ("bytes sent a step", count(sent.bytes), count(0)),
-            ("messages a step", count(sent.messages), count(0)),
-            (
-                "modelled seconds a step",
-                Value::Float(self.modelled.step_seconds),
-                Value::Float(one_step),
-            ),
-            (
-                "measured seconds a step",
-                seconds(self.seconds),
-                seconds(self.seconds_of_one),
-            ),
-            (
-                "weights, bytes",
-                most(|of| of.weights),
-                count(alone.weights),
-            ),
-            ("stashed weights, bytes", most(|of| of.stashed), count(0)),
-            (
-                "activations, bytes",
-                most(|of| of.activations),
-                count(alone.activations),
-            ),
-        ];
-        Frame::Table(Table {
-            columns: ["quantity", "busiest stage", "one worker"]
-                .map(str::to_owned)
-                .to_vec(),
-            rows: rows
-                .map(|(name, many, one)| vec![name.into(), many, one])
-                .to_vec(),
-        })
     }
 
     /// Most microbatches in flight on a stage.

@@ -3,7 +3,7 @@
 use mlsys_lab::Run;
 use mlsys_lab::report::Report;
 
-use super::{Modelled, Session};
+use super::{Modelled, Session, Setup};
 use crate::divergence;
 use crate::tensor_parallel::clock;
 
@@ -16,6 +16,12 @@ impl Session {
         run.scalar("weight_bytes_per_worker", clock::weight_bytes(setup) as i64);
         let kept = clock::activation_bytes(setup);
         run.scalar("activation_bytes_per_worker", kept as i64);
+        let alone = Setup {
+            ranks: 1,
+            ..setup.clone()
+        };
+        let kept = clock::activation_bytes(&alone);
+        run.scalar("reference_activation_bytes", kept as i64);
         self.report_modelled(run);
     }
 
@@ -67,6 +73,7 @@ impl Session {
         point("measured_step_seconds", last.seconds);
         if let Some(beside) = &last.beside {
             point("reference_loss", beside.loss);
+            point("reference_step_seconds", beside.seconds);
             point("max_output_difference", beside.output);
             point("max_gradient_difference", beside.gradient);
             point("max_weight_difference", beside.weight);

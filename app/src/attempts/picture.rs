@@ -1,0 +1,400 @@
+//! Several runs as a picture: points between two axes, or a table.
+
+use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Attempts, Form, Panel, Scale, Schema, Told};
+use mlsys_lab::value::{Value, number, significant};
+use mlsys_lesson::Goal;
+
+use super::{Attempt, Company, Seen, label};
+use crate::table::aligned;
+
+/// What one run, or what all are compared with, says.
+struct Row {
+    label: String,
+    whose: Whose,
+    /// Which of the points of a run it is.
+    point: usize,
+    values: Vec<Option<f64>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    /// The run on the screen.
+    Own,
+    /// Another, by the place of its kind among those that take part.
+    Other(usize),
+    /// What all are compared with.
+    Reference,
+}
+
+/// The runs that a panel shows; nothing before one of them has found what it needs.
+pub fn picture(
+    schema: &Schema,
+    panel: &Panel,
+    data: &RunData,
+    company: &Company<'_>,
+) -> Option<Frame> {
+    let attempts = panel.attempts.as_ref()?;
+    let rows = rows(schema, panel, attempts, data, company);
+    if rows.is_empty() {
+        return None;
+    }
+    Some(match attempts.form {
+        Form::Scatter => Frame::Scatter(scatter(schema, attempts, &rows, company.goals)?),
+        Form::Table => Frame::Table(table(schema, attempts, &rows, company.goals)),
+    })
+}
+
+/// The same in lines of text, best first where there is a best.
+pub fn lines(schema: &Schema, panel: &Panel, company: &Company<'_>) -> Vec<String> {
+    let Some(attempts) = &panel.attempts else {
+        return Vec::new();
+    };
+    let rows = rows(schema, panel, attempts, &RunData::default(), company);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let table = table(schema, attempts, &rows, company.goals);
+    let cells = table.rows.iter().map(|row| {
+        let cells = row.iter().map(|value| match value.as_f64() {
+            Some(x) => number(x),
+            None => value.to_string(),
+        });
+        cells.collect()
+    });
+    let all: Vec<Vec<String>> = std::iter::once(table.columns.clone())
+        .chain(cells)
+        .collect();
+    aligned(&all)
+}
+
+/// What is told, the oldest run first, the one on the screen after the others, and last what all are compared with.
+fn rows(
+    schema: &Schema,
+    panel: &Panel,
+    attempts: &Attempts,
+    data: &RunData,
+    company: &Company<'_>,
+) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut reference = None;
+    for one in company.others(schema, &panel.name) {
+        let Some(theirs) = one.schema.attempts(&panel.name) else {
+            continue;
+        };
+        let kind = place(schema, attempts, one);
+        let param = |name: &str| one.params.get(name).cloned();
+        let seen = Seen {
+            data: &one.data,
+            param: &param,
+        };
+        for row in told(&seen, &theirs.points, one.label(), Whose::Other(kind)) {
+            // A run that was done twice is one point.
+            rows.retain(|before| {
+                before.label != row.label
+                    || before.point != row.point
+                    || before.values != row.values
+            });
+            rows.push(row);
+        }
+        reference = compared(&seen, theirs.reference.as_ref()).or(reference);
+    }
+    if let Some(own) = company.own {
+        let changed = |name: &str| {
+            let changes = data.changes.iter().rev();
+            changes
+                .clone()
+                .find(|change| change.name == name)
+                .map(|change| change.value.clone())
+        };
+        let param = |name: &str| changed(name).or_else(|| own.params.get(name).cloned());
+        let seen = Seen {
+            data,
+            param: &param,
+        };
+        let label = label(own.lab, own.turned, &data.changes);
+        rows.extend(told(&seen, &attempts.points, label, Whose::Own));
+        reference = compared(&seen, attempts.reference.as_ref()).or(reference);
+    }
+    rows.extend(reference);
+    rows
+}
+
+/// The place of a run's kind among those that take part.
+fn place(schema: &Schema, attempts: &Attempts, one: &Attempt) -> usize {
+    let kinds = kinds(schema, attempts);
+    kinds
+        .iter()
+        .position(|kind| *kind == one.schema.kind)
+        .unwrap_or(0)
+}
+
+fn kinds<'a>(schema: &'a Schema, attempts: &'a Attempts) -> Vec<&'a str> {
+    if attempts.kinds.is_empty() {
+        return vec![&schema.kind];
+    }
+    attempts.kinds.iter().map(String::as_str).collect()
+}
+
+/// The points of a run that have any value.
+fn told(seen: &Seen<'_>, points: &[Told], label: String, whose: Whose) -> Vec<Row> {
+    let rows = points.iter().enumerate().map(|(point, told)| Row {
+        label: label.clone(),
+        whose,
+        point,
+        values: told.values.iter().map(|term| seen.number(term)).collect(),
+    });
+    rows.filter(|row| row.values.iter().any(Option::is_some))
+        .collect()
+}
+
+/// What runs are compared with, if the run has found all of it.
+fn compared(seen: &Seen<'_>, reference: Option<&Told>) -> Option<Row> {
+    let reference = reference?;
+    let values: Vec<Option<f64>> = reference
+        .values
+        .iter()
+        .map(|term| seen.number(term))
+        .collect();
+    values.iter().any(Option::is_some).then(|| Row {
+        label: reference.name.clone(),
+        whose: Whose::Reference,
+        point: 0,
+        values,
+    })
+}
+
+fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Option<Scatter> {
+    let [x, y] = attempts.axes.as_slice() else {
+        return None;
+    };
+    let by_name = attempts.points.len() > 1;
+    let kinds = kinds(schema, attempts);
+    let group = |row: &Row| match (row.whose, by_name) {
+        (Whose::Reference, _) => row.label.clone(),
+        (_, true) => attempts
+            .points
+            .get(row.point)
+            .map_or_else(String::new, |told| told.name.clone()),
+        (Whose::Own, false) => "this run".to_owned(),
+        (Whose::Other(kind), false) => {
+            let kind = kinds.get(kind).copied().unwrap_or_default();
+            if kinds.len() > 1 {
+                kind.to_owned()
+            } else {
+                "earlier runs".to_owned()
+            }
+        }
+    };
+    // The same groups have the same colours whatever order runs came in.
+    let mut order: Vec<&Row> = rows.iter().collect();
+    order.sort_by_key(|row| (row.whose, row.point));
+    let mut series: Vec<String> = Vec::new();
+    for name in order.into_iter().map(group) {
+        if !series.contains(&name) {
+            series.push(name);
+        }
+    }
+    let placed = rows.iter().filter_map(|row| {
+        let [Some(x), Some(y)] = row.values.as_slice() else {
+            return None;
+        };
+        let name = group(row);
+        Some(ScatterPoint {
+            x: Some(*x),
+            y: Some(*y),
+            label: row.label.clone(),
+            series: series.iter().position(|one| *one == name).unwrap_or(0),
+        })
+    });
+    let points: Vec<ScatterPoint> = placed.collect();
+    if points.is_empty() {
+        return None;
+    }
+    let mut scatter = Scatter {
+        x: x.clone(),
+        y: y.clone(),
+        series,
+        points,
+        lines: Vec::new(),
+    };
+    scatter.lines = goal_lines(&scatter, rows, goals);
+    if !scatter.has_front() {
+        let joined: Vec<ScatterLine> = (0..scatter.series.len())
+            .filter_map(|group| joined(&scatter, group))
+            .collect();
+        scatter.lines.extend(joined);
+    }
+    Some(scatter)
+}
+
+/// The points of a group from left to right; of those at one place across the newest.
+fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
+    let points = scatter.points.iter().rev();
+    let points = points.filter(|point| point.series == group);
+    let mut places: Vec<(f64, f64)> = points.filter_map(ScatterPoint::place).collect();
+    places.sort_by(|a, b| a.0.total_cmp(&b.0));
+    places.dedup_by(|a, b| a.0 == b.0);
+    let name = scatter.series.get(group)?.clone();
+    (places.len() > 1).then_some(ScatterLine {
+        name,
+        points: places,
+    })
+}
+
+/// Where a goal begins: the place along both axes that a run must be at or beyond.
+fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(f64, f64)> {
+    let reference = rows.iter().find(|row| row.whose == Whose::Reference)?;
+    let [Some(x), Some(y)] = reference.values.as_slice() else {
+        return None;
+    };
+    let across = match axes.0.better {
+        Better::Less => x / goal.ratio,
+        Better::More => x * goal.ratio,
+        Better::Neither => return None,
+    };
+    let upwards = match axes.1.better {
+        Better::Less => y + goal.loss,
+        Better::More => y - goal.loss,
+        Better::Neither => return None,
+    };
+    Some((across, upwards))
+}
+
+/// Whether a run is where a goal wants it.
+fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)) -> bool {
+    /// What rounding may take: accuracies are shares of a thousand images.
+    const SLACK: f64 = 1e-9;
+    let is_there = |better: Better, limit: f64, value: f64| match better {
+        Better::Less => value <= limit + SLACK * limit.abs().max(1.0),
+        Better::More => value >= limit - SLACK * limit.abs().max(1.0),
+        Better::Neither => false,
+    };
+    is_there(axes.0.better, corner.0, place.0) && is_there(axes.1.better, corner.1, place.1)
+}
+
+/// The runs that reach a goal, the one on the screen first.
+fn winners<'a>(axes: (&Dimension, &Dimension), rows: &'a [Row], goal: &Goal) -> Vec<&'a Row> {
+    let Some(corner) = corner(axes, rows, goal) else {
+        return Vec::new();
+    };
+    let reached = |row: &&Row| match (row.whose, row.values.as_slice()) {
+        (Whose::Own | Whose::Other(_), [Some(x), Some(y)]) => reaches(axes, corner, (*x, *y)),
+        (Whose::Own | Whose::Other(_) | Whose::Reference, _) => false,
+    };
+    rows.iter().rev().filter(reached).collect()
+}
+
+/// The edges of what goals ask for: along from the better side to the corner, and up to the better side.
+fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLine> {
+    let axes = (&scatter.x, &scatter.y);
+    let found: Vec<(&Goal, (f64, f64))> = goals
+        .iter()
+        .filter_map(|goal| Some((goal, corner(axes, rows, goal)?)))
+        .collect();
+    let mut places: Vec<(f64, f64)> = scatter.places().collect();
+    places.extend(found.iter().map(|(_, corner)| *corner));
+    let end = |dimension: &Dimension, of: fn(&(f64, f64)) -> f64| {
+        let values = places.iter().map(of);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
+            (l.min(x), h.max(x))
+        });
+        match (dimension.better, dimension.scale) {
+            (Better::Less, Scale::Log) => low / 1.3,
+            (Better::Less, Scale::Linear) => low - (high - low) / 20.0,
+            (Better::More | Better::Neither, Scale::Log) => high * 1.3,
+            (Better::More | Better::Neither, Scale::Linear) => high + (high - low) / 20.0,
+        }
+    };
+    let far = (
+        end(&scatter.x, |place| place.0),
+        end(&scatter.y, |place| place.1),
+    );
+    let line = |(goal, corner): &(&Goal, (f64, f64))| {
+        let by = winners(axes, rows, goal);
+        let by = match by.first() {
+            Some(row) => format!("reached by {}", row.label),
+            None => "open".to_owned(),
+        };
+        ScatterLine {
+            name: format!(
+                "{} {}x, {} lost: {by}",
+                goal.name,
+                number(goal.ratio),
+                number(goal.loss)
+            ),
+            points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],
+        }
+    };
+    found.iter().map(line).collect()
+}
+
+fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Table {
+    let axes = match attempts.axes.as_slice() {
+        [x, y] => Some((x, y)),
+        _ => None,
+    };
+    let by_name = attempts.points.len() > 1;
+    let mut columns = vec!["run".to_owned()];
+    let kinds = kinds(schema, attempts);
+    let several = kinds.len() > 1;
+    columns.extend(several.then(|| "lab".to_owned()));
+    columns.extend(by_name.then(|| "what".to_owned()));
+    let titled = |axis: &Dimension| match axis.unit.as_str() {
+        "" => axis.name.clone(),
+        unit => format!("{}, {unit}", axis.name),
+    };
+    columns.extend(attempts.axes.iter().map(titled));
+    let with_goals = axes.filter(|_| !goals.is_empty());
+    columns.extend(with_goals.map(|_| "reaches".to_owned()));
+    let whose = |wanted: fn(Whose) -> bool| rows.iter().rev().filter(move |row| wanted(row.whose));
+    let first = whose(|whose| whose == Whose::Own);
+    let second = whose(|whose| whose == Whose::Reference);
+    let ordered = first
+        .chain(second)
+        .chain(whose(|whose| matches!(whose, Whose::Other(_))));
+    let told = ordered.map(|row| {
+        let name = match row.whose {
+            Whose::Own => format!("this run ({})", row.label),
+            Whose::Other(_) | Whose::Reference => row.label.clone(),
+        };
+        let mut cells = vec![Value::from(name)];
+        let kind = match row.whose {
+            Whose::Own => schema.kind.as_str(),
+            Whose::Other(kind) => kinds.get(kind).copied().unwrap_or_default(),
+            Whose::Reference => "",
+        };
+        cells.extend(several.then(|| Value::from(kind)));
+        let what = attempts
+            .points
+            .get(row.point)
+            .map_or("", |told| told.name.as_str());
+        cells.extend(by_name.then(|| {
+            Value::from(if row.whose == Whose::Reference {
+                ""
+            } else {
+                what
+            })
+        }));
+        cells.extend(row.values.iter().map(|value| match value {
+            Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => Value::Int(*x as i64),
+            Some(x) => Value::Float(significant(*x, 4)),
+            None => Value::from("none"),
+        }));
+        cells.extend(with_goals.map(|axes| {
+            let reached = goals.iter().filter(|goal| {
+                winners(axes, rows, goal)
+                    .iter()
+                    .any(|winner| std::ptr::eq(*winner, row))
+            });
+            let names: Vec<&str> = reached.map(|goal| goal.name.as_str()).collect();
+            Value::from(names.last().copied().unwrap_or(""))
+        }));
+        cells
+    });
+    Table {
+        columns,
+        rows: told.collect(),
+    }
+}

@@ -1,0 +1,234 @@
+use mlsys_lab::frame::Frame;
+use mlsys_lab::params::Settings;
+use mlsys_lab::report::Report;
+use mlsys_lab::tables::Tables;
+use mlsys_lesson::Place;
+
+use super::*;
+
+/// Two labs that make something smaller: one tells all, the other by other names.
+pub(crate) fn schemas() -> [&'static Schema; 2] {
+    let schema = |kind: &str, values: &str, reference: &str| {
+        let text = format!(
+            "kind='{kind}'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget=1.0\n\
+             [[param]]\nname='bits'\ntype='int'\ndefault=8\nmin=1\nmax=32\nabout=''\n\
+             [[metric]]\nname='bytes'\ntype='int'\nabout=''\n\
+             [[metric]]\nname='right'\ntype='float'\nseries=true\nabout=''\n\
+             [[metric]]\nname='whole'\ntype='int'\nabout=''\n\
+             [[panel]]\nname='ledger'\nshows=''\ndraw='attempts'\n\
+             [panel.attempts]\nkinds=['round','cut']\n\
+             axes=[{{name='stored',unit='bytes',scale='log',better='less'}},{{name='right',better='more'}}]\n\
+             points=[{{values={values}}}]\nreference={{name='dense',values={reference}}}\n\
+             [[panel]]\nname='growth'\nshows=''\ndraw='line'\nmetrics=['right']\n[panel.attempts]\n\
+             [[panel]]\nname='all'\nshows=''\ndraw='attempts'\n[panel.attempts]\nform='table'\n\
+             axes=[{{name='bits'}},{{name='right'}}]\npoints=[{{values=['bits','right']}}]\n"
+        );
+        let schema = Schema::parse(&text).unwrap();
+        &*Box::leak(Box::new(schema))
+    };
+    [
+        schema("round", "['bytes','right']", "['whole','1.0']"),
+        schema("cut", "['4 * bytes','right']", "['whole','1.0']"),
+    ]
+}
+
+pub(crate) fn found(bytes: i64, right: f64) -> RunData {
+    let mut data = RunData::default();
+    let scalar = |name: &str, value: Value| Report::Scalar {
+        name: name.into(),
+        value,
+    };
+    data.apply(scalar("bytes", Value::Int(bytes)));
+    data.apply(scalar("whole", Value::Int(400_000)));
+    for (step, right) in [(1, 0.5), (2, right)] {
+        data.apply(Report::Point {
+            name: "right".into(),
+            step,
+            value: right,
+        });
+    }
+    data
+}
+
+fn ran(schema: &'static Schema, lab: &str, bits: i64, data: &RunData) -> Arc<Attempt> {
+    let set = Params::resolve(schema, &Settings::new(), Tables::builtin(), None).unwrap();
+    let params = BTreeMap::from([("bits".to_owned(), Value::Int(bits))]);
+    let of = (Some("a/b".to_owned()), lab.to_owned());
+    let mut attempt = Attempt::new(schema, of, params, Vec::new(), data);
+    attempt.tell_apart(&set);
+    Arc::new(attempt)
+}
+
+fn goal(name: &str, ratio: f64, loss: f64) -> Goal {
+    Goal {
+        name: name.to_owned(),
+        ratio,
+        loss,
+        place: Place::default(),
+    }
+}
+
+fn scatter(frame: Option<Frame>) -> mlsys_lab::frame::Scatter {
+    match frame {
+        Some(Frame::Scatter(scatter)) => scatter,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_with() {
+    let [round, cut] = schemas();
+    let all = [
+        ran(round, "q8", 8, &found(100_000, 0.99)),
+        ran(cut, "half", 4, &found(5_000, 0.95)),
+        // The same run again is the same point.
+        ran(round, "q8", 8, &found(100_000, 0.99)),
+    ];
+    let company = Company {
+        all: &all,
+        ..Company::default()
+    };
+    let panel = round.panel("ledger").unwrap();
+    let drawn = scatter(picture(round, panel, &RunData::default(), &company));
+    assert_eq!(drawn.series, ["round", "cut", "dense"]);
+    let told: Vec<_> = drawn
+        .points
+        .iter()
+        .map(|point| (point.label.as_str(), point.place().unwrap(), point.series))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("half: bits 4", (20_000.0, 0.95), 1),
+            ("q8", (100_000.0, 0.99), 0),
+            ("dense", (400_000.0, 1.0), 2),
+        ]
+    );
+    assert_eq!(drawn.front(), [0, 1, 2]);
+}
+
+#[test]
+fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
+    let [round, _] = schemas();
+    let params = Params::resolve(round, &Settings::new(), Tables::builtin(), None).unwrap();
+    let turned = [("bits".to_owned(), Value::Int(4))];
+    let mut data = found(50_000, 0.98);
+    let left = ran(round, "q", 4, &data);
+    let all = [
+        ran(round, "q8", 8, &found(100_000, 0.99)),
+        Arc::clone(&left),
+    ];
+    let own = Own {
+        lab: "q",
+        params: &params,
+        turned: &turned,
+        left: Some(&left),
+    };
+    let company = Company {
+        all: &all,
+        own: Some(own),
+        goals: &[],
+    };
+    let panel = round.panel("ledger").unwrap();
+    let drawn = scatter(picture(round, panel, &data, &company));
+    assert_eq!(drawn.series, ["this run", "round", "dense"]);
+    assert_eq!(drawn.points.len(), 3, "it is not told twice");
+    assert_eq!(drawn.points[1].label, "q: bits 4");
+    // While it runs, and nobody knows yet how many it gets right, it has no place.
+    data.series.clear();
+    let drawn = scatter(picture(round, panel, &data, &company));
+    assert_eq!(drawn.points.len(), 2);
+    // A knob turned in its course is told with its last value.
+    data.apply(Report::Change(Change {
+        step: 3,
+        name: "bits".to_owned(),
+        value: Value::Int(2),
+    }));
+    assert_eq!(label("q", &turned, &data.changes), "q: bits 2");
+    let all = round.panel("all").unwrap();
+    let Some(Frame::Table(table)) = picture(round, all, &data, &company) else {
+        panic!("a table");
+    };
+    assert_eq!(table.columns, ["run", "bits", "right"]);
+    assert_eq!(
+        table.rows[0],
+        [
+            Value::from("this run (q: bits 2)"),
+            Value::Int(2),
+            Value::from("none")
+        ]
+    );
+    assert_eq!(table.rows[1][0], Value::from("q8"));
+}
+
+#[test]
+fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it() {
+    let [round, _] = schemas();
+    let goals = [goal("bronze", 4.0, 0.01), goal("gold", 10.0, 0.02)];
+    let all = [
+        ran(round, "exact", 8, &found(100_000, 0.99)),
+        ran(round, "small", 2, &found(40_000, 0.9)),
+    ];
+    let company = Company {
+        all: &all,
+        own: None,
+        goals: &goals,
+    };
+    let panel = round.panel("ledger").unwrap();
+    let drawn = scatter(picture(round, panel, &RunData::default(), &company));
+    let names: Vec<&str> = drawn.lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "bronze 4x, 0.01 lost: reached by exact",
+            "gold 10x, 0.02 lost: open"
+        ]
+    );
+    assert_eq!(drawn.lines[0].points[1], (100_000.0, 0.99));
+    assert_eq!(drawn.lines[1].points[1], (40_000.0, 0.98));
+    let said = lines(round, panel, &company);
+    assert_eq!(
+        said,
+        [
+            "run            lab    stored, bytes  right  reaches",
+            "dense                 400000         1",
+            "small: bits 2  round  40000          0.9",
+            "exact          round  100000         0.99   bronze",
+        ]
+    );
+}
+
+#[test]
+fn before_any_run_has_ended_there_is_no_picture_and_other_lessons_do_not_count() {
+    let [round, _] = schemas();
+    let panel = round.panel("ledger").unwrap();
+    let company = Company::default();
+    assert_eq!(picture(round, panel, &RunData::default(), &company), None);
+    assert!(lines(round, panel, &company).is_empty());
+}
+
+#[test]
+fn curves_are_kept_only_where_they_stand_behind_others() {
+    let [round, _] = schemas();
+    let mut data = found(1, 0.7);
+    data.apply(Report::Point {
+        name: "loss".into(),
+        step: 1,
+        value: 2.0,
+    });
+    let left = ran(round, "q", 8, &data);
+    assert_eq!(
+        left.data
+            .series
+            .keys()
+            .map(AsRef::as_ref)
+            .collect::<Vec<&str>>(),
+        ["right"]
+    );
+    assert_eq!(left.data.metric("loss"), Some(Value::Float(2.0)));
+    let company = Company {
+        all: &[Arc::clone(&left)],
+        ..Company::default()
+    };
+    assert_eq!(company.behind(round, "growth").len(), 1);
+}
