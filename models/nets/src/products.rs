@@ -3,7 +3,6 @@
 mod matrices;
 mod pictures;
 mod results;
-mod roofs;
 mod session;
 mod setup;
 #[cfg(test)]

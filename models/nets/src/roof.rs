@@ -1,11 +1,15 @@
 //! Roofs: what was measured here, and what is printed about chips of the table.
 
+mod ceilings;
+
 use mlsys_lab::frame::{Better, Dimension, ScatterLine};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::{LabError, Params, Tables, Value};
 
 use crate::device::meter::Precision;
+
+pub(crate) use ceilings::Ceilings;
 
 /// Two ceilings: arithmetic and memory (Williams, Waterman and Patterson 2009).
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +66,11 @@ impl Roof {
     /// attainable = min(peak, intensity*bandwidth), flop/s
     pub(crate) fn at(&self, intensity: f64) -> f64 {
         self.peak.min(intensity * self.bandwidth)
+    }
+
+    /// Seconds of an operation: as long as its arithmetic or its traffic, whichever takes longer.
+    pub(crate) fn seconds(&self, flops: f64, bytes: f64) -> f64 {
+        (flops / self.peak).max(bytes / self.bandwidth)
     }
 
     /// The roof as a line from one intensity to another.

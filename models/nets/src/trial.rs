@@ -19,6 +19,16 @@ pub(crate) fn try_run(lab: &dyn Lab, set: &[&str]) -> Result<RunData, LabError> 
     Ok(data)
 }
 
+/// Settings with others over them.
+pub(crate) fn over<'a>(set: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    fn name(pair: &str) -> Option<&str> {
+        pair.split('=').next()
+    }
+    let replaced = |pair: &str| more.iter().any(|other| name(other) == name(pair));
+    let kept = set.iter().filter(|pair| !replaced(pair));
+    kept.chain(more).copied().collect()
+}
+
 /// The parameters of a run.
 pub(crate) fn params(lab: &dyn Lab, set: &[&str]) -> Params {
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
@@ -174,7 +184,11 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
     let reported = data.metrics();
     for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
         let name = metric.name.as_str();
-        assert!(reported.contains_key(name), "{name} is not reported");
+        let is_there = match name.strip_suffix('*') {
+            Some(family) => reported.keys().any(|member| member.starts_with(family)),
+            None => reported.contains_key(name),
+        };
+        assert!(is_there, "{name} is not reported");
     }
     for panel in schema
         .panels

@@ -158,6 +158,37 @@ impl FilterNetConfig {
         })
     }
 
+    /// What each layer takes for one image, the last one's biases among its weights.
+    pub fn costs(&self) -> Vec<FilterCost> {
+        let (inputs, outputs) = (self.flat() as u64, self.outputs as u64);
+        let head = FilterCost {
+            inputs,
+            outputs,
+            weights: (inputs + 1) * outputs,
+            products: inputs * outputs,
+        };
+        let filters = self.edges().into_iter();
+        let filters = filters.map(|(shape, edge)| shape.cost(edge));
+        filters.chain([head]).collect()
+    }
+
+    /// Bytes in f32 that it takes to learn from so many images at once: weights, gradients, Adam's moments and the next
+    /// weights; what comes into each layer and what goes out before and after its activation, the windows laid out as
+    /// rows of a matrix, and as much again for the slopes.
+    pub fn learning_bytes(&self, images: u64) -> u64 {
+        let laid_out = |shape: &FilterShape| {
+            let [height, width] = shape.window;
+            (shape.channels_in * height * width) as u64
+        };
+        let rows = self.edges().into_iter().map(|(shape, edge)| {
+            let cost = shape.cost(edge);
+            let pixels = shape.edge_out(edge).pow(2) as u64;
+            cost.inputs + 2 * cost.outputs + laid_out(&shape) * pixels
+        });
+        let weights: u64 = self.costs().iter().map(|cost| cost.weights).sum();
+        4 * (5 * weights + 2 * images * rows.sum::<u64>())
+    }
+
     /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initial<'_>) -> FilterNet {
         let filters = self.filters.iter().map(|shape| shape.init(initial));

@@ -11,9 +11,9 @@ use mlsys_lab::{LabError, Run, Value};
 use super::matrices::{Matrices, Weights};
 use super::pictures;
 use super::results::{Results, Timed};
-use super::roofs::Ceilings;
 use super::setup::{ClockStops, Setup, Shape};
 use crate::device::{self, meter::Meter};
+use crate::roof::Ceilings;
 use crate::timing::{Clock, Pace};
 
 const PACE: Pace = Pace {

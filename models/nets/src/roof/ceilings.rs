@@ -1,18 +1,18 @@
-//! The roof of the device at hand, measured beside the products: in the same seconds, so that whatever else the machine
+//! The roof of the device at hand, measured beside what is put under it: in the same seconds, so that whatever else the machine
 //! does disturbs both.
 
 use std::time::Duration;
 
 use mlsys_lab::LabError;
 
+use super::Roof;
 use crate::device::meter::{Arithmetic, Meter, Pass, Units};
-use crate::roof::Roof;
 
 /// How long one look at the arithmetic takes.
 const SLICE: Duration = Duration::from_millis(2);
 
 /// The ceilings so far.
-pub(super) struct Ceilings {
+pub(crate) struct Ceilings {
     peak: f64,
     bandwidth: f64,
     /// Looks again at the arithmetic, where that is timed: work and how often it is done at once.
@@ -21,7 +21,7 @@ pub(super) struct Ceilings {
 
 impl Ceilings {
     /// Measures both.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         meter: &Meter,
         baseline: Option<f64>,
         interrupted: impl Fn() -> bool,
@@ -50,7 +50,7 @@ impl Ceilings {
     }
 
     /// Times the arithmetic once more: a ceiling is the most that was ever seen.
-    pub(super) fn look_again(&mut self) -> Result<(), LabError> {
+    pub(crate) fn look_again(&mut self) -> Result<(), LabError> {
         if let Some((pass, passes)) = &mut self.again {
             let seconds = pass.time(*passes)?.max(f64::MIN_POSITIVE);
             self.peak = self.peak.max(pass.amount() * *passes as f64 / seconds);
@@ -59,7 +59,7 @@ impl Ceilings {
     }
 
     /// The roof by what has been seen.
-    pub(super) fn roof(&self) -> Roof {
+    pub(crate) fn roof(&self) -> Roof {
         Roof {
             name: "this machine".to_owned(),
             peak: self.peak,
