@@ -44,3 +44,22 @@ impl Lab for Capture {
         session::run(run)
     }
 }
+
+/// Parameters of a network and operations of its products in one forward pass, as a record of it counts them.
+#[cfg(test)]
+pub(crate) fn forward_counts(
+    architecture: &crate::nets::Architecture,
+    input: [usize; 2],
+) -> Result<(u64, u64), String> {
+    let forward = record::forward(architecture, input, crate::nets::Activation::Relu);
+    let forward = forward.map_err(|error| error.to_string())?;
+    let training = record::training(&forward, architecture, record::Rule::Sgd);
+    let training = training.map_err(|error| error.to_string())?;
+    let table = table::Table::new(&forward, &training);
+    let weights = table
+        .weights
+        .iter()
+        .map(|place| table.tensors[*place].numbers());
+    let flops = table.forward().map(|(_, node)| node.matmul_flops);
+    Ok((weights.sum(), flops.sum()))
+}

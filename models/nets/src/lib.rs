@@ -3,10 +3,12 @@
 //! Only [`device`] knows which back end computes; everything else is written against burn's tensors.
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
+pub mod architecture_search;
 pub mod bare;
 pub(crate) mod baseline;
 pub mod capture;
 mod cases;
+pub mod conv_factorize;
 pub mod data;
 pub mod data_parallel;
 pub mod device;
@@ -44,6 +46,8 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(data_parallel::TrainDataParallel::new()?),
         Box::new(pipeline_parallel::TrainPipelineParallel::new()?),
         Box::new(tensor_parallel::TrainTensorParallel::new()?),
+        Box::new(conv_factorize::ConvFactorize::new()?),
+        Box::new(architecture_search::ArchitectureSearch::new()?),
     ])
 }
 

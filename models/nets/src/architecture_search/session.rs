@@ -1,0 +1,324 @@
+//! A run: candidate by candidate, each proposed, trained, judged and timed.
+
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+
+use super::front::{self, Place};
+use super::latency::{self, Clock};
+use super::pictures;
+use super::proposals::{Budget, Known, Method, Proposals};
+use super::setup::{Knobs, Setup};
+use super::space::{self, Candidate};
+use crate::data::{self, Batches, Examples};
+use crate::device;
+use crate::nets::{Activation, Initialization};
+use crate::parallel::knobs;
+use crate::parallel::room::Room;
+use crate::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
+
+/// Runs the lab.
+pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
+    let mut session = Session::open(run)?;
+    run.scalar("candidates", space::SIZE as i64);
+    while session.tried.len() < session.wanted() {
+        match run.control.turn(session.tried.len() as u64) {
+            Turn::Go(changes) => {
+                session.apply(schema, run, changes)?;
+                if session.tried.len() < session.wanted() && !session.advance(run)? {
+                    // If it was ended within a candidate, somebody may want to know why.
+                    run.control.must_end();
+                    break;
+                }
+            }
+            Turn::Redraw(changes) => {
+                session.apply(schema, run, changes)?;
+                session.draw(run, Moment::Asked);
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    session.finish(run);
+    Ok(())
+}
+
+/// A candidate that has been trained, with all that is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Tried {
+    pub(super) candidate: Candidate,
+    pub(super) parameters: u64,
+    /// Of one image.
+    pub(super) flops: u64,
+    pub(super) accuracy: f64,
+    /// Seconds on the device at hand.
+    pub(super) measured: f64,
+    /// Seconds by the chosen clock.
+    pub(super) latency: f64,
+    pub(super) budget: Budget,
+}
+
+struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    params: Params,
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    train: Examples,
+    judged: EvaluationSet,
+    proposals: Proposals,
+    tried: Vec<Tried>,
+    /// The right end of the area that the front dominates, in seconds.
+    slowest: f64,
+    started: Instant,
+}
+
+impl Session {
+    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+        let started = Instant::now();
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        must_fit(run.device, &setup, &knobs)?;
+        let device = device::open(run.device)?;
+        let data = data::load(&setup.data()).map_err(unusable)?;
+        let mut session = Self {
+            proposals: Proposals::new(setup.method, setup.population, setup.seed),
+            judged: EvaluationSet::new(&data.held_out, &device),
+            train: data.train,
+            params: run.params.clone(),
+            id: run.device,
+            tried: Vec::new(),
+            slowest: 0.0,
+            setup,
+            knobs,
+            device,
+            started,
+        };
+        session.slowest = session.slowest(run)?;
+        Ok(session)
+    }
+
+    /// How many candidates are to be tried.
+    fn wanted(&self) -> usize {
+        match self.setup.method {
+            Method::Exhaustive => space::SIZE,
+            Method::Random | Method::Evolution => self.knobs.evaluations,
+        }
+    }
+
+    /// The latency at which the dominated area ends.
+    fn slowest(&self, run: &Run<'_>) -> Result<f64, LabError> {
+        match &self.knobs.clock {
+            Clock::Modelled(roof) => Ok(latency::slowest(self.knobs.images, roof)),
+            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest())?),
+        }
+    }
+
+    /// Seconds of a candidate on the device at hand.
+    fn time(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, LabError> {
+        let place = (self.id, &self.device);
+        latency::measured(candidate, self.knobs.images, place, || {
+            run.control.interrupted()
+        })
+    }
+
+    fn apply(
+        &mut self,
+        schema: &Schema,
+        run: &mut Run<'_>,
+        changes: Vec<(String, Value)>,
+    ) -> Result<(), LabError> {
+        let (setup, id) = (self.setup, self.id);
+        let read = |params: &Params| {
+            let knobs = Knobs::read(params)?;
+            must_fit(id, &setup, &knobs)?;
+            Ok(knobs)
+        };
+        let step = self.tried.len() as u64;
+        let Some(knobs) = knobs::turn(schema, run, &mut self.params, step, changes, read) else {
+            return Ok(());
+        };
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.images != self.knobs.images {
+            for index in 0..self.tried.len() {
+                let seconds = self.time(run, self.tried[index].candidate)?;
+                self.tried[index].measured = seconds;
+            }
+        }
+        if (before.images, &before.clock) != (self.knobs.images, &self.knobs.clock) {
+            self.slowest = self.slowest(run)?;
+        }
+        for index in 0..self.tried.len() {
+            self.weigh(index);
+        }
+        Ok(())
+    }
+
+    /// Latency and budgets of a candidate by the knobs as they are.
+    fn weigh(&mut self, index: usize) {
+        let knobs = &self.knobs;
+        let Some(tried) = self.tried.get_mut(index) else {
+            return;
+        };
+        tried.latency = match &knobs.clock {
+            Clock::Measured => tried.measured,
+            Clock::Modelled(roof) => latency::modelled(tried.candidate, knobs.images, roof),
+        };
+        tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
+    }
+
+    /// Tries one more candidate.
+    ///
+    /// # Returns
+    /// Whether it was tried: the run may have been ended meanwhile, or none is left.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<bool, LabError> {
+        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
+        let Some(candidate) = self.proposals.next(&known) else {
+            return Ok(false);
+        };
+        run.sink.report(Report::Status(format!(
+            "training {} of {}: {}",
+            self.tried.len() + 1,
+            self.wanted(),
+            candidate.name()
+        )));
+        let Some(accuracy) = self.accuracy(run, candidate) else {
+            return Ok(false);
+        };
+        let architecture = candidate.architecture();
+        self.tried.push(Tried {
+            candidate,
+            parameters: architecture.parameters(),
+            flops: architecture.forward_flops(1),
+            accuracy,
+            measured: self.time(run, candidate)?,
+            latency: f64::NAN,
+            budget: Budget::Within,
+        });
+        self.weigh(self.tried.len() - 1);
+        self.report(run);
+        self.draw(run, Moment::Running);
+        Ok(true)
+    }
+
+    /// Trains a candidate and judges it by fresh digits; nothing if the run is ended meanwhile.
+    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Option<f64> {
+        let recipe = self.setup.recipe(candidate);
+        let how = recipe.knobs();
+        let learning = self.device.clone().autodiff();
+        let network = recipe
+            .architecture
+            .init(Initialization::He, recipe.seed, &learning);
+        let batches = Batches::new(recipe.seed, self.train.len());
+        let place = (self.id, learning);
+        let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
+        for _ in 0..recipe.steps {
+            if run.control.interrupted() {
+                return None;
+            }
+            trainer.step(&self.train, &how, Measuring::Nothing);
+        }
+        let verdict = self.judged.judge(&trainer.network(), Activation::Relu);
+        Some(verdict.accuracy)
+    }
+
+    /// The series, after one more candidate.
+    fn report(&self, run: &mut Run<'_>) {
+        let step = self.tried.len() as u64;
+        let mut point = |name: &str, value: f64| {
+            run.sink.report(Report::Point {
+                name: name.into(),
+                step,
+                value,
+            });
+        };
+        let best = |budget: Budget| {
+            let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
+            meet.map(|tried| tried.accuracy).reduce(f64::max)
+        };
+        if let Some(best) = best(Budget::Over) {
+            point("best_accuracy", best);
+        }
+        if let Some(best) = best(Budget::Within) {
+            point("best_within_budget", best);
+        }
+        let places = places(&self.tried);
+        let front = pictures::front_of(&self.tried);
+        let area = front::hypervolume(&places, &front, self.slowest);
+        point("hypervolume", area);
+    }
+
+    /// What holds of all candidates so far.
+    fn report_all(&self, run: &mut Run<'_>) {
+        let places = places(&self.tried);
+        let front = pictures::front_of(&self.tried);
+        run.scalar("evaluated", self.tried.len() as i64);
+        run.scalar("front_size", front.len() as i64);
+        run.scalar("front_is_valid", front::is_valid(&places, &front));
+        let tried = self.tried.iter();
+        let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
+        if let Some(correlation) = front::rank_correlation(&pairs) {
+            run.scalar("rank_correlation", correlation);
+        }
+    }
+
+    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
+        for (panel, picture) in pictures::ALL {
+            if run.sink.wants_frame(panel, moment) {
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.tried.len() as u64,
+                    frame: picture(&self.tried, &self.knobs),
+                });
+            }
+        }
+        run.sink.frames_done();
+    }
+
+    /// The last values and pictures of a run, however it ended.
+    fn finish(self, run: &mut Run<'_>) {
+        run.sink.report(Report::Status(String::new()));
+        self.report_all(run);
+        self.draw(run, Moment::Final);
+        let seconds = self.started.elapsed().as_secs_f64();
+        run.scalar("device_seconds", seconds);
+        run.scalar("steps_done", self.tried.len() as i64);
+        run.scalar("diverged", false);
+        run.scalar("wall_seconds", seconds);
+    }
+}
+
+impl Tried {
+    fn known(&self) -> Known {
+        Known {
+            candidate: self.candidate,
+            place: self.place(),
+            budget: self.budget,
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            latency: self.latency,
+            accuracy: self.accuracy,
+        }
+    }
+}
+
+fn places(tried: &[Tried]) -> Vec<Place> {
+    tried.iter().map(Tried::place).collect()
+}
+
+/// Refuses batches that the memory cannot hold with the largest network.
+fn must_fit(id: DeviceId, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
+    let images = setup.batch_size.max(knobs.images) as u64;
+    let needed = Candidate::largest().config().learning_bytes(images);
+    Room::of(id).must_hold(
+        needed,
+        "the largest network and its batch",
+        "batch_size or latency_batch",
+    )
+}

@@ -1,0 +1,141 @@
+use mlsys_lab::control::Command;
+use mlsys_lab::report::Report;
+use mlsys_lab::{Frame, RunData, Value};
+
+use super::ConvFactorize;
+use crate::trial::{Then, answered, must_be_declared, number, over, run, steered, try_run, values};
+
+fn lab() -> ConvFactorize {
+    ConvFactorize::new().unwrap()
+}
+
+/// A run that is over soon.
+const SMALL: [&str; 4] = ["size=7", "channels=4", "batch_size=8", "steps=2"];
+
+fn small(more: &[&str]) -> RunData {
+    run(&lab(), &over(&SMALL, more))
+}
+
+#[test]
+fn counts_are_exact_without_training() {
+    let data = run(&lab(), &["steps=0", "batch_size=1"]);
+    for (name, weights, field) in [
+        ("standard", 6400, 5),
+        ("stacked_3x3", 4608, 5),
+        ("row_column", 2560, 5),
+        ("depthwise_separable", 656, 5),
+        ("bottleneck", 528, 5),
+    ] {
+        let of = |metric: &str| number(&data, &format!("{metric}.{name}"));
+        assert_eq!(of("weights"), f64::from(weights), "{name}");
+        assert_eq!(of("flops"), f64::from(2 * 196 * weights), "{name}");
+        assert_eq!(of("receptive_field"), f64::from(field), "{name}");
+        assert_eq!(of("flops_ratio"), f64::from(weights) / 6400.0, "{name}");
+        assert!(of("seconds") > 0.0 && of("seconds_ratio") > 0.0, "{name}");
+        assert!(data.metric(&format!("accuracy.{name}")).is_none());
+    }
+    assert_eq!(number(&data, "steps_done"), 0.0);
+}
+
+#[test]
+fn everything_is_declared_and_drawn() {
+    let data = small(&[]);
+    must_be_declared(&lab(), &data);
+    assert_eq!(values(&data, "loss.row_column").len(), 2);
+    let Some((_, Frame::Bars(bars))) = data.frames.get("bars") else {
+        panic!("no bars")
+    };
+    assert_eq!(bars.bars.len(), 15);
+    assert!(bars.bars.iter().all(|bar| bar.value.is_some()));
+    let Some((_, Frame::Scatter(roofline))) = data.frames.get("roofline") else {
+        panic!("no roofline")
+    };
+    assert_eq!((roofline.points.len(), roofline.lines.len()), (10, 2));
+}
+
+#[test]
+fn a_variant_learns_the_digits_and_the_seed_decides_how() {
+    let set = [
+        "factorizations=[\"standard\"]",
+        "channels=4",
+        "size=14",
+        "steps=60",
+    ];
+    let data = run(&lab(), &set);
+    assert!(number(&data, "accuracy.standard") > 0.5);
+    let losses = values(&data, "loss.standard");
+    assert!(losses[59] < losses[0] / 2.0, "{losses:?}");
+    // The same digits, weights and batches, whoever else learns beside it.
+    let both = run(
+        &lab(),
+        &[
+            "factorizations=[\"bottleneck\", \"standard\"]",
+            "channels=4",
+            "size=14",
+            "steps=2",
+        ],
+    );
+    assert_eq!(values(&both, "loss.standard"), losses[..2]);
+}
+
+#[test]
+fn without_the_standard_block_time_has_nothing_to_be_a_share_of() {
+    let data = small(&["factorizations=[\"row-column\"]"]);
+    assert!(data.metric("seconds_ratio.row_column").is_none());
+    assert!(data.metric("weights.standard").is_none());
+    assert_eq!(number(&data, "flops_ratio.row_column"), 0.4);
+}
+
+#[test]
+fn the_learning_rate_turns_while_it_runs() {
+    let set = over(&SMALL, &["steps=4", "learning_rate=0"]);
+    let (still, _) = answered(&lab(), &set, |report| {
+        let second = |name: &str, step: u64| name == "loss.standard" && step == 2;
+        if matches!(report, Report::Point { name, step, .. } if second(name, *step)) {
+            Then::Order(Command::Set {
+                name: "learning_rate".to_owned(),
+                value: Value::from(0.01),
+            })
+        } else {
+            Then::On
+        }
+    });
+    let plain = small(&["steps=4", "learning_rate=0"]);
+    let (turned, plain) = (
+        values(&still, "loss.standard"),
+        values(&plain, "loss.standard"),
+    );
+    assert_eq!(turned[..3], plain[..3]);
+    assert_ne!(turned[3], plain[3]);
+}
+
+#[test]
+fn a_run_that_is_stopped_while_it_measures_ends_well() {
+    let data = steered(&lab(), &SMALL, "timing standard", &[Command::Stop]);
+    assert_eq!(number(&data, "steps_done"), 0.0);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    for (set, part) in [
+        (vec!["kernel=4"], "take 3, 5 or 7"),
+        (vec!["channels=18"], "take a divisor of 18"),
+        (vec!["factorizations=[]"], "nothing to train"),
+        (
+            vec!["factorizations=[\"stacked\"]"],
+            "did you mean 'stacked-3x3'",
+        ),
+        (
+            vec!["factorizations=[\"standard\", \"standard\"]"],
+            "stands there twice",
+        ),
+        (vec!["factorizations=[3]"], "3 is no variant"),
+    ] {
+        let error = try_run(&lab(), &set).unwrap_err();
+        assert!(error.is_usage(), "{set:?}");
+        let said = error.to_string();
+        assert!(said.contains(part), "{set:?}: {said}");
+    }
+    let fits = small(&["channels=6", "factorizations=[\"standard\"]"]);
+    assert_eq!(number(&fits, "weights.standard"), 900.0);
+}
