@@ -20,6 +20,7 @@ pub(crate) mod parallel;
 pub mod peak;
 pub mod pipeline_parallel;
 pub mod products;
+pub mod prune;
 mod random;
 mod roof;
 pub mod tensor_parallel;
@@ -48,6 +49,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(tensor_parallel::TrainTensorParallel::new()?),
         Box::new(conv_factorize::ConvFactorize::new()?),
         Box::new(architecture_search::ArchitectureSearch::new()?),
+        Box::new(prune::PruneModel::new()?),
     ])
 }
 

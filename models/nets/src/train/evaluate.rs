@@ -72,6 +72,14 @@ impl EvaluationSet {
         }
     }
 
+    /// Forward passes over all examples, for whoever times them. What they give is not read: an asynchronous device may
+    /// still be at work afterwards.
+    pub(crate) fn forward(&self, network: &Network, activation: Activation) {
+        for (inputs, _) in &self.chunks {
+            let _ = network.forward(inputs.clone(), activation);
+        }
+    }
+
     /// The class that is thought likeliest for each label, `[len]`.
     pub(crate) fn classes(&self, network: &Network, activation: Activation) -> Vec<usize> {
         let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {

@@ -1,0 +1,74 @@
+//! What it gains in time: measured here, and modelled where there are units for it.
+
+use mlsys_lab::frame::Table;
+use mlsys_lab::{Frame, Value};
+
+use super::Pictured;
+use crate::prune::hardware::{Bound, Gain, IMAGES, Zeros};
+use crate::prune::setup::Method;
+
+/// A row for this machine, one for each layer on the chip, and one for all of them.
+pub(super) fn draw(of: &Pictured<'_>) -> Frame {
+    let mut rows = Vec::new();
+    let why = match of.knobs.choice.method {
+        Method::Neurons => "a smaller network in the same kernels",
+        Method::Magnitude | Method::Groups | Method::Random => {
+            "the same kernels multiply the zeros as well"
+        }
+    };
+    let measured = format!("this machine, measured, {IMAGES} images");
+    rows.push(match of.seconds {
+        Some([dense, pruned]) => row(&measured, dense, pruned, why),
+        None => vec![
+            Value::from(measured),
+            Value::from("at the end"),
+            Value::from(""),
+            Value::from(""),
+            Value::from(why),
+        ],
+    });
+    let chip = &of.knobs.chip;
+    let products = chip.products(of.layers, of.uses, of.cut);
+    for product in &products {
+        let bound = match product.bound {
+            Bound::Memory => "waits for memory",
+            Bound::Arithmetic => "waits for arithmetic",
+        };
+        let why = match (product.gain, chip.zeros) {
+            (Gain::Pattern, _) => "2 of 4: half the multiply-adds, 0.5625 of the weights",
+            (Gain::Smaller, _) => "a smaller matrix",
+            (Gain::None, Zeros::TwoOfFourSkipped) => "no 2 of 4: zeros are multiplied",
+            (Gain::None, Zeros::Multiplied) => "no units for zeros",
+        };
+        rows.push(row(
+            &format!("{}, modelled, {}", chip.title, product.layer),
+            product.dense,
+            product.pruned,
+            &format!("{why}; {bound}"),
+        ));
+    }
+    let dense = products.iter().map(|product| product.dense).sum();
+    let pruned = products.iter().map(|product| product.pruned).sum();
+    rows.push(row(
+        &format!("{}, modelled, all layers", chip.title),
+        dense,
+        pruned,
+        "",
+    ));
+    let columns = ["where", "dense us", "pruned us", "times faster", "why"];
+    Frame::Table(Table {
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn row(place: &str, dense: f64, pruned: f64, why: &str) -> Vec<Value> {
+    let micro = |seconds: f64| Value::from(((seconds * 1e9).round() / 1e3).max(0.0));
+    vec![
+        Value::from(place),
+        micro(dense),
+        micro(pruned),
+        Value::from((100.0 * dense / pruned).round() / 100.0),
+        Value::from(why),
+    ]
+}

@@ -1,0 +1,159 @@
+//! Weights one by one as pixels, and all of them by value.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Distribution, Histogram, Image, Images, Level, Pane, Verdict};
+
+use super::Pictured;
+use crate::prune::cut::Field;
+use crate::prune::setup::Method;
+
+/// Units shown.
+const MOST_UNITS: usize = 32;
+/// Ranges of a histogram.
+const BINS: usize = 61;
+/// The level of a weight that was removed; those that are there have levels above.
+const GONE: u8 = 0;
+
+/// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
+/// positive, blank is gone.
+pub(super) fn images(of: &Pictured<'_>) -> Frame {
+    let (Some(layer), Some(mask)) = (of.layers.first(), of.cut.masks.first()) else {
+        return Frame::Text("The network has no layers.".to_owned());
+    };
+    let matrix = layer.matrix(of.row);
+    let edge = layer.inputs.isqrt();
+    let (width, height) = if edge * edge == layer.inputs {
+        (edge, edge)
+    } else {
+        (layer.inputs, 1)
+    };
+    let column = |unit: usize| (0..layer.inputs).map(move |input| input * layer.outputs + unit);
+    let image = |unit: usize| {
+        let there = column(unit).filter(|at| mask[*at]);
+        let left = there.clone().count();
+        let largest = there.fold(f32::MIN_POSITIVE, |most, at| most.max(matrix[at].abs()));
+        let level = |at: usize| {
+            if mask[at] {
+                // From 1 to 255; what is not finite is cast to 0 or clamped, never an error.
+                ((128.0 + 127.0 * matrix[at] / largest).round() as u8).max(GONE + 1)
+            } else {
+                GONE
+            }
+        };
+        Image {
+            pixels: column(unit).map(level).collect(),
+            label: match left {
+                0 => format!("unit {} gone", unit + 1),
+                _ => format!("unit {}: {left}", unit + 1),
+            },
+            verdict: Verdict::Unjudged,
+        }
+    };
+    Frame::Images(Images {
+        width,
+        height,
+        images: (0..layer.outputs.min(MOST_UNITS)).map(image).collect(),
+        blank: Some(GONE),
+    })
+}
+
+/// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
+pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
+    let panes = match of.knobs.choice.method {
+        Method::Neurons => norms(of),
+        Method::Magnitude | Method::Groups | Method::Random => weights(of),
+    };
+    Frame::Panes(panes)
+}
+
+fn weights(of: &Pictured<'_>) -> Vec<Pane> {
+    let with = of.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
+    with.map(|((layer, mask), threshold)| {
+        let before = numbers(&layer.matrix(of.before));
+        let now = numbers(&layer.matrix(of.row));
+        let left: Vec<f64> = now
+            .iter()
+            .zip(mask)
+            .filter(|(_, stays)| **stays)
+            .map(|(weight, _)| *weight)
+            .collect();
+        let reach = before
+            .iter()
+            .chain(&left)
+            .filter(|weight| weight.is_finite())
+            .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+        let marks = threshold.filter(|at| at.is_finite() && *at > 0.0);
+        let marks = marks.map_or_else(Vec::new, |at| {
+            vec![level(-at, String::new()), level(at, "threshold".to_owned())]
+        });
+        pane(
+            format!("{}, {}", layer.name, layer.what),
+            "weight",
+            (&before, &left),
+            (-reach, reach),
+            marks,
+        )
+    })
+    .collect()
+}
+
+fn norms(of: &Pictured<'_>) -> Vec<Pane> {
+    let field = |row| Field {
+        layers: of.layers,
+        row,
+        draws: &[],
+    };
+    let whole = crate::prune::cut::Cut::none(of.layers);
+    let before = whole.norms(&field(of.before));
+    let now = of.cut.norms(&field(of.row));
+    let with = of
+        .layers
+        .iter()
+        .zip(before)
+        .zip(now)
+        .zip(&of.cut.thresholds);
+    with.map(|(((layer, before), now), threshold)| {
+        let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
+        let most = before.iter().chain(&left).copied();
+        let reach = most.fold(f64::MIN_POSITIVE, f64::max);
+        let marks = threshold.filter(|at| at.is_finite());
+        let marks = marks.map(|at| level(at, "threshold".to_owned()));
+        pane(
+            format!("{}, {}", layer.name, layer.what),
+            "norm of a unit",
+            (&before, &left),
+            (0.0, reach),
+            marks.into_iter().collect(),
+        )
+    })
+    .collect()
+}
+
+fn pane(
+    title: String,
+    quantity: &str,
+    (before, left): (&[f64], &[f64]),
+    range: (f64, f64),
+    levels: Vec<Level>,
+) -> Pane {
+    let outline = Histogram::between(quantity, "", before, range, BINS).first;
+    let mut histogram = Histogram::between(quantity, "", left, range, BINS);
+    histogram.first.name = "left".to_owned();
+    histogram.second = Some(Distribution {
+        name: "before".to_owned(),
+        ..outline
+    });
+    histogram.levels = levels;
+    Pane {
+        title,
+        frame: Frame::Histogram(histogram),
+    }
+}
+
+fn level(at: f64, label: String) -> Level {
+    Level { at, label }
+}
+
+fn numbers(weights: &[f32]) -> Vec<f64> {
+    weights.iter().map(|weight| f64::from(*weight)).collect()
+}
