@@ -6,82 +6,96 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::nets::{Cnn, Mlp, Network};
 
-/// The network with only those hidden units that stay. A perceptron or a convolutional network; others are as they were.
-pub(super) fn narrowed(network: &Network, units: &[Vec<bool>]) -> Network {
+/// The network with only those hidden units that stay, on a device that may be one with autodiff. A perceptron or a
+/// convolutional network; others are as they were.
+pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) -> Network {
     let places = |units: &Vec<bool>| -> Vec<i64> {
         let places = units.iter().enumerate().filter(|(_, stays)| **stays);
         places.map(|(place, _)| place as i64).collect()
     };
-    let units: Vec<Vec<i64>> = units.iter().map(places).collect();
+    let cut = Scissors {
+        units: units.iter().map(places).collect(),
+        device,
+    };
     match network {
-        Network::Mlp(mlp) => Network::Mlp(perceptron(mlp, &units)),
-        Network::Cnn(cnn) => Network::Cnn(convolutional(cnn, &units)),
-        Network::Transformer(_) => network.clone(),
+        Network::Mlp(mlp) => Network::Mlp(cut.perceptron(mlp)),
+        Network::Cnn(cnn) => Network::Cnn(cut.convolutional(cnn)),
+        Network::Transformer(_) | Network::Filters(_) => network.clone(),
     }
 }
 
-fn perceptron(mlp: &Mlp, units: &[Vec<i64>]) -> Mlp {
-    let layers = mlp.layers.iter().enumerate().map(|(index, layer)| {
-        let before = index.checked_sub(1).and_then(|before| units.get(before));
-        linear(
-            layer,
-            before.map(Vec::as_slice),
-            units.get(index).map(Vec::as_slice),
-        )
-    });
-    Mlp {
-        layers: layers.collect(),
-    }
+struct Scissors<'a> {
+    /// Of each hidden layer the places of units that stay.
+    units: Vec<Vec<i64>>,
+    /// Where the narrow network goes.
+    device: &'a Device,
 }
 
-fn convolutional(cnn: &Cnn, units: &[Vec<i64>]) -> Cnn {
-    let mut narrow = cnn.clone();
-    let channels = cnn
-        .convolutions
-        .last()
-        .map_or(1, |last| last.bias.dims()[0]);
-    for (index, convolution) in narrow.convolutions.iter_mut().enumerate() {
-        let mut weight = convolution.weight.val().detach();
-        if let Some(before) = index.checked_sub(1).and_then(|before| units.get(before)) {
-            weight = weight.clone().select(1, places(before, &weight.device()));
+impl Scissors<'_> {
+    /// The units of the layer before that stay.
+    fn before(&self, layer: usize) -> Option<&[i64]> {
+        let before = layer.checked_sub(1)?;
+        self.own(before)
+    }
+
+    /// The units of a layer that stay; all outputs of the network do.
+    fn own(&self, layer: usize) -> Option<&[i64]> {
+        self.units.get(layer).map(Vec::as_slice)
+    }
+
+    fn perceptron(&self, mlp: &Mlp) -> Mlp {
+        let layers = mlp.layers.iter().enumerate();
+        let layers =
+            layers.map(|(index, layer)| self.linear(layer, self.before(index), self.own(index)));
+        Mlp {
+            layers: layers.collect(),
         }
-        if let Some(own) = units.get(index) {
-            let bias = convolution.bias.val().detach();
-            let own = places(own, &weight.device());
-            weight = weight.select(0, own.clone());
-            convolution.bias = Param::from_tensor(bias.select(0, own));
+    }
+
+    fn convolutional(&self, cnn: &Cnn) -> Cnn {
+        let mut narrow = cnn.clone();
+        for (index, convolution) in narrow.convolutions.iter_mut().enumerate() {
+            let weight = convolution.weight.val(); // [channels out, channels in, 3, 3]
+            let weight = selected(weight, 1, self.before(index));
+            let weight = selected(weight, 0, self.own(index));
+            convolution.weight = self.parameter(weight);
+            let bias = convolution.bias.val();
+            convolution.bias = self.parameter(selected(bias, 0, self.own(index)));
         }
-        convolution.weight = Param::from_tensor(weight);
+        // A channel comes into the last layer as an image, pixel after pixel.
+        let last = cnn.convolutions.last();
+        let channels = last.map_or(1, |last| last.bias.dims()[0]);
+        let pixels = (cnn.head.weight.dims()[0] / channels.max(1)) as i64;
+        let inputs = self.before(cnn.convolutions.len()).map(|channels| {
+            let of = |channel: &i64| (channel * pixels)..((channel + 1) * pixels);
+            channels.iter().flat_map(of).collect::<Vec<i64>>()
+        });
+        narrow.head = self.linear(&cnn.head, inputs.as_deref(), None);
+        narrow
     }
-    // A channel comes into the last layer as an image, pixel after pixel.
-    let pixels = (cnn.head.weight.dims()[0] / channels.max(1)) as i64;
-    let inputs = units.last().map(|channels| -> Vec<i64> {
-        let of = |channel: &i64| (channel * pixels)..((channel + 1) * pixels);
-        channels.iter().flat_map(of).collect()
-    });
-    narrow.head = linear(&cnn.head, inputs.as_deref(), None);
-    narrow
-}
 
-/// The inputs and outputs of a layer that stay, if not all do.
-fn linear(layer: &Linear, inputs: Option<&[i64]>, outputs: Option<&[i64]>) -> Linear {
-    let mut weight = layer.weight.val().detach(); // [inputs, outputs]
-    let mut bias = layer.bias.as_ref().map(|bias| bias.val().detach());
-    let device = weight.device();
-    if let Some(inputs) = inputs {
-        weight = weight.select(0, places(inputs, &device));
+    fn linear(&self, layer: &Linear, inputs: Option<&[i64]>, outputs: Option<&[i64]>) -> Linear {
+        let weight = selected(layer.weight.val(), 0, inputs); // [inputs, outputs]
+        let bias = layer.bias.as_ref().map(|bias| bias.val());
+        Linear {
+            weight: self.parameter(selected(weight, 1, outputs)),
+            bias: bias.map(|bias| self.parameter(selected(bias, 0, outputs))),
+        }
     }
-    if let Some(outputs) = outputs {
-        let outputs = places(outputs, &device);
-        weight = weight.select(1, outputs.clone());
-        bias = bias.map(|bias| bias.select(0, outputs));
-    }
-    Linear {
-        weight: Param::from_tensor(weight),
-        bias: bias.map(Param::from_tensor),
+
+    /// A leaf of its own: what was selected would still hang on what it was selected from.
+    fn parameter<const D: usize>(&self, tensor: Tensor<D>) -> Param<Tensor<D>> {
+        Param::from_data(tensor.into_data(), self.device)
     }
 }
 
-fn places(places: &[i64], device: &Device) -> Tensor<1, Int> {
-    Tensor::from_data(TensorData::new(places.to_vec(), [places.len()]), device)
+/// Some places along a dimension, or all of it.
+fn selected<const D: usize>(tensor: Tensor<D>, along: usize, places: Option<&[i64]>) -> Tensor<D> {
+    let tensor = tensor.without_autodiff();
+    let Some(places) = places else {
+        return tensor;
+    };
+    let data = TensorData::new(places.to_vec(), [places.len()]);
+    let places = Tensor::<1, Int>::from_data(data, &tensor.device());
+    tensor.select(along, places)
 }

@@ -114,10 +114,12 @@ impl Session {
         let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
             return Ok(None);
         };
-        if let Architecture::Transformer(_) = trained.architecture {
-            let message = "this lab takes networks apart that read images, and that lab trains a transformer; name a \
-                           lab that trains an mlp or a cnn";
-            return Err(LabError::contradiction(["model_from"], message));
+        match trained.architecture {
+            Architecture::Mlp(_) | Architecture::Cnn(_) => {}
+            Architecture::Transformer(_) | Architecture::Filters(_) => {
+                let message = "this lab prunes an mlp or a cnn, and what that lab trains is neither; name another";
+                return Err(LabError::contradiction(["model_from"], message));
+            }
         }
         let device = device::open(run.device)?;
         let layers = trained.layers();

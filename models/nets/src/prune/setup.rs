@@ -153,9 +153,8 @@ impl Choice {
     pub(super) fn in_words(&self) -> String {
         let percent = mlsys_lab::value::number((1000.0 * self.sparsity).round() / 10.0);
         match self.method {
-            Method::Magnitude | Method::Random => format!("{percent}% removed"),
-            Method::Groups => format!("{} of {} kept", self.keep, self.group),
-            Method::Neurons => format!("{percent}% of the units removed"),
+            Method::Magnitude | Method::Random | Method::Neurons => format!("{percent}% gone"),
+            Method::Groups => format!("{} of {}", self.keep, self.group),
         }
     }
 }

@@ -147,13 +147,13 @@ fn crossing(pair: &[(f64, Size)], one: usize, other: usize) -> Option<Crossing> 
     };
     let gap = |size: &Size| size.bytes[one] as f64 - size.bytes[other] as f64;
     let (first, last) = (gap(before), gap(after));
-    // From one sign to the other; a touch at the left end belongs to the piece before.
-    if first == 0.0 || first.signum() == last.signum() {
+    // From one side to the other; where they meet at an end, that belongs to the piece before.
+    if first == 0.0 || first * last > 0.0 {
         return None;
     }
     let share = first / (first - last);
     let mix = |a: f64, b: f64| a + (b - a) * share;
-    let (smaller, larger) = if last > 0.0 {
+    let (smaller, larger) = if first < 0.0 {
         (other, one)
     } else {
         (one, other)

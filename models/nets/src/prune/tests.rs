@@ -194,7 +194,7 @@ fn a_network_without_its_units_answers_as_one_with_zeros_in_their_place() {
             let stays = cut.row(&layers, row.len());
             hold(&mut row, &stays);
             let zeros = trained.network_of(&row, &device);
-            let narrow = narrowed(&trained.network(&device), &cut.units);
+            let narrow = narrowed(&trained.network(&device), &cut.units, &device);
             let images: Vec<f32> = (0..4 * 784)
                 .map(|at| (at * 37 % 101) as f32 / 101.0)
                 .collect();
@@ -286,7 +286,13 @@ fn knobs_prune_anew_in_mid_run_and_each_answer_is_that_of_a_run_of_its_own() {
 #[test]
 fn a_paused_run_answers_a_knob_without_a_step() {
     let lab = PruneModel::new().unwrap();
-    let set = ["width=16", "baseline_steps=60", "finetune_steps=5"];
+    // No other test has this seed, so that the network is trained here and says so.
+    let set = [
+        "width=16",
+        "baseline_steps=60",
+        "finetune_steps=5",
+        "seed=77",
+    ];
     let orders = [
         Command::Pause,
         Command::Set {
@@ -366,8 +372,14 @@ fn removed_weights_are_blank_in_the_pictures() {
     else {
         panic!("no images")
     };
-    assert_eq!((images.images.len(), images.width), (16, 28));
-    let gone = number(&data, "sparsity.layer1");
-    assert!((images.blank_share() - gone).abs() < 1e-12);
+    assert_eq!((images.images.len(), images.width), (8, 28));
+    for image in &images.images {
+        let there = image.pixels.iter().filter(|level| **level != 0).count();
+        assert!(
+            image.label.ends_with(&format!(": {there}")),
+            "{}",
+            image.label
+        );
+    }
     assert!(PruneModel::new().unwrap().schema().panels.len() >= 6);
 }

@@ -48,7 +48,7 @@ impl Tuner {
         hold(&mut held, &stays);
         let whole = trained.network_of(&held, device);
         let (network, inside) = if cut.is_narrower() {
-            (narrowed(&whole, &cut.units), stays.clone())
+            (narrowed(&whole, &cut.units, device), stays.clone())
         } else {
             (whole, vec![true; row.len()])
         };

@@ -24,12 +24,8 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     let crossing = |crossing: Crossing| ScatterPoint {
         x: Some(crossing.sparsity),
         y: Some(crossing.bytes),
-        label: format!(
-            "{} under {} from {:.2}",
-            crossing.smaller.name(),
-            crossing.larger.name(),
-            crossing.sparsity
-        ),
+        // Short, for names stand beside their points only where there is room.
+        label: format!("{} {:.2}", crossing.smaller.name(), crossing.sparsity),
         series: 1,
     };
     let (format, bytes) = Size::of(of.layers, of.cut, of.knobs).best();
@@ -37,7 +33,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     let mut points = vec![ScatterPoint {
         x: Some(gone),
         y: Some(bytes as f64),
-        label: format!("here: {}, {:.1} kB", format.name(), bytes as f64 / 1000.0),
+        label: format!("{} {:.1} kB", format.name(), bytes as f64 / 1000.0),
         series: 0,
     }];
     points.extend(curves.crossings().into_iter().map(crossing));
@@ -52,7 +48,10 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             scale: Scale::Log,
             ..Dimension::default()
         },
-        series: vec!["this network".to_owned(), "crossings".to_owned()],
+        series: vec![
+            "this network".to_owned(),
+            "from here on smaller than another".to_owned(),
+        ],
         points,
         lines: Format::ALL.iter().enumerate().map(line).collect(),
     })

@@ -55,7 +55,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         pruned,
         "",
     ));
-    let columns = ["where", "dense us", "pruned us", "times faster", "why"];
+    let columns = ["microseconds", "dense", "left", "gain", "why"];
     Frame::Table(Table {
         columns: columns.map(str::to_owned).to_vec(),
         rows,
@@ -63,7 +63,12 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
 }
 
 fn row(place: &str, dense: f64, pruned: f64, why: &str) -> Vec<Value> {
-    let micro = |seconds: f64| Value::from(((seconds * 1e9).round() / 1e3).max(0.0));
+    // Three digits are all that a clock or a model is good for.
+    let micro = |seconds: f64| {
+        let micro = seconds * 1e6;
+        let digit = 10.0_f64.powf(micro.max(1e-9).log10().floor() - 2.0);
+        Value::from((micro / digit).round() * digit)
+    };
     vec![
         Value::from(place),
         micro(dense),

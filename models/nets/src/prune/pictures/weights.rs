@@ -4,11 +4,14 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Distribution, Histogram, Image, Images, Level, Pane, Verdict};
 
 use super::Pictured;
+use crate::baseline::Layer;
 use crate::prune::cut::Field;
 use crate::prune::setup::Method;
 
-/// Units shown.
-const MOST_UNITS: usize = 32;
+/// Units shown, each large enough for its gaps to be seen.
+const MOST_UNITS: usize = 8;
+/// Units shown where whole ones go, so that some that went and some that stay are among them.
+const MOST_WHOLE: usize = 32;
 /// Ranges of a histogram.
 const BINS: usize = 61;
 /// The level of a weight that was removed; those that are there have levels above.
@@ -27,6 +30,10 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
     } else {
         (layer.inputs, 1)
     };
+    let most = match of.knobs.choice.method {
+        Method::Neurons => MOST_WHOLE,
+        Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
+    };
     let column = |unit: usize| (0..layer.inputs).map(move |input| input * layer.outputs + unit);
     let image = |unit: usize| {
         let there = column(unit).filter(|at| mask[*at]);
@@ -43,8 +50,8 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
         Image {
             pixels: column(unit).map(level).collect(),
             label: match left {
-                0 => format!("unit {} gone", unit + 1),
-                _ => format!("unit {}: {left}", unit + 1),
+                0 => format!("{} gone", unit + 1),
+                _ => format!("{}: {left}", unit + 1),
             },
             verdict: Verdict::Unjudged,
         }
@@ -52,7 +59,7 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
     Frame::Images(Images {
         width,
         height,
-        images: (0..layer.outputs.min(MOST_UNITS)).map(image).collect(),
+        images: (0..layer.outputs.min(most)).map(image).collect(),
         blank: Some(GONE),
     })
 }
@@ -83,11 +90,9 @@ fn weights(of: &Pictured<'_>) -> Vec<Pane> {
             .filter(|weight| weight.is_finite())
             .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
         let marks = threshold.filter(|at| at.is_finite() && *at > 0.0);
-        let marks = marks.map_or_else(Vec::new, |at| {
-            vec![level(-at, String::new()), level(at, "threshold".to_owned())]
-        });
+        let marks = marks.map_or_else(Vec::new, |at| vec![level(-at), level(at)]);
         pane(
-            format!("{}, {}", layer.name, layer.what),
+            titled(layer, *threshold),
             "weight",
             (&before, &left),
             (-reach, reach),
@@ -117,9 +122,9 @@ fn norms(of: &Pictured<'_>) -> Vec<Pane> {
         let most = before.iter().chain(&left).copied();
         let reach = most.fold(f64::MIN_POSITIVE, f64::max);
         let marks = threshold.filter(|at| at.is_finite());
-        let marks = marks.map(|at| level(at, "threshold".to_owned()));
+        let marks = marks.map(level);
         pane(
-            format!("{}, {}", layer.name, layer.what),
+            titled(layer, *threshold),
             "norm of a unit",
             (&before, &left),
             (0.0, reach),
@@ -150,8 +155,20 @@ fn pane(
     }
 }
 
-fn level(at: f64, label: String) -> Level {
-    Level { at, label }
+/// The layer with the size below which everything went.
+fn titled(layer: &Layer, threshold: Option<f64>) -> String {
+    match threshold.filter(|at| at.is_finite()) {
+        Some(at) => format!("{}, threshold {at:.3}", layer.name),
+        None => format!("{}, {}", layer.name, layer.what),
+    }
+}
+
+/// A threshold. Its name would stand on the columns beside it.
+fn level(at: f64) -> Level {
+    Level {
+        at,
+        label: String::new(),
+    }
 }
 
 fn numbers(weights: &[f32]) -> Vec<f64> {
