@@ -15,6 +15,7 @@ use crate::exit::{self, Exit};
 use crate::interrupt::Interrupt;
 use crate::record::{About, Record};
 use crate::session::{Outcome, guarded};
+use crate::sources::{Sources, Supplied};
 
 /// A run to do.
 pub struct Order<'a> {
@@ -32,6 +33,8 @@ pub struct Order<'a> {
     pub lesson: Option<(&'a str, &'a str)>,
     /// The folder for the record; none keeps none.
     pub runs: Option<&'a Path>,
+    /// Where it gets what its parameters name.
+    pub sources: Sources,
 }
 
 /// A run that has ended.
@@ -118,7 +121,7 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
         sink: &mut sink,
         control: Control::free(order.limits, interrupt.flag()),
     };
-    let outcome = guarded(order.lab, &mut run);
+    let outcome = guarded(&Supplied::new(order.lab, order.sources), &mut run);
     let elapsed = started.elapsed();
     let Recorder {
         data,

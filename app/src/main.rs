@@ -32,6 +32,7 @@ mod results;
 mod runner;
 mod session;
 mod settings;
+mod sources;
 mod table;
 mod ui;
 mod xml;

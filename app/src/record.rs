@@ -87,10 +87,13 @@ impl Record {
         &self.folder
     }
 
-    /// Appends a report; pictures are kept once, at the end. It is on disk a tenth of a second later.
+    /// Appends a report; pictures are kept once, at the end, and what the run leaves for others in a file of its own. It is on disk a tenth of a second later.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
         if let Report::Point { step, .. } = report {
             self.step = self.step.max(*step);
+        }
+        if let Report::Artifact(artifact) = report {
+            write_whole(&self.folder.join(artifact.file_name()), &artifact.bytes)?;
         }
         self.writer.append(report)
     }
@@ -188,9 +191,13 @@ fn ending(outcome: &Outcome) -> (&'static str, Option<String>) {
 fn write_json(path: &Path, json: &Json) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(json)?;
     text.push('\n');
-    // Under another name first, so that nobody finds half of it.
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes under another name first, so that nobody finds half of it.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("draft");
-    fs::write(&draft, text)?;
+    fs::write(&draft, bytes)?;
     fs::rename(draft, path)
 }
 

@@ -16,6 +16,7 @@ use crate::execute::{Order, execute};
 use crate::exit::{Exit, Failure};
 use crate::session::Outcome;
 use crate::settings;
+use crate::sources::Sources;
 use crate::ui::{Opening, own_page};
 
 /// Does what `mlsys lab` asks for.
@@ -81,6 +82,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         limits: Limits::default(),
         lesson: None,
         runs: runs.as_deref(),
+        sources: Sources::recorded(world.runs()),
     };
     let finished = execute(order, &world.interrupt, world.console);
     if let Some(trouble) = finished.trouble() {

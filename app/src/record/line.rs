@@ -9,11 +9,13 @@ use mlsys_lab::value::Value;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-/// The line for a report, without its end; waiting is not kept, pictures are written at the end, and values of series
-/// have lines of their own.
+/// The line for a report, without its end; waiting is not kept, pictures are written at the end, values of series
+/// have lines of their own, and what a run leaves has a file of its own.
 pub fn of(report: &Report) -> Option<String> {
     let json = match report {
-        Report::Status(_) | Report::Frame { .. } | Report::Point { .. } => return None,
+        Report::Status(_) | Report::Frame { .. } | Report::Point { .. } | Report::Artifact(_) => {
+            return None;
+        }
         // JSON has no NaN: null stands for a value that was not finite.
         Report::Scalar { name, value } => {
             json!({ "scalar": { "name": name.as_ref(), "value": output::value(value) } })

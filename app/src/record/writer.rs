@@ -96,7 +96,8 @@ impl Writer {
             | Report::Frame { .. }
             | Report::Change(_)
             | Report::Diverged { .. }
-            | Report::Notice(_) => match line::of(report) {
+            | Report::Notice(_)
+            | Report::Artifact(_) => match line::of(report) {
                 Some(line) => self.line(line),
                 None => Ok(()),
             },

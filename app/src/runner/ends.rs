@@ -54,6 +54,7 @@ pub fn troubles(
                         limits: LIMITS,
                         lesson: None,
                         runs: None,
+                        sources: plan.sources.clone(),
                     };
                     let finished = execute(order, &world.interrupt, world.console);
                     match finished.outcome {

@@ -13,7 +13,9 @@ use mlsys_lesson::{DeviceFacts, LabDirective, Lesson};
 use super::Request;
 use crate::commands::World;
 use crate::exit::Failure;
+use crate::paths::Paths;
 use crate::settings;
+use crate::sources::{Earlier, Sources};
 
 /// One lab of a lesson, ready to be run.
 pub struct Plan<'a> {
@@ -25,6 +27,8 @@ pub struct Plan<'a> {
     pub params: Params,
     /// Where it runs.
     pub place: Place,
+    /// Where it gets what its parameters name.
+    pub sources: Sources,
 }
 
 /// Where a lab runs.
@@ -45,6 +49,15 @@ impl Plan<'_> {
     pub fn schema(&self) -> &'static Schema {
         self.lab.schema()
     }
+
+    /// The lab as later ones of the lesson may start from it.
+    fn for_later(&self) -> Earlier {
+        Earlier {
+            id: self.id.to_owned(),
+            lab: self.lab,
+            params: self.params.clone(),
+        }
+    }
 }
 
 /// Plans all labs of a lesson.
@@ -53,10 +66,20 @@ pub fn of_lesson<'a>(
     request: &Request,
     world: &World<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    lesson
+    let planned = lesson
         .labs()
-        .map(|directive| of_lab(lesson, directive, request, world))
-        .collect()
+        .map(|directive| of_lab(lesson, directive, request, world));
+    let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
+    let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
+    for (index, plan) in plans.iter_mut().enumerate() {
+        let (earlier, others) = all.split_at(index);
+        plan.sources = Sources {
+            earlier: earlier.to_vec(),
+            others: others.iter().map(|lab| lab.id.clone()).collect(),
+            runs: world.paths.as_ref().ok().map(Paths::runs),
+        };
+    }
+    Ok(plans)
 }
 
 fn of_lab<'a>(
@@ -90,6 +113,7 @@ fn of_lab<'a>(
         lab,
         params,
         place,
+        sources: Sources::default(),
     })
 }
 

@@ -15,6 +15,7 @@ use crate::commands::World;
 use crate::execute::{Finished, Order, execute, time_limit};
 use crate::exit::Exit;
 use crate::results::Verdict;
+use crate::sources;
 
 /// What became of a lab.
 #[derive(Clone)]
@@ -36,6 +37,8 @@ struct Done {
     kind: String,
     params: Params,
     device: DeviceId,
+    /// Of a lab that starts from another: its lesson, in which that other is.
+    within: Option<String>,
     finished: Rc<Finished>,
 }
 
@@ -68,8 +71,13 @@ impl Work {
             Err(verdict) => return Ran::Not(verdict),
         };
         let kind = &plan.schema().kind;
+        let others = sources::named(plan.schema(), &plan.params);
+        let within = (!others.is_empty()).then(|| lesson.to_owned());
         let equal = |done: &&Done| {
-            done.kind == *kind && done.device == device.id && done.params == plan.params
+            done.kind == *kind
+                && done.device == device.id
+                && done.params == plan.params
+                && done.within == within
         };
         if let Some(done) = self.done.iter().find(equal) {
             return Ran::Finished(Rc::clone(&done.finished), name_of(plan));
@@ -81,6 +89,7 @@ impl Work {
                 kind,
                 params,
                 device: device.id,
+                within,
                 finished,
             });
         }
@@ -111,6 +120,7 @@ impl Work {
             limits,
             lesson: Some((lesson, plan.id)),
             runs: self.records.as_deref(),
+            sources: plan.sources.clone(),
         };
         Ran::Finished(
             Rc::new(execute(order, &world.interrupt, world.console)),

@@ -105,7 +105,8 @@ impl Sink for Kept {
             | Report::Point { .. }
             | Report::Change(_)
             | Report::Diverged { .. }
-            | Report::Notice(_) => self.reports.push(report),
+            | Report::Notice(_)
+            | Report::Artifact(_) => self.reports.push(report),
         }
     }
 

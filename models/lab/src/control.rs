@@ -107,6 +107,23 @@ impl Control {
         }
     }
 
+    /// For a run inside this one, which nobody steers and which ends when this one must: its steps are its own.
+    pub fn inner(&self) -> Self {
+        let limits = Limits {
+            steps: None,
+            time: self.limits.time,
+        };
+        Self {
+            started: self.started,
+            ..Self::free(limits, Arc::clone(&self.stop))
+        }
+    }
+
+    /// One that has nothing to say, to stand in for one that was lent.
+    pub fn spent() -> Self {
+        Self::free(Limits::default(), Arc::default())
+    }
+
     /// A run that takes orders; it ends when the sender is gone.
     pub fn steered(orders: Receiver<Command>, limits: Limits, stop: Arc<AtomicBool>) -> Self {
         Self {

@@ -6,6 +6,7 @@
 //!
 //! This crate does no I/O and knows no back end and no terminal.
 
+pub mod artifact;
 pub mod control;
 pub mod device;
 pub mod expr;
@@ -20,6 +21,7 @@ pub mod schema;
 pub mod tables;
 pub mod value;
 
+pub use artifact::Artifact;
 pub use control::{Command, Control, Limits, StopReason, Turn};
 pub use device::{Backend, DeviceChoice, DeviceId, DeviceInfo};
 pub use frame::Frame;

@@ -4,7 +4,9 @@ mod error;
 mod settings;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use crate::artifact::Artifact;
 use crate::lab::LabError;
 use crate::schema::{Param, Schema, Type};
 use crate::tables::Tables;
@@ -32,6 +34,7 @@ pub struct Params {
     values: BTreeMap<String, (Value, Origin)>,
     missing_entries: BTreeMap<String, String>,
     files: BTreeMap<String, String>,
+    artifacts: BTreeMap<String, Arc<Artifact>>,
 }
 
 impl Params {
@@ -52,6 +55,7 @@ impl Params {
             values: BTreeMap::new(),
             missing_entries: BTreeMap::new(),
             files: settings.files(),
+            artifacts: BTreeMap::new(),
         };
         for param in &schema.params {
             let found = if let Some(value) = set.remove(&param.name) {
@@ -114,6 +118,16 @@ impl Params {
     /// A value by name, if it is set.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name).map(|(value, _)| value)
+    }
+
+    /// Gives a parameter what the run that it names has left.
+    pub fn give(&mut self, name: &str, artifact: Arc<Artifact>) {
+        self.artifacts.insert(name.to_owned(), artifact);
+    }
+
+    /// What the run that a parameter names has left, if it names one.
+    pub fn artifact(&self, name: &str) -> Option<&Arc<Artifact>> {
+        self.artifacts.get(name)
     }
 
     /// Where a value came from, if it is set.

@@ -6,6 +6,7 @@ mod summary;
 
 use std::sync::Arc;
 
+use crate::artifact::Artifact;
 use crate::frame::Frame;
 use crate::value::Value;
 
@@ -54,6 +55,8 @@ pub enum Report {
     },
     /// Something the learner should know, such as a cost of the chosen setting.
     Notice(String),
+    /// What the run leaves for others; the latest replaces the earlier ones.
+    Artifact(Arc<Artifact>),
 }
 
 /// Takes a run's reports.

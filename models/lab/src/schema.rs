@@ -49,6 +49,8 @@ pub struct Schema {
     pub budget: Option<f64>,
     /// For labs that answer at once: the setting at which a run needs a device all the same.
     pub device: Option<DeviceNeed>,
+    /// What its runs leave for others, such as `network`.
+    pub yields: Option<String>,
     /// The one metric that stands in the status line while the lab runs and after.
     pub headline: Option<Headline>,
 }
@@ -109,6 +111,8 @@ pub struct Param {
     /// Whether only the command line may set it, because it names something on the user's machine.
     #[serde(default)]
     pub command_line_only: bool,
+    /// Its value names a run, or a file, and the lab is given what that run has left: an artifact of this kind.
+    pub artifact: Option<String>,
     /// What it means.
     pub about: String,
 }

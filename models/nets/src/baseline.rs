@@ -3,6 +3,8 @@
 //! A [`Recipe`] says what to train, [`Trained`] is what comes of it, a row of numbers on the host that any device can be
 //! given, and [`layers`](Trained::layers) names the matrices in that row.
 
+mod adopt;
+mod artifact;
 mod cache;
 mod layers;
 mod recipe;
@@ -23,12 +25,17 @@ pub(crate) use self::trained::Trained;
 /// Steps between two words about how far training has come.
 const TELL_EVERY: u64 = 20;
 
-/// The network that a lab starts from, trained by its recipe unless somebody in this process has done so on this device.
+/// The network that a lab starts from: that of the run which parameter `model_from` names, if it is set, and then sizes that
+/// nobody set follow it; else trained by its recipe, unless somebody in this process has done so on this device.
 /// None if the run was ended meanwhile, and then the lab has nothing left to do.
 ///
 /// # Errors
-/// If the data cannot be had, the device cannot be opened, memory is short, or training diverged.
+/// If the other run's network is another than the parameters ask for; if the data cannot be had, the device cannot be
+/// opened, memory is short, or training diverged.
 pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
+    if let Some(adopted) = adopt::adopt(&run.params, recipe)? {
+        return Ok(Some(Arc::new(adopted)));
+    }
     let Run {
         device,
         sink,

@@ -48,6 +48,18 @@ pub enum Dataset {
     Text,
 }
 
+/// Their names as parameters.
+pub(crate) const DATASETS: [(&str, Dataset); 9] = [
+    ("spiral", Dataset::Spiral),
+    ("moons", Dataset::Moons),
+    ("circles", Dataset::Circles),
+    ("xor", Dataset::Xor),
+    ("digits", Dataset::Digits),
+    ("idx", Dataset::Idx),
+    ("chain", Dataset::Chain),
+    ("sums", Dataset::Sums),
+    ("text", Dataset::Text),
+];
 /// What the examples of a data set are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {

@@ -1,16 +1,17 @@
 //! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
 
 mod burns;
-mod safetensors;
+pub(crate) mod safetensors;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use self::burns::Refusal;
 use crate::nets::{Architecture, Network};
+use crate::parallel::flat;
 
 /// The ending of files in burn's format.
 const BURNS: &str = "bpk";
@@ -31,9 +32,6 @@ pub enum WeightsError {
     /// The ending of the name says no format.
     #[error("{}: the name must end in .{BURNS} (to go on with here) or .{SAFETENSORS} (for other programs)", .0.display())]
     Ending(PathBuf),
-    /// Weights for other programs are not read back.
-    #[error("{}: weights are read from .{BURNS} files only; .{SAFETENSORS} files are written for other programs", .0.display())]
-    WriteOnly(PathBuf),
     /// The file system said no.
     #[error("{}: {error}", .path.display())]
     File {
@@ -51,7 +49,7 @@ pub enum WeightsError {
         reason: String,
     },
     /// The file is torn, or something else.
-    #[error("{} is no whole file of weights in burn's format: {reason}", .path.display())]
+    #[error("{} is no whole file of weights: {reason}", .path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -68,6 +66,15 @@ pub enum WeightsError {
         /// All differences, a line each.
         differences: Vec<String>,
     },
+}
+
+/// Why a file's content does not become a network's weights.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is torn, or something else.
+    Foreign(String),
+    /// It is another network's; all differences, a line each.
+    Misfit(Vec<String>),
 }
 
 /// Whether weights can be written to `path`: for a run to know before it starts.
@@ -127,13 +134,15 @@ pub fn save(
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
         Format::Safetensors => {
-            let bytes = safetensors::encode(network, architecture);
+            let row =
+                flat::weights(network).map_err(|trouble| unwritable(format!("{trouble:?}")))?;
+            let bytes = safetensors::encode(&row, architecture, HashMap::new());
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
     }
 }
 
-/// The network with the weights of a file in burn's format.
+/// The network with the weights of a file.
 ///
 /// # Errors
 /// If the file is missing, torn, foreign, or another network's; then all differences are told.
@@ -142,12 +151,15 @@ pub fn load(
     architecture: &Architecture,
     path: &Path,
 ) -> Result<Network, WeightsError> {
-    match format(path)? {
-        Format::Burns => {}
-        Format::Safetensors => return Err(WeightsError::WriteOnly(path.to_owned())),
-    }
+    let format = format(path)?;
     let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
-    burns::decode(bytes, network, architecture).map_err(|refusal| match refusal {
+    let loaded = match format {
+        Format::Burns => burns::decode(bytes, network, architecture),
+        Format::Safetensors => safetensors::open(&bytes)
+            .and_then(|file| file.row(architecture))
+            .map(|row| flat::with_weights(network, &row)),
+    };
+    loaded.map_err(|refusal| match refusal {
         Refusal::Foreign(reason) => WeightsError::Foreign {
             path: path.to_owned(),
             reason,

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::device::{DeviceChoice, DeviceId, choose};
+use mlsys_lab::params::Params;
+use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 use mlsys_lesson::Lesson;
 
 use super::{Active, App, Asked, How, Tempo};
 use crate::session::Panels;
+use crate::sources::{Earlier, Sources};
 use crate::ui::message::{Effect, Start};
 use crate::ui::page::Side;
 use crate::ui::records::Purpose;
@@ -52,6 +55,32 @@ impl App {
             }
             Some(_) => Vec::new(),
             None => self.ask_or_start(How::Run),
+        }
+    }
+
+    /// The labs of the page that one may start from, with the lesson's own values: the learner's knobs are for trying out,
+    /// and what a later lab shows must not hang on them unseen.
+    pub(in crate::ui) fn sources_of(&self, id: &str) -> Sources {
+        let slots = self.page.iter().flat_map(|page| &page.slots);
+        let (mut earlier, mut others) = (Vec::new(), Vec::new());
+        let mut is_earlier = true;
+        for slot in slots {
+            is_earlier &= slot.id != id;
+            let seed = Some(slot.seed);
+            let params = Params::resolve(slot.schema, &slot.settings, Tables::builtin(), seed);
+            match (self.registry.find(&slot.schema.kind), params) {
+                (Ok(lab), Ok(params)) if is_earlier => earlier.push(Earlier {
+                    id: slot.id.clone(),
+                    lab,
+                    params,
+                }),
+                _ => others.push(slot.id.clone()),
+            }
+        }
+        Sources {
+            earlier,
+            others,
+            runs: None,
         }
     }
 

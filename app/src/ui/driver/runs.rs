@@ -14,6 +14,7 @@ use crate::attempts;
 use crate::record::{About, Record};
 use crate::replay::Replayed;
 use crate::session::{Outcome, Panels, Session};
+use crate::sources::{Sources, Supplied};
 use crate::ui::app::App;
 use crate::ui::editor::Try;
 use crate::ui::message::{Message, ReplayStart, Start};
@@ -73,6 +74,11 @@ impl Runner {
         let wake = move || {
             let _ = outbox.send(Input::RunSpoke);
         };
+        let sources = Sources {
+            runs: self.folder.clone(),
+            ..app.sources_of(&start.lab)
+        };
+        let lab = Supplied::new(lab, sources);
         match Session::start(lab, start.params, start.device, start.limits, wake) {
             Err(error) => Some(failed(
                 start.run,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Report;
 use super::series::Series;
+use crate::artifact::Artifact;
 use crate::frame::Frame;
 use crate::value::Value;
 
@@ -36,6 +37,8 @@ pub struct RunData {
     pub notices: Vec<String>,
     /// Step and reason of a divergence.
     pub diverged: Option<(u64, String)>,
+    /// What the run leaves for others.
+    pub artifact: Option<Arc<Artifact>>,
     /// The newest step reported.
     pub step: u64,
 }
@@ -75,6 +78,7 @@ impl RunData {
                     self.notices.push(text);
                 }
             }
+            Report::Artifact(artifact) => self.artifact = Some(artifact),
         }
     }
 

@@ -7,6 +7,7 @@ mod report;
 pub(crate) use self::memory::must_fit;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
@@ -20,9 +21,11 @@ use super::evaluate::EvaluationSet;
 use super::pictures::Pictures;
 use super::setup::{self, Activations, Knobs, Setup, Timing};
 use super::trainer::{Measuring, Trainer};
+use crate::baseline::Trained;
 use crate::data::{self, Answers, Batches, Data, DataConfig};
 use crate::device;
 use crate::nets::Architecture;
+use crate::parallel::flat;
 use crate::weights;
 
 /// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
@@ -304,7 +307,31 @@ impl Session {
         run.scalar("steps_done", self.step as i64);
         run.scalar("diverged", self.divergence.is_some());
         run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
+        self.leave_network(run);
         self.save_weights(run)
+    }
+
+    /// Leaves the network to other runs, unless it is of no use to any.
+    fn leave_network(&self, run: &mut Run<'_>) {
+        if self.divergence.is_some() {
+            return;
+        }
+        let Ok(weights) = flat::weights(&self.trainer.network()) else {
+            return;
+        };
+        let trained = Trained {
+            architecture: self.architecture.clone(),
+            activation: self.knobs.activation,
+            data: self.config.clone(),
+            steps: self.step,
+            weights,
+        };
+        let (step, steps) = (self.step, self.knobs.steps);
+        let unfinished =
+            (step < steps).then(|| format!("it was stopped after step {step} of {steps}"));
+        if let Some(artifact) = trained.artifact(unfinished) {
+            run.sink.report(Report::Artifact(Arc::new(artifact)));
+        }
     }
 
     /// Writes the weights where they are wanted. Those of a run that diverged or did no step are of no use, and might

@@ -6,7 +6,7 @@ use mlsys_lab::{LabError, Params};
 
 use super::optimizer::{Rule, UpdateKnobs};
 use crate::cases::{self, ACTIVATIONS, MODELS, Model, pick};
-use crate::data::{DataConfig, DataError, Dataset, Form};
+use crate::data::{DATASETS, DataConfig, DataError, Form};
 use crate::nets::{
     Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
 };
@@ -68,17 +68,6 @@ pub(crate) enum Timing {
     Phases,
 }
 
-const DATASETS: [(&str, Dataset); 9] = [
-    ("spiral", Dataset::Spiral),
-    ("moons", Dataset::Moons),
-    ("circles", Dataset::Circles),
-    ("xor", Dataset::Xor),
-    ("digits", Dataset::Digits),
-    ("idx", Dataset::Idx),
-    ("chain", Dataset::Chain),
-    ("sums", Dataset::Sums),
-    ("text", Dataset::Text),
-];
 const INITIALIZATIONS: [(&str, Initialization); 3] = [
     ("he", Initialization::He),
     ("xavier", Initialization::Xavier),

@@ -4,6 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Int, Tensor};
 
+use super::Refusal;
 use crate::nets::{Architecture, Network};
 
 /// Differences that a message shows; a deep network of another shape has hundreds.
@@ -18,14 +19,6 @@ struct Saved {
     network: Network,
     /// Query heads and key/value heads, `[2]`; zero for networks without. No shape of a weight tells them.
     heads: Param<Tensor<1, Int>>,
-}
-
-/// Why a file's content does not become a network's weights.
-pub(super) enum Refusal {
-    /// It is torn, or something else.
-    Foreign(String),
-    /// It is another network's; all differences, a line each.
-    Misfit(Vec<String>),
 }
 
 /// The whole file.
@@ -106,6 +99,11 @@ fn differences(mine: &Saved, record: &ModuleRecord) -> Vec<String> {
             );
         }
     }
+    shortened(all)
+}
+
+/// As many differences as a message shows, and how many there are besides.
+pub(super) fn shortened(mut all: Vec<String>) -> Vec<String> {
     if all.len() > MOST_SHOWN {
         let more = all.len() - MOST_SHOWN;
         all.truncate(MOST_SHOWN);

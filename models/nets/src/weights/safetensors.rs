@@ -1,39 +1,156 @@
-//! Weights for other programs: the safetensors format, for a transformer with the names and the orientation of the
-//! Llama models in Hugging Face's library.
+//! Weights for other programs, and back: the safetensors format, for a transformer with the names and the orientation of
+//! the Llama models in Hugging Face's library.
 //!
 //! Our matrices are `[inputs, outputs]` and go out as `[outputs, inputs]`. Rotary positions turn number i of a head with
 //! number i + head / 2, as that library does, so that queries and keys go out as they are.
 
+mod names;
+
 use std::collections::HashMap;
 
-use burn::module::Param;
-use burn::tensor::Tensor;
 use safetensors::tensor::{Dtype, TensorView};
-use safetensors::{SafeTensorError, serialize};
+use safetensors::{SafeTensorError, SafeTensors, serialize};
 
-use crate::nets::{
-    Architecture, Cnn, FilterNet, Mlp, Network, RMS_EPSILON, ROTARY_BASE, Transformer,
-};
+use self::names::{Named, named};
+use super::Refusal;
+use super::burns::shortened;
+use crate::nets::{Architecture, RMS_EPSILON, ROTARY_BASE};
 
-/// A tensor on its way out: name, shape, numbers as f32 in little-endian order.
-type Named = (String, Vec<usize>, Vec<u8>);
+/// Bytes of a number.
+const BYTES: usize = 4;
 
-/// The whole file.
-pub(super) fn encode(
-    network: &Network,
+/// The whole file: a row of weights in the module's order, what the network is, and more that readers may want to know.
+pub(crate) fn encode(
+    row: &[f32],
     architecture: &Architecture,
+    more: HashMap<String, String>,
 ) -> Result<Vec<u8>, SafeTensorError> {
-    let tensors = match network {
-        Network::Mlp(mlp) => of_mlp(mlp),
-        Network::Cnn(cnn) => of_cnn(cnn),
-        Network::Filters(filters) => of_filters(filters),
-        Network::Transformer(transformer) => of_transformer(transformer),
-    };
+    let mut rest = row;
+    let mut tensors = Vec::new();
+    for tensor in named(architecture) {
+        let (own, after) = rest.split_at_checked(tensor.len()).ok_or_else(|| {
+            SafeTensorError::InvalidTensorView(Dtype::F32, tensor.shape.clone(), rest.len())
+        })?;
+        rest = after;
+        let bytes: Vec<u8> = match tensor.columns() {
+            Some(columns) => turned(own, columns),
+            None => own.to_vec(),
+        }
+        .into_iter()
+        .flat_map(f32::to_le_bytes)
+        .collect();
+        tensors.push((tensor, bytes));
+    }
     let views: Result<Vec<_>, SafeTensorError> = tensors
         .iter()
-        .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .map(|(tensor, bytes)| {
+            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)?;
+            Ok((&tensor.name, view))
+        })
         .collect();
-    serialize(views?, Some(metadata(architecture)))
+    let mut metadata = metadata(architecture);
+    metadata.extend(more);
+    serialize(views?, Some(metadata))
+}
+
+/// A file that reads: its numbers are not looked at before it is known whose they are.
+pub(crate) struct Opened<'a> {
+    file: SafeTensors<'a>,
+    /// What it says of itself.
+    pub(crate) metadata: HashMap<String, String>,
+}
+
+/// Reads a file's header. A header that claims more than the file has is refused before anything is made of it.
+pub(crate) fn open(bytes: &[u8]) -> Result<Opened<'_>, Refusal> {
+    let foreign = |error: SafeTensorError| Refusal::Foreign(error.to_string());
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
+    Ok(Opened {
+        metadata: header.metadata().clone().unwrap_or_default(),
+        file: SafeTensors::deserialize(bytes).map_err(foreign)?,
+    })
+}
+
+impl Opened<'_> {
+    /// Numbers in the file, whatever they are.
+    pub(crate) fn numbers(&self) -> usize {
+        let of = |(_, tensor): &(String, TensorView<'_>)| tensor.data().len() / BYTES;
+        self.file.tensors().iter().map(of).sum()
+    }
+
+    /// The weights of a network as a row in the module's order.
+    pub(crate) fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+        let wanted = named(architecture);
+        let differences = self.differences(&wanted, architecture);
+        if !differences.is_empty() {
+            return Err(Refusal::Misfit(shortened(differences)));
+        }
+        let mut row = Vec::with_capacity(wanted.iter().map(Named::len).sum());
+        for tensor in &wanted {
+            let view = self.file.tensor(&tensor.name);
+            let view = view.map_err(|error| Refusal::Foreign(error.to_string()))?;
+            let (numbers, _) = view.data().as_chunks::<BYTES>();
+            let numbers: Vec<f32> = numbers.iter().map(|b| f32::from_le_bytes(*b)).collect();
+            if numbers.iter().any(|number| !number.is_finite()) {
+                let name = &tensor.name;
+                return Err(Refusal::Foreign(format!(
+                    "{name} holds a number that is not finite"
+                )));
+            }
+            // In the file a matrix has its outputs as rows.
+            match tensor.columns() {
+                Some(_) => row.extend(turned(&numbers, tensor.rows())),
+                None => row.extend(numbers),
+            }
+        }
+        Ok(row)
+    }
+
+    /// Everything in which the file and a network differ, a line each.
+    fn differences(&self, wanted: &[Named], architecture: &Architecture) -> Vec<String> {
+        let mut all = Vec::new();
+        for tensor in wanted {
+            let (name, mine) = (&tensor.name, &tensor.shape);
+            match self.file.tensor(name) {
+                Err(_) => all.push(format!("{name} is not in the file")),
+                Ok(theirs) if theirs.shape() != mine => all.push(format!(
+                    "{name} is {:?} in the file, {mine:?} in this network",
+                    theirs.shape()
+                )),
+                Ok(theirs) if theirs.dtype() != Dtype::F32 => all.push(format!(
+                    "{name} holds numbers of type {} in the file, F32 in this network",
+                    theirs.dtype()
+                )),
+                Ok(_) => {}
+            }
+        }
+        let mut alone: Vec<&str> = self.file.names();
+        alone.retain(|name| !wanted.iter().any(|tensor| tensor.name == **name));
+        alone.sort_unstable();
+        all.extend(
+            alone
+                .iter()
+                .map(|name| format!("{name} is in the file alone")),
+        );
+        // What no shape tells.
+        let mine = metadata(architecture);
+        for name in ["num_attention_heads", "num_key_value_heads"] {
+            if let (Some(mine), Some(theirs)) = (mine.get(name), self.metadata.get(name))
+                && mine != theirs
+            {
+                all.push(format!(
+                    "{name} is {theirs} in the file, {mine} in this network"
+                ));
+            }
+        }
+        all
+    }
+}
+
+/// A matrix of so many columns with rows and columns exchanged.
+fn turned(matrix: &[f32], columns: usize) -> Vec<f32> {
+    let rows = matrix.len() / columns.max(1);
+    let column = |column| (0..rows).filter_map(move |row| matrix.get(row * columns + column));
+    (0..columns).flat_map(column).copied().collect()
 }
 
 /// The sizes, under the names of a Llama model's `config.json`.
@@ -65,76 +182,4 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));
     owned.collect()
-}
-
-fn of_transformer(transformer: &Transformer) -> Vec<Named> {
-    let mut all = vec![plain("model.embed_tokens.weight", &transformer.embedding)];
-    for (index, block) in transformer.blocks.iter().enumerate() {
-        let (attention, mlp) = (&block.attention, &block.mlp);
-        let name = |part: &str| format!("model.layers.{index}.{part}.weight");
-        all.extend([
-            plain(&name("input_layernorm"), &block.attention_norm.scale),
-            turned(&name("self_attn.q_proj"), &attention.query),
-            turned(&name("self_attn.k_proj"), &attention.key),
-            turned(&name("self_attn.v_proj"), &attention.value),
-            turned(&name("self_attn.o_proj"), &attention.output),
-            plain(&name("post_attention_layernorm"), &block.mlp_norm.scale),
-            turned(&name("mlp.gate_proj"), &mlp.gate),
-            turned(&name("mlp.up_proj"), &mlp.up),
-            turned(&name("mlp.down_proj"), &mlp.down),
-        ]);
-    }
-    all.push(plain("model.norm.weight", &transformer.norm.scale));
-    all.push(turned("lm_head.weight", &transformer.head));
-    all
-}
-
-fn of_mlp(mlp: &Mlp) -> Vec<Named> {
-    let mut all = Vec::new();
-    for (index, layer) in mlp.layers.iter().enumerate() {
-        all.push(turned(&format!("layers.{index}.weight"), &layer.weight));
-        let bias = layer.bias.as_ref();
-        all.extend(bias.map(|bias| plain(&format!("layers.{index}.bias"), bias)));
-    }
-    all
-}
-
-fn of_cnn(cnn: &Cnn) -> Vec<Named> {
-    let mut all = Vec::new();
-    for (index, convolution) in cnn.convolutions.iter().enumerate() {
-        let name = |part: &str| format!("convolutions.{index}.{part}");
-        // [outputs, inputs, 3, 3] is everybody's order.
-        all.push(plain(&name("weight"), &convolution.weight));
-        all.push(plain(&name("bias"), &convolution.bias));
-    }
-    all.push(turned("head.weight", &cnn.head.weight));
-    all.extend(cnn.head.bias.as_ref().map(|bias| plain("head.bias", bias)));
-    all
-}
-
-fn of_filters(net: &FilterNet) -> Vec<Named> {
-    let filters = net.filters.iter().enumerate();
-    let filters =
-        filters.map(|(index, filter)| plain(&format!("filters.{index}.weight"), &filter.weight));
-    filters
-        .chain([turned("head.weight", &net.head.weight)])
-        .chain(net.head.bias.as_ref().map(|bias| plain("head.bias", bias)))
-        .collect()
-}
-
-/// A tensor as it is.
-fn plain<const D: usize>(name: &str, param: &Param<Tensor<D>>) -> Named {
-    named(name, param.val())
-}
-
-/// A matrix `[inputs, outputs]` as `[outputs, inputs]`.
-fn turned(name: &str, param: &Param<Tensor<2>>) -> Named {
-    named(name, param.val().transpose())
-}
-
-fn named<const D: usize>(name: &str, tensor: Tensor<D>) -> Named {
-    let shape = tensor.dims().to_vec();
-    let data = tensor.into_data();
-    let bytes = data.iter::<f32>().flat_map(f32::to_le_bytes).collect();
-    (name.to_owned(), shape, bytes)
 }

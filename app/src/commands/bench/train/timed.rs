@@ -58,7 +58,8 @@ impl Sink for Span<'_> {
                 | Report::Frame { .. }
                 | Report::Change(_)
                 | Report::Diverged { .. }
-                | Report::Notice(_),
+                | Report::Notice(_)
+                | Report::Artifact(_),
                 _,
             ) => false,
         };

@@ -1,0 +1,100 @@
+//! What recorded runs have left, and files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use mlsys_lab::Artifact;
+use mlsys_lab::nearest::nearest;
+
+use crate::record::{self, Standing};
+
+/// The ending of files that hold what other programs and recorded runs leave.
+const ENDING: &str = "safetensors";
+
+/// Files larger than this are no network of a lab here, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// What a recorded run, or a file, holds.
+pub(super) fn artifact(
+    name: &str,
+    kind: &str,
+    runs: Option<&Path>,
+    ids: &[&str],
+) -> Result<Arc<Artifact>, String> {
+    let path = Path::new(name);
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some(ENDING) => return read(path, kind, name.to_owned()),
+        Some("bpk") => {
+            return Err(format!(
+                "{name}: a .bpk file does not say what network its weights are; train takes it with load_weights, and \
+                 writes them as .{ENDING}"
+            ));
+        }
+        Some(_) | None => {}
+    }
+    let runs = runs.ok_or_else(|| unknown(name, ids, "and runs are not recorded here"))?;
+    let folder = record::find(runs, name)
+        .map_err(|reason| unknown(name, ids, &format!("and among recorded runs: {reason}")))?;
+    let summary = record::summary(&folder)?;
+    let run = format!("the recorded run {}", summary.name);
+    let lab = mlsys_registry::registry()
+        .find(summary.lab())
+        .map_err(|error| error.to_string())?;
+    if lab.schema().yields.as_deref() != Some(kind) {
+        return Err(format!(
+            "{run} is one of lab {}, which leaves no {kind}",
+            summary.lab()
+        ));
+    }
+    let file = folder.join(format!("{kind}.{ENDING}"));
+    match &summary.standing {
+        Standing::GoingOn => return Err(format!("{run} is still going on")),
+        Standing::CutOff => return Err(format!("{run} was cut off before its end")),
+        Standing::Ended(_) => {}
+    }
+    if !file.is_file() {
+        let past = record::open(&folder)?;
+        return Err(match past.data.diverged {
+            Some((step, _)) => format!("{run} diverged at step {step}, and left no {kind}"),
+            None => format!(
+                "{run} has left no {kind}: it was recorded by an earlier version, failed, or made one larger than is kept"
+            ),
+        });
+    }
+    if summary.standing.word() != "finished" {
+        return Err(format!(
+            "{run} did not come to its end ({}); to use what it left all the same, name its file: {}",
+            summary.standing.word(),
+            file.display()
+        ));
+    }
+    read(&file, kind, run)
+}
+
+fn read(path: &Path, kind: &str, about: String) -> Result<Arc<Artifact>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let size = fs::metadata(path).map_err(failed)?.len();
+    if size > LARGEST {
+        return Err(format!(
+            "{}: {size} bytes are more than any {kind} of a lab here has",
+            path.display()
+        ));
+    }
+    Ok(Arc::new(Artifact {
+        kind: kind.to_owned(),
+        ending: ENDING.to_owned(),
+        about,
+        unfinished: None,
+        bytes: fs::read(path).map_err(failed)?,
+    }))
+}
+
+fn unknown(name: &str, ids: &[&str], more: &str) -> String {
+    let hint = match nearest(name, ids.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'? "),
+        None => String::new(),
+    };
+    let name = name.escape_debug();
+    format!("no earlier lab here is called '{name}', {hint}{more}")
+}
