@@ -12,6 +12,7 @@ pub mod conv_factorize;
 pub mod data;
 pub mod data_parallel;
 pub mod device;
+pub mod distill;
 mod divergence;
 pub mod expression;
 pub mod mixed;
@@ -40,6 +41,7 @@ pub const BURN: &str = "0.22.1";
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
         Box::new(train::Train::new()?),
+        Box::new(distill::Distill::new()?),
         Box::new(mixed::MixedPrecision::new()?),
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),

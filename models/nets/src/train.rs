@@ -16,6 +16,7 @@ use mlsys_lab::{Lab, LabError, Run, Schema};
 
 pub(crate) use evaluate::{EvaluationSet, batch};
 pub(crate) use optimizer::{Optimizer, Rule, UpdateKnobs};
+pub(crate) use pictures::confusion;
 pub use reader::Reader;
 pub(crate) use session::must_fit;
 pub(crate) use setup::{Activations, Knobs, Timing, unusable};

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use burn::tensor::Device;
 use mlsys_lab::control::{Limits, StopReason};
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Control, DeviceId, Run, RunData, Sink};
+use mlsys_lab::{
+    Artifact, Control, DeviceId, Params, Run, RunData, Schema, Settings, Sink, Tables,
+};
 
 use super::*;
 use crate::cases::Model;
@@ -146,4 +148,141 @@ fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
     );
     let points = Recipe::tokens(Dataset::Spiral, Sizes::default(), 1, 1);
     assert!(points.unwrap_err().is_usage());
+}
+
+/// A lab that may start from another's network.
+const STARTS: &str = r#"
+kind = "starts"
+title = "t"
+module = "t"
+about = "t"
+source = "t"
+[[param]]
+name = "dataset"
+type = "enum"
+values = ["digits", "chain"]
+default = "digits"
+about = "t"
+[[param]]
+name = "width"
+type = "int"
+default = 3
+about = "t"
+[[param]]
+name = "model_from"
+type = "string"
+optional = true
+artifact = "network"
+about = "t"
+"#;
+
+/// What a lab with these settings makes of what another run has left.
+fn adopted(settings: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Trained, String> {
+    let schema = Schema::parse(STARTS).unwrap();
+    let settings = [&["model_from=base"], settings].concat();
+    let settings = Settings::from_pairs(settings).unwrap();
+    let mut params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
+    params.give("model_from", Arc::new(artifact.clone()));
+    let adopted = adopt::adopt(&params, recipe).map_err(|error| error.to_string())?;
+    Ok(adopted.unwrap())
+}
+
+#[test]
+fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
+    let sizes = Sizes {
+        width: 8,
+        depth: 1,
+        heads: 2,
+        kv_heads: 1,
+        context: 8,
+    };
+    for recipe in [
+        Recipe::images(Model::Mlp, 3, 2, 1).unwrap(),
+        Recipe::images(Model::Cnn, 2, 2, 1).unwrap(),
+        Recipe::tokens(Dataset::Chain, sizes, 2, 1).unwrap(),
+        Recipe::tokens(Dataset::Text, sizes, 2, 1).unwrap(),
+    ] {
+        let made = trained(&recipe, DeviceId::CPU).unwrap();
+        let artifact = made.artifact(None).unwrap();
+        assert_eq!(artifact.file_name(), "network.safetensors");
+        // What a lab would train itself has other weights, and is not looked at.
+        let other = Recipe {
+            steps: 0,
+            ..recipe.clone()
+        };
+        assert_eq!(adopted(&[], &artifact, &other), Ok((*made).clone()));
+        // Torn anywhere, or with a byte that is another: refused or read as other numbers, never a panic.
+        for length in (0..artifact.bytes.len()).step_by(97) {
+            let mut torn = artifact.clone();
+            torn.bytes.truncate(length);
+            let said = adopted(&[], &torn, &recipe).unwrap_err();
+            assert!(said.contains("no whole file of a network"), "{said}");
+        }
+        for place in 0..3000.min(artifact.bytes.len()) {
+            let mut other = artifact.clone();
+            other.bytes[place] ^= 0x15;
+            let _ = adopted(&[], &other, &recipe);
+        }
+    }
+}
+
+#[test]
+fn sizes_that_nobody_set_follow_the_network_and_all_others_are_told() {
+    let of = |width| Recipe::images(Model::Mlp, width, 1, 1).unwrap();
+    let wide = trained(&of(5), DeviceId::CPU).unwrap();
+    let artifact = wide.artifact(None).unwrap();
+    assert_eq!(adopted(&[], &artifact, &of(3)), Ok((*wide).clone()));
+    let said = adopted(&["width=3"], &artifact, &of(3)).unwrap_err();
+    assert!(
+        said.starts_with("model_from: the network of 'base', mlp (784-5-10), is another")
+            && said.contains("\n  width is 5 there, 3 here\n"),
+        "{said}"
+    );
+    let chain = Recipe::tokens(Dataset::Chain, Sizes::default(), 0, 1).unwrap();
+    let said = adopted(&["width=3"], &artifact, &chain).unwrap_err();
+    for part in [
+        "dataset is digits there, chain here",
+        "model is mlp there, transformer here",
+        "width is 5 there, 32 here",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let stopped = wide.artifact(Some("it was stopped after step 1 of 2".to_owned()));
+    let said = adopted(&[], &stopped.unwrap(), &of(3)).unwrap_err();
+    assert!(
+        said.contains("is not finished: it was stopped after step 1 of 2"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_that_claims_another_network_than_it_holds_is_refused() {
+    let recipe = Recipe::images(Model::Mlp, 3, 0, 1).unwrap();
+    let artifact = trained(&recipe, DeviceId::CPU).unwrap();
+    let artifact = artifact.artifact(None).unwrap();
+    let claiming = |old: &str, new: &str| {
+        assert_eq!(old.len(), new.len());
+        let mut other = artifact.clone();
+        let found = other.bytes.windows(old.len());
+        let mut places = found
+            .enumerate()
+            .filter(|(_, bytes)| *bytes == old.as_bytes());
+        let (place, _) = places.next().unwrap();
+        other.bytes[place..place + old.len()].copy_from_slice(new.as_bytes());
+        adopted(&[], &other, &recipe).unwrap_err()
+    };
+    let said = claiming(r#""mlsys.hidden":"3""#, r#""mlsys.hidden":"4""#);
+    assert!(
+        said.contains("which has 3190 weights and biases, and holds 2395"),
+        "{said}"
+    );
+    let said = claiming(r#""mlsys.samples":"4000""#, r#""mlsys.samples":"9e99""#);
+    assert!(
+        said.contains("'samples' is '9e99', which does not read"),
+        "{said}"
+    );
+    let said = claiming(r#""mlsys.model":"mlp""#, r#""mlsys.model":"abc""#);
+    assert!(said.contains("'model' is 'abc'"), "{said}");
+    let said = claiming(r#""mlsys.dataset":"digits""#, r#""mlsys.dataset":"spiral""#);
+    assert!(said.contains("learned spiral"), "{said}");
 }

@@ -91,6 +91,16 @@ impl EvaluationSet {
         self.chunks.iter().flat_map(of_chunk).collect()
     }
 
+    /// The scores of every class for each label, row-major `[len, classes]`.
+    pub(crate) fn logits(&self, network: &Network, activation: Activation) -> Vec<f32> {
+        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
+            let logits = network.forward(inputs.clone(), activation).into_data();
+            let logits: Vec<f32> = logits.iter::<f32>().collect();
+            logits
+        };
+        self.chunks.iter().flat_map(of_chunk).collect()
+    }
+
     /// The probability of every class for each label, row-major `[len, classes]`.
     pub(crate) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
         self.chunks

@@ -163,34 +163,40 @@ impl Pictures {
         made
     }
 
-    /// True class by row, predicted class by column, as shares of the row.
     fn confusion(&self, network: &Network, activation: Activation) -> Frame {
-        let classes = self.classes.len();
-        let predicted = self.held_out.probabilities(network, activation);
-        let mut counts = vec![0.0_f32; classes * classes];
-        for (probabilities, &label) in predicted.chunks(classes).zip(&self.labels) {
-            if let Ok(row) = usize::try_from(label) {
-                counts[row * classes + most_likely(probabilities)] += 1.0;
-            }
-        }
-        for row in counts.chunks_mut(classes) {
-            let total: f32 = row.iter().sum::<f32>().max(1.0);
-            row.iter_mut().for_each(|count| *count /= total);
-        }
-        Frame::HeatMap(HeatMap {
-            columns: classes,
-            rows: classes,
-            cells: counts,
-            low: 0.0,
-            high: 1.0,
-            x: (0.0, classes as f32),
-            y: (0.0, classes as f32),
-            column_labels: self.classes.clone(),
-            row_labels: self.classes.clone(),
-            points: Vec::new(),
-            legend: "share of a true class (row) read as a class (column)".to_owned(),
-        })
+        let classes = self.held_out.classes(network, activation);
+        confusion(&classes, &self.labels, &self.classes)
     }
+}
+
+/// True class by row, predicted class by column, as shares of the row.
+pub(crate) fn confusion(predicted: &[usize], labels: &[i32], names: &[String]) -> Frame {
+    let classes = names.len();
+    let mut counts = vec![0.0_f32; classes * classes];
+    for (&read, &label) in predicted.iter().zip(labels) {
+        if let Ok(row) = usize::try_from(label)
+            && let Some(count) = counts.get_mut(row * classes + read)
+        {
+            *count += 1.0;
+        }
+    }
+    for row in counts.chunks_mut(classes.max(1)) {
+        let total: f32 = row.iter().sum::<f32>().max(1.0);
+        row.iter_mut().for_each(|count| *count /= total);
+    }
+    Frame::HeatMap(HeatMap {
+        columns: classes,
+        rows: classes,
+        cells: counts,
+        low: 0.0,
+        high: 1.0,
+        x: (0.0, classes as f32),
+        y: (0.0, classes as f32),
+        column_labels: names.to_vec(),
+        row_labels: names.to_vec(),
+        points: Vec::new(),
+        legend: "share of a true class (row) read as a class (column)".to_owned(),
+    })
 }
 
 impl Plane {

@@ -8,7 +8,7 @@ use super::*;
 /// The same network, as another program would compute it: from names, shapes and conventions of a Llama model alone.
 struct Theirs {
     bytes: Vec<u8>,
-    sizes: std::collections::HashMap<String, String>,
+    sizes: HashMap<String, String>,
 }
 
 type Rows = Vec<Vec<f64>>;
