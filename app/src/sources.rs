@@ -8,6 +8,8 @@
 mod recorded;
 mod source_run;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;

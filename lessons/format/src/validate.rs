@@ -3,6 +3,7 @@
 mod kernel;
 mod knobs;
 mod names;
+mod sources;
 
 use mlsys_lab::Registry;
 use mlsys_lab::frame::Better;
@@ -61,6 +62,7 @@ impl<'a> Validation<'a> {
             return;
         };
         self.settings(schema, &lab.set);
+        self.sources(schema, lab);
         for knob in &lab.knobs {
             self.knob(schema, lab, knob);
         }

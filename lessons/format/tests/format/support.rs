@@ -13,6 +13,7 @@ module = "training"
 about = "a live lab"
 source = "test"
 budget = 1.0
+yields = "network"
 param = [
   { name = "dataset", type = "enum", values = ["spiral", "moons"], default = "spiral", about = "" },
   { name = "learning_rate", type = "float", default = 0.01, min = 0.0, max = 100.0, live = true, about = "" },
@@ -49,6 +50,17 @@ metric = [
   { name = "limiters", type = "array", about = "" },
   { name = "sizes", type = "array", about = "" },
 ]
+"#;
+
+const PRUNE: &str = r#"
+kind = "prune-model"
+title = "Prune"
+module = "compression"
+about = "starts from another lab's network"
+source = "test"
+budget = 1.0
+param = [ { name = "model_from", type = "string", optional = true, artifact = "network", about = "" } ]
+metric = [ { name = "kept_weights", type = "int", about = "" } ]
 "#;
 
 const GRAPH: &str = r#"
@@ -120,6 +132,7 @@ pub(crate) fn registry() -> Registry {
     Registry::new(vec![
         Box::new(Known(schema(TRAIN))),
         Box::new(Known(schema(OCCUPANCY))),
+        Box::new(Known(schema(PRUNE))),
         Box::new(Graph(schema(GRAPH))),
     ])
 }
