@@ -22,6 +22,7 @@ pub mod peak;
 pub mod pipeline_parallel;
 pub mod products;
 pub mod prune;
+pub mod quantize_model;
 mod random;
 mod roof;
 pub mod tensor_parallel;
@@ -43,6 +44,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(train::Train::new()?),
         Box::new(distill::Distill::new()?),
         Box::new(mixed::MixedPrecision::new()?),
+        Box::new(quantize_model::QuantizeModel::new()?),
         Box::new(capture::Capture::new()?),
         Box::new(peak::DevicePeak::new()?),
         Box::new(products::MatmulBench::new()?),

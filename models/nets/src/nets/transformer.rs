@@ -181,7 +181,7 @@ impl Transformer {
     }
 
     /// What the blocks need to know of the positions of vectors `[batch, time, width]`.
-    pub(super) fn positions(&self, x: &Tensor<3>) -> Positions {
+    pub(crate) fn positions(&self, x: &Tensor<3>) -> Positions {
         let [_, time, _] = x.dims();
         Positions::new(time, self.head_size(), x.dtype(), &x.device())
     }
@@ -273,10 +273,15 @@ impl Attention {
 
     /// What tokens take from the values of those they look at, `[rows, width]`.
     pub(crate) fn mix(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<2> {
+        self.join(self.blend(weights, v))
+    }
+
+    /// The same, head by head, `[batch, heads, time, head]`.
+    pub(crate) fn blend(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<4> {
         let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
         let stacked = [batch, kv_heads, heads / kv_heads * time, time];
         let mixed = weights.reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
-        self.join(mixed.reshape([batch, heads, time, head]))
+        mixed.reshape([batch, heads, time, head])
     }
 
     /// What all heads found, `[batch, heads, time, head]`, as what is added to the rows, `[rows, width]`.

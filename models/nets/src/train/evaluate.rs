@@ -45,31 +45,45 @@ impl EvaluationSet {
 
     /// Judges a network without autodiff.
     pub(crate) fn judge(&self, network: &Network, activation: Activation) -> Verdict {
+        let mut forward = |inputs| network.forward(inputs, activation);
+        self.answers(&mut forward).0
+    }
+
+    /// Judges whatever makes one row of scores an answer from inputs, and tells the class that it thinks likeliest for
+    /// each label, `[len]`.
+    pub(crate) fn answers(
+        &self,
+        forward: &mut dyn FnMut(Inputs) -> Tensor<2>,
+    ) -> (Verdict, Vec<usize>) {
         let mut loss = 0.0;
         let mut all_hits = Vec::with_capacity(self.len);
+        let mut classes = Vec::with_capacity(self.len);
         for (inputs, labels) in &self.chunks {
-            let logits = network.forward(inputs.clone(), activation);
+            let logits = forward(inputs.clone());
             let predicted: Tensor<1, Int> = logits.clone().argmax(1).squeeze_dim(1);
-            let hits = predicted.equal(labels.clone()).int().float();
+            let hits = predicted.clone().equal(labels.clone()).int().float();
             let mean_loss = cross_entropy(logits, labels.clone());
-            // Both in one transfer.
-            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits], 0)
+            // All in one transfer.
+            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits, predicted.float()], 0)
                 .into_data()
                 .iter::<f64>()
                 .collect();
-            let Some((mean_loss, hits)) = found.split_first() else {
+            let Some((mean_loss, found)) = found.split_first() else {
                 continue;
             };
+            let (hits, predicted) = found.split_at(found.len() / 2);
             loss += mean_loss * hits.len() as f64;
             all_hits.extend(hits.iter().map(|&hit| hit > 0.5));
+            classes.extend(predicted.iter().map(|&class| class as usize));
         }
         let right = all_hits.iter().filter(|&&hit| hit).count();
         let len = self.len as f64;
-        Verdict {
+        let verdict = Verdict {
             loss: loss / len,
             accuracy: right as f64 / len,
             hits: all_hits,
-        }
+        };
+        (verdict, classes)
     }
 
     /// Forward passes over all examples, for whoever times them. What they give is not read: an asynchronous device may

@@ -1,0 +1,378 @@
+//! A run from the trained network to the last report.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+
+use super::calibrated::{InputGrids, Observed};
+use super::judge::{Answers, Judge};
+use super::native;
+use super::pictures::{self, Curves, Pictured};
+use super::report::point;
+use super::rounding::{self, Rounded};
+use super::scan::{Scan, Tried};
+use super::setup::{Execution, Knobs, Method, Setup};
+use super::tune::Tuner;
+use crate::baseline::{self, Layer, Trained};
+use crate::device;
+use crate::nets::Network;
+use crate::parallel::knobs;
+use crate::parallel::wire::Trouble;
+
+/// Steps of training between two looks at fresh examples.
+const LOOK_EVERY: u64 = 10;
+
+/// Runs the lab.
+pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
+    let started = Instant::now();
+    let setup = Setup::read(&run.params)?;
+    let knobs = Knobs::read(&run.params)?;
+    let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
+        return Ok(());
+    };
+    let mut session = Session::open(run, setup, knobs, trained, started)?;
+    session.begin(run)?;
+    session.draw(run, Moment::Final);
+    while !session.is_done() {
+        match run.control.turn(session.step) {
+            Turn::Go(changes) => {
+                session.apply(schema, run, changes)?;
+                session.advance(run)?;
+            }
+            Turn::Redraw(changes) => {
+                session.apply(schema, run, changes)?;
+                session.draw(run, Moment::Asked);
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    session.finish(run)
+}
+
+pub(super) struct Session {
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    setup: Setup,
+    knobs: Knobs,
+    params: Params,
+    pub(super) trained: Arc<Trained>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) judge: Judge,
+    /// What the network answered as it was trained.
+    pub(super) before: Answers,
+    pub(super) seconds_before: f64,
+    /// What came into its layers; not looked at before somebody asks for it.
+    observed: Option<Observed>,
+    /// The weights behind the levels: as trained, or as trained on since.
+    pub(super) row: Vec<f32>,
+    pub(super) rounded: Rounded,
+    grids: InputGrids,
+    /// What the rounded network answers.
+    pub(super) after: Answers,
+    /// None until no training is left that would change it.
+    pub(super) seconds_after: Option<f64>,
+    /// Weights that burn holds as quantized tensors, in matrices.
+    pub(super) native: usize,
+    tuner: Option<Tuner>,
+    /// Steps of training done since the knobs were as they are.
+    tuned: u64,
+    pub(super) scan: Scan,
+    curves: Option<Curves>,
+    pub(super) diverged: bool,
+    /// Steps done: of training, or layers tried alone.
+    pub(super) step: u64,
+    pub(super) started: Instant,
+}
+
+impl Session {
+    fn open(
+        run: &mut Run<'_>,
+        setup: Setup,
+        knobs: Knobs,
+        trained: Arc<Trained>,
+        started: Instant,
+    ) -> Result<Self, LabError> {
+        let device = device::open(run.device)?;
+        let layers = trained.layers();
+        let judge = Judge::new(&trained, run.device, &device)?;
+        let network = trained.network(&device);
+        let none = InputGrids::default();
+        let before = judge.answers(&network, &none);
+        let seconds_before = judge.seconds(&network, &none)?;
+        let row = trained.weights.clone();
+        Ok(Self {
+            id: run.device,
+            scan: Scan::new(&knobs, layers.len()),
+            rounded: Rounded::of(&knobs, &layers, &row),
+            after: before.clone(),
+            seconds_after: None,
+            native: 0,
+            observed: None,
+            grids: none,
+            tuner: None,
+            tuned: 0,
+            curves: None,
+            diverged: false,
+            step: 0,
+            params: run.params.clone(),
+            device,
+            setup,
+            knobs,
+            trained,
+            layers,
+            judge,
+            before,
+            seconds_before,
+            row,
+            started,
+        })
+    }
+
+    pub(super) fn knobs(&self) -> &Knobs {
+        &self.knobs
+    }
+
+    /// From the trained network, with the knobs as they are.
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        self.row.clone_from(&self.trained.weights);
+        self.tuned = 0;
+        self.tuner = None;
+        if self.knobs.trains() && self.setup.finetune_steps > 0 {
+            let examples = self.trained.data()?.train;
+            self.tuner = Some(Tuner::new(examples, self.setup.seed, &self.device));
+        }
+        self.round(run)
+    }
+
+    /// The weights rounded anew.
+    fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        self.seconds_after = None;
+        self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
+        self.calibrate()?;
+        self.scan.follow(&self.knobs);
+        if self.has_training_left() {
+            self.look();
+            self.report(run);
+            point(run, "tuning_accuracy", self.step, self.after.score);
+            Ok(())
+        } else {
+            self.settle(run)
+        }
+    }
+
+    fn calibrate(&mut self) -> Result<(), LabError> {
+        if self.knobs.activations.is_some() && self.observed.is_none() {
+            let examples = self.trained.data()?.train;
+            let network = self.trained.network(&self.device);
+            let (count, activation) = (self.layers.len(), self.trained.activation);
+            self.observed = Some(Observed::of(
+                &network,
+                count,
+                activation,
+                &examples,
+                &self.device,
+            ));
+        }
+        let observed = self.observed.as_ref();
+        self.grids = observed.map_or_else(InputGrids::default, |seen| seen.grids(&self.knobs));
+        Ok(())
+    }
+
+    /// The rounded network on the device, as it is executed.
+    fn network(&mut self) -> Network {
+        match self.knobs.execution {
+            Execution::Simulated => {
+                self.native = 0;
+                self.trained.network_of(&self.rounded.row, &self.device)
+            }
+            Execution::Native => {
+                let (network, matrices) = native::network(
+                    &self.trained,
+                    &self.layers,
+                    &self.rounded,
+                    &self.knobs,
+                    &self.device,
+                );
+                self.native = matrices;
+                network
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let network = self.network();
+        self.after = self.judge.answers(&network, &self.grids);
+    }
+
+    /// What is known once no training is left.
+    fn settle(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let network = self.network();
+        self.after = self.judge.answers(&network, &self.grids);
+        self.seconds_after = Some(self.judge.seconds(&network, &self.grids)?);
+        self.report(run);
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        schema: &Schema,
+        run: &mut Run<'_>,
+        changes: Vec<(String, Value)>,
+    ) -> Result<(), LabError> {
+        let params = &mut self.params;
+        let turned = knobs::turn(schema, run, params, self.step, changes, Knobs::read);
+        let Some(knobs) = turned else {
+            return Ok(());
+        };
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.same_rounding(&knobs) {
+            return Ok(());
+        }
+        let goes_on = (before.method, knobs.method) == (Method::Aware, Method::Aware);
+        if goes_on && self.has_training_left() {
+            self.round(run)
+        } else {
+            self.begin(run)
+        }
+    }
+
+    fn has_training_left(&self) -> bool {
+        self.tuner.is_some() && self.tuned < self.setup.finetune_steps && !self.diverged
+    }
+
+    fn is_done(&self) -> bool {
+        self.diverged || !self.has_training_left() && self.scan.next(&self.knobs).is_none()
+    }
+
+    /// A step of training while some are left, then a layer that is tried alone.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        if self.has_training_left() {
+            self.train(run)?;
+        } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
+            self.try_alone(run, layer, &knobs);
+        } else {
+            return Ok(());
+        }
+        self.draw(run, Moment::Running);
+        Ok(())
+    }
+
+    fn train(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let Some(tuner) = &mut self.tuner else {
+            return Ok(());
+        };
+        let done = tuner.step(
+            &self.knobs,
+            &self.grids,
+            &self.trained,
+            &self.layers,
+            &mut self.row,
+            &mut self.rounded,
+        );
+        let id = self.id;
+        let loss = done.map_err(|trouble| failed(id, trouble))?;
+        self.step += 1;
+        self.tuned += 1;
+        point(run, "tuning_loss", self.step, loss);
+        if !loss.is_finite() {
+            self.diverged = true;
+            run.sink.report(Report::Diverged {
+                step: self.step,
+                reason: "the loss is no longer a finite number".to_owned(),
+            });
+        }
+        let last = !self.has_training_left();
+        if last {
+            self.settle(run)?;
+        } else if self.tuned.is_multiple_of(LOOK_EVERY) {
+            self.look();
+            self.report(run);
+        }
+        if last || self.tuned.is_multiple_of(LOOK_EVERY) {
+            point(run, "tuning_accuracy", self.step, self.after.score);
+        }
+        Ok(())
+    }
+
+    /// The trained network with one layer rounded.
+    fn try_alone(&mut self, run: &mut Run<'_>, layer: usize, knobs: &Knobs) {
+        let Some(own) = self.layers.get(layer) else {
+            return;
+        };
+        let mut row = self.trained.weights.clone();
+        let rounded = rounding::of_layer(knobs, own, &row);
+        own.put(&mut row, &rounded.back);
+        let network = self.trained.network_of(&row, &self.device);
+        let answers = self.judge.answers(&network, &InputGrids::default());
+        self.scan.tried.push(Tried {
+            layer,
+            bits: knobs.weight_bits(),
+            lost: self.before.score - answers.score,
+        });
+        self.step += 1;
+        if knobs.weight_bits() == self.knobs.weight_bits() {
+            self.report_sensitivity(run, layer);
+        }
+    }
+
+    pub(super) fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
+        for (panel, make) in pictures::ALL {
+            if !run.sink.wants_frame(panel, moment) {
+                continue;
+            }
+            if panel == pictures::NOISE {
+                self.draw_curves();
+            }
+            let frame = make(&Pictured {
+                session: self,
+                observed: self.observed.as_ref(),
+                grids: &self.grids,
+                curves: self.curves.as_ref(),
+                device: self.id,
+            });
+            run.sink.report(Report::Frame {
+                panel: panel.into(),
+                step: self.step,
+                frame,
+            });
+        }
+        run.sink.frames_done();
+    }
+
+    /// The noise of all widths takes as long as rounding that often, and does not depend on the one that is set.
+    fn draw_curves(&mut self) {
+        let known = self.curves.as_ref();
+        if !known.is_some_and(|curves| curves.is_of(&self.knobs)) {
+            let weights = &self.trained.weights;
+            self.curves = Some(Curves::of(&self.knobs, &self.layers, weights));
+        }
+    }
+
+    /// The last values and pictures of a run, however it ended.
+    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+        if self.seconds_after.is_none() {
+            self.settle(run)?;
+        }
+        self.draw(run, Moment::Final);
+        run.scalar("steps_done", self.step as i64);
+        run.scalar("diverged", self.diverged);
+        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+fn failed(device: DeviceId, trouble: Trouble) -> LabError {
+    let reason = match trouble {
+        Trouble::Failed(what) => format!("the run {what}"),
+        // There is one worker here, and it waits for nobody.
+        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
+            "the run was ended".to_owned()
+        }
+    };
+    LabError::Failed { device, reason }
+}
