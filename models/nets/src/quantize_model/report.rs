@@ -5,6 +5,7 @@ use mlsys_lab::report::Report;
 use mlsys_machines::quantizer::Noise;
 
 use super::session::Session;
+use super::setup::Method;
 
 pub(super) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
     run.sink.report(Report::Point {
@@ -55,7 +56,12 @@ impl Session {
                 }
             }
         }
-        let all = noise.into_iter().fold(Noise::default(), Noise::and);
+        let all = match self.knobs().method {
+            Method::Kmeans => self.fresh,
+            Method::Round | Method::Aware | Method::Nf4 => {
+                noise.into_iter().fold(Noise::default(), Noise::and)
+            }
+        };
         run.scalar("max_error_over_half_step", all.worst);
         let clipped = all.clipped as f64 / all.weights.max(1) as f64;
         run.scalar("clipped_fraction", clipped);

@@ -7,6 +7,7 @@ use burn::tensor::Device;
 use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_machines::quantizer::Noise;
 
 use super::calibrated::{InputGrids, Observed};
 use super::judge::{Answers, Judge};
@@ -71,6 +72,8 @@ pub(super) struct Session {
     /// The weights behind the levels: as trained, or as trained on since.
     pub(super) row: Vec<f32>,
     pub(super) rounded: Rounded,
+    /// What rounding did when weights last took their levels; shared values that are trained since no longer lie nearest.
+    pub(super) fresh: Noise,
     grids: InputGrids,
     /// What the rounded network answers.
     pub(super) after: Answers,
@@ -109,6 +112,7 @@ impl Session {
             id: run.device,
             scan: Scan::new(&knobs, layers.len()),
             rounded: Rounded::of(&knobs, &layers, &row),
+            fresh: Noise::default(),
             after: before.clone(),
             seconds_after: None,
             native: 0,
@@ -153,6 +157,8 @@ impl Session {
     fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.seconds_after = None;
         self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
+        let noise = self.rounded.noise(&self.layers, &self.row);
+        self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
         self.calibrate()?;
         self.scan.follow(&self.knobs);
         if self.has_training_left() {

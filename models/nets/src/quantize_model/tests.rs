@@ -117,6 +117,7 @@ fn shared_values_and_normal_floats_are_stored_as_they_say() {
         f64::from(weights * 3 / 8 + 4 * 8 * 2 + others)
     );
     assert!(number(&shared, "accuracy_drop") < 0.1);
+    assert!(number(&shared, "max_error_over_half_step") <= 1.0 + 1e-5);
     let losses = trial::values(&shared, "tuning_loss");
     assert_eq!(losses.len(), 20);
     let nf4 = quantized(&["method=nf4"]);
