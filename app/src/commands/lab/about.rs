@@ -95,6 +95,7 @@ fn param_json(param: &Param) -> Json {
         "optional": param.optional,
         "live": param.live,
         "command_line_only": param.command_line_only,
+        "artifact": param.artifact,
         "about": param.about,
     })
 }
