@@ -12,6 +12,7 @@ pub mod kernel;
 pub mod layout;
 pub mod metrics;
 pub mod outline;
+pub mod passage;
 mod quantity;
 mod source;
 mod svg;
@@ -132,6 +133,7 @@ impl<'a> Figure<'a> {
                     | Frame::Timeline(_)
                     | Frame::Exchange(_)
                     | Frame::Panes(_)
+                    | Frame::Passage(_)
                     | Frame::Text(_) => Cow::Borrowed(frame),
                 }))
             }

@@ -40,6 +40,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
         Frame::Exchange(exchange) => structures::exchange(lines, exchange),
         Frame::Kernel(kernel) => self::frame(lines, &super::kernel::picture(kernel, None)),
         Frame::Panes(panes) => structures::panes(lines, panes),
+        Frame::Passage(passage) => structures::passage(lines, passage),
         Frame::Text(text) => {
             lines.line(["text"]);
             text.lines().for_each(|line| lines.line([line]));

@@ -11,6 +11,7 @@ mod lines;
 mod marks;
 mod page;
 mod panes;
+mod passage;
 mod plot;
 mod reduce;
 mod scatter;
@@ -55,6 +56,7 @@ fn frame(page: &mut Page, frame: &Frame) {
         }
         Frame::Kernel(kernel) => self::frame(page, &kernel::picture(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
+        Frame::Passage(of) => passage::draw(page, of),
         Frame::Text(text) => cells::text(page, text),
     }
 }

@@ -16,6 +16,7 @@ mod line;
 mod matrix;
 mod naming;
 mod panes;
+mod passage;
 mod pen;
 mod plane;
 mod scatter;
@@ -237,6 +238,7 @@ fn draw_frame(
         Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
         Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
+        Frame::Passage(of) => passage::draw(airy(area), buf, of, look),
         Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
     }
 }

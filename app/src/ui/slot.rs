@@ -304,6 +304,7 @@ pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
         | Frame::Timeline(_)
         | Frame::Exchange(_)
         | Frame::Panes(_)
+        | Frame::Passage(_)
         | Frame::Text(_) => None,
     }
 }

@@ -6,6 +6,7 @@ mod graph;
 mod histogram;
 pub mod kernel;
 mod panes;
+mod passage;
 mod scatter;
 mod stacks;
 mod timeline;
@@ -20,6 +21,7 @@ pub use exchange::Exchange;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
 pub use panes::Pane;
+pub use passage::{Paragraph, Passage, Standing, Stretch};
 pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
 pub use stacks::{Limit, Stack, Stacks};
 pub use timeline::{Milestone, Span, Timeline, Total};
@@ -54,6 +56,8 @@ pub enum Frame {
     Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.
     Panes(Vec<Pane>),
+    /// A text whose parts stand differently.
+    Passage(Passage),
     /// Plain text.
     Text(String),
 }

@@ -1,7 +1,7 @@
 //! Graphs, timelines and panes as lines of values.
 
 use mlsys_lab::frame::exchange::Action;
-use mlsys_lab::frame::{Cells, Exchange, Graph, Pane, Place, Slot, Stacks, Timeline};
+use mlsys_lab::frame::{Cells, Exchange, Graph, Pane, Passage, Place, Slot, Stacks, Timeline};
 
 use super::{Lines, exact, known, number, titled};
 use crate::figure::graph::{kind, pass};
@@ -127,6 +127,17 @@ pub(super) fn cells(lines: &mut Lines, cells: &Cells) {
             let place = cells.first.saturating_add(place).to_string();
             let kind = cells.name(cell);
             lines.line([&row.label, &place, kind, &cell.text, &row.remark]);
+        }
+    }
+}
+
+/// One line a part of a text.
+pub(super) fn passage(lines: &mut Lines, passage: &Passage) {
+    lines.line(["paragraph", "standing", "text"]);
+    for paragraph in &passage.paragraphs {
+        for part in &paragraph.stretches {
+            let standing = passage.standing(part).map_or("", |of| of.name.as_str());
+            lines.line([paragraph.label.as_str(), standing, part.text.as_str()]);
         }
     }
 }

@@ -69,6 +69,7 @@ fn scale(frame: &Frame) -> f64 {
         | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
+        | Frame::Passage(_)
         | Frame::Text(_) => 0.5,
     }
 }

@@ -107,6 +107,7 @@ impl App {
             | Frame::Exchange(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
+            | Frame::Passage(_)
             | Frame::Text(_) => false,
         })
     }

@@ -44,7 +44,7 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
         }
         // What is marked in it stands in its own lines.
         Frame::Exchange(_) => None,
-        Frame::Graph(_) | Frame::Kernel(_) | Frame::Text(_) => None,
+        Frame::Graph(_) | Frame::Kernel(_) | Frame::Passage(_) | Frame::Text(_) => None,
     }
 }
 

@@ -86,6 +86,7 @@ fn needed(panes: &[Pane]) -> (u16, u16) {
         | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
+        | Frame::Passage(_)
         | Frame::Text(_) => (COLUMNS, ROWS),
     };
     let sizes = panes.iter().map(of);

@@ -41,6 +41,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                     | Frame::Timeline(_)
                     | Frame::Exchange(_)
                     | Frame::Panes(_)
+                    | Frame::Passage(_)
                     | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
                 };
                 let sent = scene.data.frames.get(name.as_str());
@@ -204,6 +205,7 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);
             outline::panes(panes, said).join("\n")
         }
+        Frame::Passage(of) => outline::passage(of).join("\n"),
         Frame::Text(text) => {
             let shown: Vec<&str> = text.lines().skip(view.scroll).collect();
             shown.join("\n").trim().to_owned()

@@ -90,6 +90,7 @@ impl FrameView {
             // Its place is the walk's, which all pictures of a lab share.
             Frame::Kernel(_) => return,
             Frame::Panes(panes) => (panes.len(), 1),
+            Frame::Passage(_) => return,
             Frame::Text(text) => {
                 let last = text.lines().count().saturating_sub(1);
                 self.scroll = along(self.scroll, way, last);
@@ -150,6 +151,7 @@ impl FrameView {
             | Frame::Images(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
+            | Frame::Passage(_)
             | Frame::Text(_) => {}
         }
     }
@@ -231,6 +233,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Exchange(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
+        | Frame::Passage(_)
         | Frame::Text(_) => Mark::default(),
     }
 }

@@ -32,6 +32,7 @@ impl<'a> Stepped<'a> {
             | Frame::Timeline(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
+            | Frame::Passage(_)
             | Frame::Text(_) => None,
         }
     }

@@ -118,6 +118,6 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
             .iter()
             .for_each(|pane| well_formed(&pane.frame, place)),
         Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
-        Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
+        Frame::Passage(_) | Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
     }
 }

@@ -1,0 +1,139 @@
+//! A passage in rows of letters, as the screen and a file both draw it.
+
+use mlsys_lab::frame::{Paragraph, Passage};
+
+/// Letters in a row that stand alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How, as a place in [`Passage::standings`]; nothing for a label.
+    pub standing: Option<usize>,
+    /// The letters.
+    pub text: String,
+}
+
+/// One row of a paragraph.
+pub type Row = Vec<Run>;
+
+/// The furthest back that a row is broken at a space.
+const WORD: usize = 16;
+
+/// A paragraph in rows of at most `width` letters, broken at its own line ends and at spaces; rows after the first stand
+/// under the text, not under the label.
+pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> {
+    let label = match paragraph.label.as_str() {
+        "" => String::new(),
+        label => format!("{label} "),
+    };
+    let indent = label.chars().count();
+    let room = width.saturating_sub(indent).max(1);
+    let mut lines: Vec<Vec<(char, usize)>> = vec![Vec::new()];
+    for part in &paragraph.stretches {
+        for letter in passage.marked(part).chars() {
+            let row = lines.last_mut();
+            match (letter, row) {
+                ('\n', _) | (_, None) => lines.push(Vec::new()),
+                (letter, Some(row)) => {
+                    row.push((
+                        if letter.is_control() { ' ' } else { letter },
+                        part.standing,
+                    ));
+                    if row.len() > room {
+                        let rest = broken(row);
+                        lines.push(rest);
+                    }
+                }
+            }
+        }
+    }
+    let rows = lines.into_iter().enumerate().map(|(place, line)| {
+        let before = if place == 0 {
+            label.clone()
+        } else {
+            " ".repeat(indent)
+        };
+        let mut row = Vec::new();
+        if indent > 0 {
+            row.push(Run {
+                standing: None,
+                text: before,
+            });
+        }
+        for (letter, standing) in line {
+            match row.last_mut() {
+                Some(Run {
+                    standing: Some(last),
+                    text,
+                }) if *last == standing => text.push(letter),
+                Some(_) | None => row.push(Run {
+                    standing: Some(standing),
+                    text: letter.to_string(),
+                }),
+            }
+        }
+        row
+    });
+    rows.collect()
+}
+
+/// Cuts a row that is a letter too long behind its last space, or before its last letter; what is cut off.
+fn broken(row: &mut Vec<(char, usize)>) -> Vec<(char, usize)> {
+    let least = row.len().saturating_sub(WORD).max(1);
+    let space = row.iter().rposition(|(letter, _)| *letter == ' ');
+    let at = space.map_or(row.len() - 1, |space| space + 1);
+    let at = if at >= least && at < row.len() {
+        at
+    } else {
+        row.len() - 1
+    };
+    row.split_off(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::frame::{Standing, Stretch, Tone};
+
+    fn passage() -> Passage {
+        let standing = |name: &str, marks: [&str; 2]| Standing {
+            name: name.to_owned(),
+            tone: Tone::First,
+            marks: marks.map(str::to_owned),
+        };
+        Passage {
+            standings: vec![
+                standing("written", ["", ""]),
+                standing("drafted", ["[", "]"]),
+            ],
+            ..Passage::default()
+        }
+    }
+
+    fn text(parts: &[(usize, &str)], label: &str, width: usize) -> Vec<String> {
+        let paragraph = Paragraph {
+            label: label.to_owned(),
+            stretches: parts
+                .iter()
+                .map(|(standing, text)| Stretch {
+                    standing: *standing,
+                    text: (*text).to_owned(),
+                })
+                .collect(),
+        };
+        let rows = rows(&passage(), &paragraph, width);
+        rows.iter()
+            .map(|row| row.iter().map(|run| run.text.as_str()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn rows_break_at_line_ends_and_spaces_and_lose_nothing() {
+        assert_eq!(text(&[(0, "1+2="), (1, "3\n4")], "", 20), ["1+2=[3", "4]"]);
+        assert_eq!(text(&[(0, "one two three")], "", 8), ["one two ", "three"]);
+        assert_eq!(text(&[(0, "abcdefgh")], "1", 5), ["1 abc", "  def", "  gh"]);
+        assert_eq!(text(&[(1, "")], "", 0), [""]);
+        for width in 0..9 {
+            let rows = text(&[(0, "a bc def ghij"), (1, "klm no")], "", width);
+            assert_eq!(rows.concat(), "a bc def ghij[klm no]");
+        }
+    }
+}
