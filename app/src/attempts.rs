@@ -16,6 +16,9 @@ use mlsys_lesson::Goal;
 pub use picture::{lines, picture};
 pub use recall::{Wanted, recall};
 
+/// How the names of the pages begin that are made for a single lab.
+pub const OWN_PAGES: &str = "labs/";
+
 /// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct Attempt {

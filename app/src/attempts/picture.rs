@@ -1,13 +1,18 @@
 //! Several runs as a picture: points between two axes, or a table.
 
-use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
+mod goals;
+
+use mlsys_lab::frame::{Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
 use mlsys_lab::report::RunData;
-use mlsys_lab::schema::{Attempts, Form, Panel, Scale, Schema, Told};
-use mlsys_lab::value::{Value, number, significant};
+use mlsys_lab::schema::{Attempts, Form, Panel, Schema, Told};
+use mlsys_lab::value::{Value, significant};
 use mlsys_lesson::Goal;
 
 use super::{Attempt, Company, Seen, label};
+use crate::figure::{quantity, unit};
+use crate::glyphs::{GlyphSet, Glyphs};
 use crate::table::aligned;
+use goals::{goal_lines, winners};
 
 /// What one run, or what all are compared with, says.
 struct Row {
@@ -42,7 +47,7 @@ pub fn picture(
     }
     Some(match attempts.form {
         Form::Scatter => Frame::Scatter(scatter(schema, attempts, &rows, company.goals)?),
-        Form::Table => Frame::Table(table(schema, attempts, &rows, company.goals)),
+        Form::Table => Frame::Table(side_by_side(attempts, &rows)),
     })
 }
 
@@ -55,18 +60,7 @@ pub fn lines(schema: &Schema, panel: &Panel, company: &Company<'_>) -> Vec<Strin
     if rows.is_empty() {
         return Vec::new();
     }
-    let table = table(schema, attempts, &rows, company.goals);
-    let cells = table.rows.iter().map(|row| {
-        let cells = row.iter().map(|value| match value.as_f64() {
-            Some(x) => number(x),
-            None => value.to_string(),
-        });
-        cells.collect()
-    });
-    let all: Vec<Vec<String>> = std::iter::once(table.columns.clone())
-        .chain(cells)
-        .collect();
-    aligned(&all)
+    aligned(&table(schema, attempts, &rows, company.goals))
 }
 
 /// What is told, the oldest run first, the one on the screen after the others, and last what all are compared with.
@@ -243,158 +237,96 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
     })
 }
 
-/// Where a goal begins: the place along both axes that a run must be at or beyond.
-fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(f64, f64)> {
-    let reference = rows.iter().find(|row| row.whose == Whose::Reference)?;
-    let [Some(x), Some(y)] = reference.values.as_slice() else {
-        return None;
-    };
-    let across = match axes.0.better {
-        Better::Less => x / goal.ratio,
-        Better::More => x * goal.ratio,
-        Better::Neither => return None,
-    };
-    let upwards = match axes.1.better {
-        Better::Less => y + goal.loss,
-        Better::More => y - goal.loss,
-        Better::Neither => return None,
-    };
-    Some((across, upwards))
-}
-
-/// Whether a run is where a goal wants it.
-fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)) -> bool {
-    /// What rounding may take: accuracies are shares of a thousand images.
-    const SLACK: f64 = 1e-9;
-    let is_there = |better: Better, limit: f64, value: f64| match better {
-        Better::Less => value <= limit + SLACK * limit.abs().max(1.0),
-        Better::More => value >= limit - SLACK * limit.abs().max(1.0),
-        Better::Neither => false,
-    };
-    is_there(axes.0.better, corner.0, place.0) && is_there(axes.1.better, corner.1, place.1)
-}
-
-/// The runs that reach a goal, the one on the screen first.
-fn winners<'a>(axes: (&Dimension, &Dimension), rows: &'a [Row], goal: &Goal) -> Vec<&'a Row> {
-    let Some(corner) = corner(axes, rows, goal) else {
-        return Vec::new();
-    };
-    let reached = |row: &&Row| match (row.whose, row.values.as_slice()) {
-        (Whose::Own | Whose::Other(_), [Some(x), Some(y)]) => reaches(axes, corner, (*x, *y)),
-        (Whose::Own | Whose::Other(_) | Whose::Reference, _) => false,
-    };
-    rows.iter().rev().filter(reached).collect()
-}
-
-/// The edges of what goals ask for: along from the better side to the corner, and up to the better side.
-fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLine> {
-    let axes = (&scatter.x, &scatter.y);
-    let found: Vec<(&Goal, (f64, f64))> = goals
-        .iter()
-        .filter_map(|goal| Some((goal, corner(axes, rows, goal)?)))
-        .collect();
-    let mut places: Vec<(f64, f64)> = scatter.places().collect();
-    places.extend(found.iter().map(|(_, corner)| *corner));
-    let end = |dimension: &Dimension, of: fn(&(f64, f64)) -> f64| {
-        let values = places.iter().map(of);
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-            (l.min(x), h.max(x))
-        });
-        match (dimension.better, dimension.scale) {
-            (Better::Less, Scale::Log) => low / 1.3,
-            (Better::Less, Scale::Linear) => low - (high - low) / 20.0,
-            (Better::More | Better::Neither, Scale::Log) => high * 1.3,
-            (Better::More | Better::Neither, Scale::Linear) => high + (high - low) / 20.0,
-        }
-    };
-    let far = (
-        end(&scatter.x, |place| place.0),
-        end(&scatter.y, |place| place.1),
-    );
-    let line = |(goal, corner): &(&Goal, (f64, f64))| {
-        let by = winners(axes, rows, goal);
-        let by = match by.first() {
-            Some(row) => format!("reached by {}", row.label),
-            None => "open".to_owned(),
-        };
-        ScatterLine {
-            name: format!(
-                "{} {}x, {} lost: {by}",
-                goal.name,
-                number(goal.ratio),
-                number(goal.loss)
-            ),
-            points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],
-        }
-    };
-    found.iter().map(line).collect()
-}
-
-fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Table {
-    let axes = match attempts.axes.as_slice() {
-        [x, y] => Some((x, y)),
-        _ => None,
-    };
-    let by_name = attempts.points.len() > 1;
-    let mut columns = vec!["run".to_owned()];
-    let kinds = kinds(schema, attempts);
-    let several = kinds.len() > 1;
-    columns.extend(several.then(|| "lab".to_owned()));
-    columns.extend(by_name.then(|| "what".to_owned()));
-    let titled = |axis: &Dimension| match axis.unit.as_str() {
-        "" => axis.name.clone(),
-        unit => format!("{}, {unit}", axis.name),
-    };
-    columns.extend(attempts.axes.iter().map(titled));
-    let with_goals = axes.filter(|_| !goals.is_empty());
-    columns.extend(with_goals.map(|_| "reaches".to_owned()));
-    let whose = |wanted: fn(Whose) -> bool| rows.iter().rev().filter(move |row| wanted(row.whose));
-    let first = whose(|whose| whose == Whose::Own);
-    let second = whose(|whose| whose == Whose::Reference);
-    let ordered = first
-        .chain(second)
-        .chain(whose(|whose| matches!(whose, Whose::Other(_))));
-    let told = ordered.map(|row| {
-        let name = match row.whose {
-            Whose::Own => format!("this run ({})", row.label),
-            Whose::Other(_) | Whose::Reference => row.label.clone(),
-        };
-        let mut cells = vec![Value::from(name)];
-        let kind = match row.whose {
-            Whose::Own => schema.kind.as_str(),
-            Whose::Other(kind) => kinds.get(kind).copied().unwrap_or_default(),
-            Whose::Reference => "",
-        };
-        cells.extend(several.then(|| Value::from(kind)));
-        let what = attempts
-            .points
-            .get(row.point)
-            .map_or("", |told| told.name.as_str());
-        cells.extend(by_name.then(|| {
-            Value::from(if row.whose == Whose::Reference {
-                ""
-            } else {
-                what
-            })
-        }));
-        cells.extend(row.values.iter().map(|value| match value {
-            Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => Value::Int(*x as i64),
-            Some(x) => Value::Float(significant(*x, 4)),
-            None => Value::from("none"),
-        }));
-        cells.extend(with_goals.map(|axes| {
-            let reached = goals.iter().filter(|goal| {
-                winners(axes, rows, goal)
-                    .iter()
-                    .any(|winner| std::ptr::eq(*winner, row))
-            });
-            let names: Vec<&str> = reached.map(|goal| goal.name.as_str()).collect();
-            Value::from(names.last().copied().unwrap_or(""))
-        }));
-        cells
+/// A column a run, the one on the screen first and then the newest; a row a quantity, because names of quantities are
+/// long and those of runs short.
+fn side_by_side(attempts: &Attempts, rows: &[Row]) -> Table {
+    /// More would leave none room to be read.
+    const MOST: usize = 6;
+    let shown: Vec<&Row> = ordered(rows).take(MOST).collect();
+    let mut columns = vec!["".to_owned()];
+    columns.extend(shown.iter().map(|row| match row.whose {
+        Whose::Own => "this run".to_owned(),
+        Whose::Other(_) | Whose::Reference => row.label.clone(),
+    }));
+    let told = attempts.axes.iter().enumerate().map(|(place, axis)| {
+        let values = shown
+            .iter()
+            .map(|row| row.values.get(place).copied().flatten());
+        let name = Value::from(titled(axis));
+        std::iter::once(name).chain(values.map(cell)).collect()
     });
     Table {
         columns,
         rows: told.collect(),
     }
+}
+
+/// The run on the screen, what all are compared with, and the others from the newest on.
+fn ordered(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let whose = |wanted: fn(Whose) -> bool| rows.iter().rev().filter(move |row| wanted(row.whose));
+    let first = whose(|whose| whose == Whose::Own);
+    let second = whose(|whose| whose == Whose::Reference);
+    first
+        .chain(second)
+        .chain(whose(|whose| matches!(whose, Whose::Other(_))))
+}
+
+fn titled(axis: &Dimension) -> String {
+    match axis.unit.as_str() {
+        "" => axis.name.clone(),
+        unit => format!("{}, {unit}", axis.name),
+    }
+}
+
+fn cell(value: Option<f64>) -> Value {
+    match value {
+        Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => Value::Int(x as i64),
+        Some(x) => Value::Float(significant(x, 4)),
+        None => Value::from("none"),
+    }
+}
+
+/// A row a run with all that is told of it, below a row of titles.
+fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> Vec<Vec<String>> {
+    let glyphs = Glyphs::new(GlyphSet::Ascii);
+    let kinds = kinds(schema, attempts);
+    let several = kinds.len() > 1;
+    let by_name = attempts.points.len() > 1;
+    let axes = match attempts.axes.as_slice() {
+        [x, y] if !goals.is_empty() => Some((x, y)),
+        _ => None,
+    };
+    let mut titles = vec!["run".to_owned()];
+    titles.extend(several.then(|| "lab".to_owned()));
+    titles.extend(by_name.then(|| "what".to_owned()));
+    titles.extend(attempts.axes.iter().map(|axis| axis.name.clone()));
+    titles.extend(axes.map(|_| "reaches".to_owned()));
+    let told = ordered(rows).map(|row| {
+        let (kind, what) = match row.whose {
+            Whose::Own => (schema.kind.as_str(), attempts.points.get(row.point)),
+            Whose::Other(kind) => (
+                kinds.get(kind).copied().unwrap_or_default(),
+                attempts.points.get(row.point),
+            ),
+            Whose::Reference => ("", None),
+        };
+        let mut cells = vec![row.label.clone()];
+        cells.extend(several.then(|| kind.to_owned()));
+        cells.extend(by_name.then(|| what.map_or_else(String::new, |told| told.name.clone())));
+        let values = attempts.axes.iter().zip(&row.values);
+        cells.extend(values.map(|(axis, value)| match value {
+            Some(x) => quantity(*x, unit(&axis.unit), &glyphs),
+            None => "none".to_owned(),
+        }));
+        cells.extend(axes.map(|axes| {
+            let by_this = |goal: &&Goal| {
+                let winners = winners(axes, rows, goal);
+                winners.iter().any(|winner| std::ptr::eq(*winner, row))
+            };
+            let reached = goals.iter().rev().find(by_this);
+            reached.map_or_else(String::new, |goal| goal.name.clone())
+        }));
+        cells
+    });
+    std::iter::once(titles).chain(told).collect()
 }

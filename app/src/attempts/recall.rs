@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mlsys_lab::registry::Registry;
 
-use super::Attempt;
+use super::{Attempt, OWN_PAGES};
 use crate::figure::changed;
 use crate::record::{self, Past, Summary};
 
@@ -40,7 +40,7 @@ impl Wanted {
     pub fn fits(&self, summary: &Summary) -> bool {
         let lesson = match (&self.lesson, summary.lesson()) {
             (Some(wanted), lesson) => lesson == Some(wanted.as_str()),
-            (None, lesson) => lesson.is_none_or(|id| id.starts_with("labs/")),
+            (None, lesson) => lesson.is_none_or(|id| id.starts_with(OWN_PAGES)),
         };
         lesson
             && summary.standing.word() == "finished"
@@ -59,6 +59,7 @@ fn of_past(past: &Past, registry: &'static Registry) -> Option<Attempt> {
         .filter(|(name, _)| *name != "model_from" && differing.iter().any(|(n, _)| n == name));
     let turned = turned.map(|(name, value)| ((*name).to_owned(), value.clone()));
     let lab = summary.about["lesson"]["lab"].as_str();
+    let lab = lab.filter(|_| !summary.lesson().is_some_and(|id| id.starts_with(OWN_PAGES)));
     Some(Attempt::new(
         schema,
         (

@@ -27,7 +27,7 @@ mod walk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlsys_lab::device::{DeviceChoice, DeviceInfo, DeviceState};
+use mlsys_lab::device::{DeviceChoice, DeviceInfo};
 use mlsys_lab::registry::Registry;
 use mlsys_lab::report::RunData;
 use mlsys_lesson::{Lesson, Module, Progress};
@@ -355,10 +355,7 @@ impl App {
             }
             Message::Records(entries) => self.take_records(entries),
             Message::Fetched(fetched) => self.fetched(fetched),
-            Message::Recalled(found) => {
-                self.recalled(found);
-                Vec::new()
-            }
+            Message::Recalled(found) => self.recalled(found),
             Message::Previewed(sight) => self.previewed(sight),
             Message::Draft {
                 draft,
@@ -383,25 +380,5 @@ impl App {
         let active = self.active.filter(|active| active.run == run)?;
         let slot = self.page.as_ref()?.slots.get(active.slot)?;
         Some(&slot.data)
-    }
-
-    /// Goes on to the next usable device after the current choice.
-    fn next_device(&mut self) {
-        let Some(devices) = &self.devices else {
-            return;
-        };
-        let mut choices = vec![DeviceChoice::Auto];
-        choices.extend(devices.iter().filter_map(|info| match info.state {
-            DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
-            DeviceState::Unusable(_) => None,
-        }));
-        let at = choices.iter().position(|&choice| choice == self.choice);
-        let next = at.map_or(0, |at| (at + 1) % choices.len());
-        self.choice = choices.get(next).copied().unwrap_or_default();
-        let name = devices
-            .iter()
-            .find(|info| DeviceChoice::Exactly(info.id) == self.choice);
-        let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
-        self.notice = Some(format!("new runs use device {}{name}", self.choice));
     }
 }

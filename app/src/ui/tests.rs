@@ -1,5 +1,6 @@
 //! The app by key scripts: what a learner types, what is asked for outside, what the screen says.
 
+mod attempts;
 mod charts;
 mod kernel;
 

@@ -46,7 +46,7 @@ impl App {
     }
 
     /// What earlier sessions recorded; it comes before what has ended in this one.
-    pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) {
+    pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
         let slots = self.page.iter().flat_map(|page| &page.slots);
         for slot in slots {
             let set = Params::resolve(
@@ -66,6 +66,7 @@ impl App {
         let found = found.into_iter().map(Arc::new);
         self.attempts_kept.all.splice(..0, found);
         self.share_attempts();
+        Vec::new()
     }
 
     /// Keeps what the run of a lab leaves, which has just ended.

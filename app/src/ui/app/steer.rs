@@ -1,6 +1,7 @@
-//! Steps, the rest of a run at once, the end of a run, and the frozen view.
+//! Steps, the rest of a run at once, the end of a run, the frozen view, and the device of the next run.
 
 use mlsys_lab::control::Command;
+use mlsys_lab::device::{DeviceChoice, DeviceState};
 
 use super::run::interval;
 use super::{Active, App, Asked, How};
@@ -18,6 +19,26 @@ use crate::ui::wait::{Wait, Waiting};
 const MOST_STEPS: u64 = 1_000_000_000;
 
 impl App {
+    /// Goes on to the next usable device after the current choice.
+    pub(super) fn next_device(&mut self) {
+        let Some(devices) = &self.devices else {
+            return;
+        };
+        let mut choices = vec![DeviceChoice::Auto];
+        choices.extend(devices.iter().filter_map(|info| match info.state {
+            DeviceState::Usable | DeviceState::Software => Some(DeviceChoice::Exactly(info.id)),
+            DeviceState::Unusable(_) => None,
+        }));
+        let at = choices.iter().position(|&choice| choice == self.choice);
+        let next = at.map_or(0, |at| (at + 1) % choices.len());
+        self.choice = choices.get(next).copied().unwrap_or_default();
+        let name = devices
+            .iter()
+            .find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
+        self.notice = Some(format!("new runs use device {}{name}", self.choice));
+    }
+
     /// So many steps, then a pause; starts the lab if it is not running.
     pub(super) fn step(&mut self, steps: u64) -> Vec<Effect> {
         let Some(page) = self.page.as_mut() else {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mlsys_lab::schema::{Draw, Panel};
+use mlsys_lab::schema::{Draw, Panel, Schema};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Goal, Lesson};
 
 use super::Slot;
-use crate::attempts::{Attempt, Company, Own};
+use crate::attempts::{Attempt, Company, OWN_PAGES, Own};
 use crate::ui::earlier::{Earlier, Overlay};
 
 /// The runs of the lesson, as one of its labs holds them.
@@ -23,6 +23,12 @@ pub struct Attempts {
     behind: Vec<Vec<Earlier>>,
 }
 
+/// What a run's lab is called: on a lab's own page all have one id, and the kind tells more.
+fn named(lesson: &str, lab: &str, schema: &Schema) -> String {
+    let own = lesson.starts_with(OWN_PAGES);
+    if own { &schema.kind } else { lab }.to_owned()
+}
+
 impl Slot {
     /// Keeps what the run on the screen leaves, which has just ended.
     pub fn leave(&mut self, lesson: &str) -> Option<Arc<Attempt>> {
@@ -33,7 +39,10 @@ impl Slot {
         let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
         let left = Arc::new(Attempt::new(
             self.schema,
-            (Some(lesson.to_owned()), self.id.clone()),
+            (
+                Some(lesson.to_owned()),
+                named(lesson, &self.id, self.schema),
+            ),
             params.collect(),
             self.turned_at_start.clone(),
             &self.data,

@@ -209,6 +209,22 @@ fn labs() {
             "kind = \"train\"\n[[panel]]\ntitle = \"x\"",
             vec![("missing-key", 9, 1)],
         ),
+        (
+            "kind = \"train\"\n[[panel]]\nname = \"runs\"\ngoal = [{ name = \"gold\", ratio = 2, loss = 0.1 }]",
+            vec![],
+        ),
+        (
+            "kind = \"train\"\n[[panel]]\nname = \"runs\"\ngoal = [{ name = \"gold\", ratio = 0, loss = -1 }]",
+            vec![("bad-value", 11, 34), ("bad-value", 11, 44)],
+        ),
+        (
+            "kind = \"train\"\n[[panel]]\nname = \"runs\"\ngoal = [{ name = \"gold\", ratio = 2 }]",
+            vec![("missing-key", 11, 9)],
+        ),
+        (
+            "kind = \"train\"\n[[panel]]\nname = \"loss-curve\"\ngoal = [{ name = \"gold\", ratio = 2, loss = 0 }]",
+            vec![("contradiction", 11, 18)],
+        ),
         ("kind = \"train\"\ndevices = []", vec![("bad-value", 9, 1)]),
         (
             "kind = \"train\"\ndevices = [\"cuda\", \"gpu\", \"cuda\"]",

@@ -32,6 +32,7 @@ metric = [
 panel = [
   { name = "loss-curve", shows = "loss", draw = "line", metrics = ["loss"] },
   { name = "decision-boundary", shows = "the plane" },
+  { name = "runs", shows = "runs", draw = "attempts", attempts = { axes = [{ name = "size", better = "less" }, { name = "right", better = "more" }], points = [{ values = ["parameters", "accuracy"] }], reference = { name = "whole", values = ["1e6", "1.0"] } } },
 ]
 "#;
 
