@@ -132,6 +132,7 @@ impl<'a> Figure<'a> {
                     | Frame::Graph(_)
                     | Frame::Timeline(_)
                     | Frame::Exchange(_)
+                    | Frame::Film(_)
                     | Frame::Panes(_)
                     | Frame::Passage(_)
                     | Frame::Text(_) => Cow::Borrowed(frame),

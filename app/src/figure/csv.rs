@@ -39,6 +39,7 @@ fn frame(lines: &mut Lines, frame: &Frame) {
         Frame::Timeline(timeline) => structures::timeline(lines, timeline),
         Frame::Exchange(exchange) => structures::exchange(lines, exchange),
         Frame::Kernel(kernel) => self::frame(lines, &super::kernel::picture(kernel, None)),
+        Frame::Film(film) => structures::panes(lines, &film.stills),
         Frame::Panes(panes) => structures::panes(lines, panes),
         Frame::Passage(passage) => structures::passage(lines, passage),
         Frame::Text(text) => {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{
-    CellRow, Cells, Frame, Graph, Pane, Passage, Place, Slot, Span, Stack, Stacks, Timeline, Total,
+    CellRow, Cells, Film, Frame, Graph, Pane, Passage, Place, Slot, Span, Stack, Stacks, Timeline,
+    Total,
 };
 use mlsys_lab::value::number;
 
@@ -315,6 +316,13 @@ pub fn panes(panes: &[Pane], said: impl Fn(&Frame) -> String) -> Vec<String> {
         format!("{} of {count}, {title}: {}", place + 1, said(&pane.frame))
     };
     panes.iter().enumerate().map(line).collect()
+}
+
+/// Which of the pictures of a film stands at a place: "3 of 8: rows 0 to 31".
+pub fn still(film: &Film, place: usize) -> String {
+    let title = film.at(place).map_or("", |still| still.title.as_str());
+    let place = place.min(film.last()) + 1;
+    format!("{place} of {}: {title}", film.stills.len())
 }
 
 /// The largest value of a total and where it is.

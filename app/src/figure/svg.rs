@@ -54,6 +54,12 @@ fn frame(page: &mut Page, frame: &Frame) {
             }
             self::frame(page, &super::exchange::storyboard(exchange));
         }
+        Frame::Film(film) => {
+            if let Some(still) = film.at(film.cover) {
+                page.told(&super::outline::still(film, film.cover));
+                self::frame(page, &still.frame);
+            }
+        }
         Frame::Kernel(kernel) => self::frame(page, &kernel::picture(kernel, None)),
         Frame::Panes(panes) => panes::draw(page, panes),
         Frame::Passage(of) => passage::draw(page, of),

@@ -6,6 +6,7 @@ mod bars;
 mod canvas;
 mod cells;
 mod exchange;
+mod film;
 mod graph;
 mod heat;
 mod histogram;
@@ -236,6 +237,7 @@ fn draw_frame(
             timeline::draw(area, buf, timeline, (view.stretch, view.tint), along, look);
         }
         Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
+        Frame::Film(film) => film::draw(area, buf, film, view, focus, look),
         Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
         Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
         Frame::Passage(of) => passage::draw(airy(area), buf, of, look),

@@ -303,6 +303,7 @@ pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
         | Frame::Graph(_)
         | Frame::Timeline(_)
         | Frame::Exchange(_)
+        | Frame::Film(_)
         | Frame::Panes(_)
         | Frame::Passage(_)
         | Frame::Text(_) => None,

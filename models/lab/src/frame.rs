@@ -2,6 +2,7 @@
 
 mod cells;
 pub mod exchange;
+mod film;
 mod graph;
 mod histogram;
 pub mod kernel;
@@ -18,6 +19,7 @@ use crate::value::Value;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use exchange::Exchange;
+pub use film::Film;
 pub use graph::{Edge, Fact, Graph, Group, Mark, Marked, Node, NodeKind, Pass, Place, Slot, Step};
 pub use histogram::{Distribution, Histogram, Level};
 pub use panes::Pane;
@@ -52,6 +54,8 @@ pub enum Frame {
     Timeline(Timeline),
     /// Messages between ranks, round by round, that can be stepped through.
     Exchange(Box<Exchange>),
+    /// Pictures one after the other, which can be stepped through.
+    Film(Box<Film>),
     /// A kernel that can be stepped through.
     Kernel(Box<kernel::Kernel>),
     /// Several pictures side by side.

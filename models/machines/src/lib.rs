@@ -37,7 +37,7 @@ mod nested;
 pub mod network;
 mod nf4;
 mod occupancy;
-mod online_softmax;
+pub mod online_softmax;
 mod operation_energy;
 mod parallel_plan;
 mod pattern;

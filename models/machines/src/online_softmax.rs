@@ -63,31 +63,51 @@ impl Lab for OnlineSoftmax {
     }
 }
 
-/// State after a block.
-struct Pass {
+/// A softmax that has seen some blocks of its scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
     /// m' = max(m, max of the block).
-    most: f64,
+    pub most: f64,
     /// l' = l*exp(m - m') + sum exp(x - m').
-    sum: f64,
+    pub sum: f64,
     /// exp(m - m'): what the sum so far is multiplied by. 0 before the first block.
-    correction: f64,
+    pub correction: f64,
+}
+
+impl Pass {
+    /// Before the first block.
+    pub const NOTHING: Self = Self {
+        most: f64::NEG_INFINITY,
+        sum: 0.0,
+        correction: 0.0,
+    };
+
+    /// After one more block of finite scores; one without scores changes nothing.
+    pub fn after(self, block: &[f64]) -> Self {
+        let most = block.iter().copied().fold(self.most, f64::max);
+        if block.is_empty() {
+            return Self {
+                correction: 1.0,
+                ..self
+            };
+        }
+        let correction = (self.most - most).exp();
+        let added = block.iter().map(|x| (x - most).exp()).sum::<f64>();
+        Self {
+            most,
+            sum: self.sum * correction + added,
+            correction,
+        }
+    }
 }
 
 fn passes(blocks: &[Vec<f64>]) -> Vec<Pass> {
-    let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
-    let mut passes = Vec::new();
-    for block in blocks {
-        let before = most;
-        most = block.iter().copied().fold(most, f64::max);
-        let correction = (before - most).exp();
-        sum = sum * correction + block.iter().map(|x| (x - most).exp()).sum::<f64>();
-        passes.push(Pass {
-            most,
-            sum,
-            correction,
-        });
-    }
-    passes
+    let mut pass = Pass::NOTHING;
+    let after = blocks.iter().map(|block| {
+        pass = pass.after(block);
+        pass
+    });
+    after.collect()
 }
 
 fn table(blocks: &[Vec<f64>], passes: &[Pass]) -> Frame {

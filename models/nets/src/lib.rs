@@ -4,6 +4,7 @@
 //! All randomness comes from one generator of our own on the host, never from a back end.
 
 pub mod architecture_search;
+pub mod attention;
 pub mod bare;
 pub(crate) mod baseline;
 pub mod capture;
@@ -54,6 +55,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(conv_factorize::ConvFactorize::new()?),
         Box::new(architecture_search::ArchitectureSearch::new()?),
         Box::new(prune::PruneModel::new()?),
+        Box::new(attention::Attention::new()?),
     ])
 }
 

@@ -67,6 +67,7 @@ fn scale(frame: &Frame) -> f64 {
         | Frame::Graph(_)
         | Frame::Timeline(_)
         | Frame::Exchange(_)
+        | Frame::Film(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Passage(_)

@@ -83,7 +83,7 @@ impl App {
             Need::Parts => met(
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line))
                     || self.has_space()
-                    || self.has_messages()
+                    || self.has_stages()
                     || self.has_kernel_chosen(),
                 "the chosen picture is no chart, graph, timeline, exchange or kernel: v goes to the next one",
             ),

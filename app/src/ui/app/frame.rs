@@ -4,9 +4,9 @@ use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::Draw;
 
 use super::App;
-use crate::figure::exchange;
 use crate::figure::graph::line;
 use crate::figure::kernel::Play;
+use crate::figure::{exchange, outline};
 use crate::ui::command::{Inspect, Motion, Place};
 use crate::ui::entry::{Edit, Entry, For};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
@@ -105,6 +105,7 @@ impl App {
             | Frame::Graph(_)
             | Frame::Timeline(_)
             | Frame::Exchange(_)
+            | Frame::Film(_)
             | Frame::Kernel(_)
             | Frame::Panes(_)
             | Frame::Passage(_)
@@ -129,9 +130,9 @@ impl App {
         self.has_timeline().then_some(view.frame.tint)
     }
 
-    /// Whether the chosen picture is an exchange of messages.
-    pub(super) fn has_messages(&self) -> bool {
-        self.is_chosen(|frame| matches!(frame, Frame::Exchange(_)))
+    /// Whether the chosen picture is an exchange of messages, or one of several that follow each other.
+    pub(super) fn has_stages(&self) -> bool {
+        self.is_chosen(|frame| matches!(frame, Frame::Exchange(_) | Frame::Film(_)))
     }
 
     /// Whether the chosen picture is a graph with groups.
@@ -222,6 +223,7 @@ impl App {
             said = match Stepped::of(frame) {
                 Some(Stepped::Graph(graph)) => line(graph, &view.graph),
                 Some(Stepped::Exchange(of)) => Some(exchange::line(of, view.round, &glyphs)),
+                Some(Stepped::Film(film)) => Some(outline::still(film, view.round)),
                 None => None,
             };
         });

@@ -43,7 +43,8 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
             Some(outline::stack(stacks, stack, glyphs))
         }
         // What is marked in it stands in its own lines.
-        Frame::Exchange(_) => None,
+        // What is marked in one of them stands below that one.
+        Frame::Exchange(_) | Frame::Film(_) => None,
         Frame::Graph(_) | Frame::Kernel(_) | Frame::Passage(_) | Frame::Text(_) => None,
     }
 }

@@ -84,6 +84,7 @@ fn needed(panes: &[Pane]) -> (u16, u16) {
         | Frame::Graph(_)
         | Frame::Timeline(_)
         | Frame::Exchange(_)
+        | Frame::Film(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Passage(_)

@@ -40,6 +40,7 @@ pub fn words(scene: &Scene<'_>) -> String {
                     | Frame::Graph(_)
                     | Frame::Timeline(_)
                     | Frame::Exchange(_)
+                    | Frame::Film(_)
                     | Frame::Panes(_)
                     | Frame::Passage(_)
                     | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
@@ -200,6 +201,13 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
         Frame::Graph(graph) => outline::graph(graph, view.graph.done(graph), glyphs).join("\n"),
         Frame::Timeline(timeline) => outline::timeline(timeline, glyphs).join("\n"),
         Frame::Exchange(of) => exchange::outline(of, view.round, glyphs).join("\n"),
+        Frame::Film(film) => match film.at(view.round) {
+            Some(still) => {
+                let said = frame_words(&still.frame, view, glyphs);
+                format!("{}: {said}", outline::still(film, view.round))
+            }
+            None => "no pictures.".to_owned(),
+        },
         Frame::Kernel(kernel) => kernel::words(kernel, None),
         Frame::Panes(panes) => {
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);

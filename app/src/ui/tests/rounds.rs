@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mlsys_lab::Report;
-use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::{Film, Frame, Pane};
 
 use super::Bench;
 use crate::session::Outcome;
@@ -89,6 +89,35 @@ fn what_played_rests_when_one_comes_back_to_it() {
         }
         assert_eq!(bench.app.restless(), None, "{away:?}");
     }
+}
+
+#[test]
+fn pictures_one_after_the_other_are_stepped_and_played_as_rounds_are() {
+    let still = |name: &str| Pane {
+        title: format!("after {name}"),
+        frame: Frame::Text(format!("the state {name}")),
+    };
+    let film = Film {
+        stills: ["one", "two", "three"].map(still).to_vec(),
+        cover: 1,
+    };
+    let mut bench = showing((80, 24), Frame::Film(Box::new(film)));
+    bench.shows("1 of 3: after one");
+    bench.shows("the state one");
+    bench.keys(".");
+    bench.shows("2 of 3: after two");
+    bench.shows("the state two");
+    bench.keys(",");
+    bench.shows("the state one");
+    bench.keys(" ");
+    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    for _ in 0..2 {
+        bench.app.update(Message::Beat);
+    }
+    bench.shows("the state three");
+    assert_eq!(bench.app.restless(), None);
+    bench.keys("w");
+    bench.shows("3 of 3: after three: the state three");
 }
 
 #[test]

@@ -247,12 +247,18 @@ pub fn shown(app: &App, page: &Page) -> Vec<usize> {
     }
 }
 
-/// Whether the chosen picture is a graph, a timeline, a kernel or an exchange.
+/// Whether the chosen picture is a graph, a timeline, a kernel, an exchange or a film.
 fn has_parts(slot: &Slot) -> bool {
     let frame = slot.chosen().and_then(|index| slot.frame(index));
     matches!(
         frame,
-        Some(Frame::Graph(_) | Frame::Timeline(_) | Frame::Kernel(_) | Frame::Exchange(_))
+        Some(
+            Frame::Graph(_)
+                | Frame::Timeline(_)
+                | Frame::Kernel(_)
+                | Frame::Exchange(_)
+                | Frame::Film(_)
+        )
     )
 }
 

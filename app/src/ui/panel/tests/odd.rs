@@ -2,9 +2,9 @@
 
 use mlsys_lab::frame::exchange::{Begins, Message, Round};
 use mlsys_lab::frame::{
-    Bar, Bars, CellRow, Cells, Distribution, Exchange, Frame, Graph, HeatMap, Histogram, Image,
-    Images, Level, Limit, Pane, Scatter, ScatterPoint, Span, Stack, Stacks, Table, Timeline, Total,
-    Verdict,
+    Bar, Bars, CellRow, Cells, Distribution, Exchange, Film, Frame, Graph, HeatMap, Histogram,
+    Image, Images, Level, Limit, Pane, Scatter, ScatterPoint, Span, Stack, Stacks, Table, Timeline,
+    Total, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
@@ -246,6 +246,23 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Exchange(Box::new(Exchange {
             ranks: usize::MAX,
             ..ring(3)
+        })),
+        Frame::Film(Box::default()),
+        Frame::Film(Box::new(Film {
+            stills: vec![
+                Pane {
+                    title: "\u{1b}[2J漢字\n".repeat(40),
+                    frame: Frame::Cells(warps("漢字")),
+                },
+                Pane {
+                    title: String::new(),
+                    frame: Frame::Film(Box::new(Film {
+                        stills: Vec::new(),
+                        cover: usize::MAX,
+                    })),
+                },
+            ],
+            cover: usize::MAX,
         })),
         Frame::Stacks(Stacks::default()),
         Frame::Stacks(memory()),

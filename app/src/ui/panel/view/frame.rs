@@ -26,7 +26,7 @@ pub struct FrameView {
     pub stretch: Stretch,
     /// What the colours of a timeline tell.
     pub tint: Tint,
-    /// How many rounds of an exchange have been done.
+    /// How many rounds of an exchange have been done, or pictures of a film left behind.
     pub round: usize,
     /// Whether the steps of a picture follow each other by themselves.
     pub play: Play,
@@ -68,6 +68,10 @@ impl FrameView {
             Frame::Stacks(stacks) => (1, stacks.stacks.len()),
             Frame::Exchange(exchange) => {
                 rounds::go(self, exchange, way);
+                return;
+            }
+            Frame::Film(film) => {
+                rounds::go_along(self, film, way);
                 return;
             }
             Frame::Histogram(histogram) => (histogram.edges.len().saturating_sub(1), 1),
@@ -135,6 +139,7 @@ impl FrameView {
         match frame {
             Frame::Graph(graph) => inspect_graph(&mut self.graph, graph, inspect),
             Frame::Exchange(exchange) => rounds::inspect(self, exchange, inspect),
+            Frame::Film(film) => rounds::inspect_film(self, film, inspect),
             Frame::Timeline(_) if inspect == Inspect::Smooth => self.tint = self.tint.next(),
             Frame::Timeline(timeline) => {
                 let marked = self.mark.and_then(|mark| timeline.spans.get(mark.column));
@@ -231,6 +236,7 @@ fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
         | Frame::Graph(_)
         | Frame::Timeline(_)
         | Frame::Exchange(_)
+        | Frame::Film(_)
         | Frame::Kernel(_)
         | Frame::Panes(_)
         | Frame::Passage(_)

@@ -1,6 +1,6 @@
 //! Pictures with steps: where one stands among them, whether they play, and how an exchange is looked at.
 
-use mlsys_lab::frame::{Exchange, Frame, Graph};
+use mlsys_lab::frame::{Exchange, Film, Frame, Graph};
 
 use super::frame::{FrameView, Mark, Way};
 use crate::figure::kernel::Play;
@@ -13,6 +13,8 @@ pub enum Stepped<'a> {
     Graph(&'a Graph),
     /// Rounds of messages.
     Exchange(&'a Exchange),
+    /// Pictures one after the other.
+    Film(&'a Film),
 }
 
 impl<'a> Stepped<'a> {
@@ -21,6 +23,7 @@ impl<'a> Stepped<'a> {
         match frame {
             Frame::Graph(graph) => Some(Self::Graph(graph)),
             Frame::Exchange(exchange) => Some(Self::Exchange(exchange)),
+            Frame::Film(film) => Some(Self::Film(film)),
             Frame::HeatMap(_)
             | Frame::Bars(_)
             | Frame::Stacks(_)
@@ -47,6 +50,7 @@ impl FrameView {
                 let of = exchange.rounds.len();
                 (self.round.min(of), of)
             }
+            Stepped::Film(film) => (self.round.min(film.last()), film.last()),
         };
         (of > 0).then_some((done, of))
     }
@@ -79,7 +83,8 @@ impl FrameView {
     pub fn step(&mut self, frame: &Frame, by: isize) {
         match Stepped::of(frame) {
             Some(Stepped::Graph(graph)) => self.graph.step(graph, by),
-            Some(Stepped::Exchange(exchange)) => step(self, exchange, by),
+            Some(Stepped::Exchange(exchange)) => step(self, exchange.rounds.len(), by),
+            Some(Stepped::Film(film)) => step(self, film.last(), by),
             None => {}
         }
     }
@@ -88,10 +93,10 @@ impl FrameView {
 /// Left and right go from round to round, up and down from rank to rank.
 pub(super) fn go(view: &mut FrameView, exchange: &Exchange, way: Way) {
     match way {
-        Way::Left => step(view, exchange, -1),
-        Way::Right => step(view, exchange, 1),
-        Way::First => step(view, exchange, isize::MIN),
-        Way::Last => step(view, exchange, isize::MAX),
+        Way::Left => step(view, exchange.rounds.len(), -1),
+        Way::Right => step(view, exchange.rounds.len(), 1),
+        Way::First => step(view, exchange.rounds.len(), isize::MIN),
+        Way::Last => step(view, exchange.rounds.len(), isize::MAX),
         Way::Up(by) => mark(view, exchange, |mark| Mark {
             row: mark.row.saturating_sub(by),
             ..mark
@@ -106,8 +111,8 @@ pub(super) fn go(view: &mut FrameView, exchange: &Exchange, way: Way) {
 /// A round, or another chunk of the rank that is looked at.
 pub(super) fn inspect(view: &mut FrameView, exchange: &Exchange, inspect: Inspect) {
     match inspect {
-        Inspect::NextPoint | Inspect::Right => step(view, exchange, 1),
-        Inspect::PreviousPoint | Inspect::Left => step(view, exchange, -1),
+        Inspect::NextPoint | Inspect::Right => step(view, exchange.rounds.len(), 1),
+        Inspect::PreviousPoint | Inspect::Left => step(view, exchange.rounds.len(), -1),
         Inspect::Earlier => mark(view, exchange, |mark| Mark {
             column: mark.column.saturating_sub(1),
             ..mark
@@ -121,11 +126,42 @@ pub(super) fn inspect(view: &mut FrameView, exchange: &Exchange, inspect: Inspec
     }
 }
 
-/// Goes so many rounds on, or back.
-pub(super) fn step(view: &mut FrameView, exchange: &Exchange, by: isize) {
-    let rounds = exchange.rounds.len();
-    let at = view.round.min(rounds);
-    view.round = at.saturating_add_signed(by).min(rounds);
+/// Left and right go from picture to picture; up and down move the mark in the one that is seen.
+pub(super) fn go_along(view: &mut FrameView, film: &Film, way: Way) {
+    match way {
+        Way::Left => step(view, film.last(), -1),
+        Way::Right => step(view, film.last(), 1),
+        Way::First => step(view, film.last(), isize::MIN),
+        Way::Last => step(view, film.last(), isize::MAX),
+        Way::Up(_) | Way::Down(_) => within(view, film, way),
+    }
+}
+
+/// Another picture, or another place in the one that is seen.
+pub(super) fn inspect_film(view: &mut FrameView, film: &Film, inspect: Inspect) {
+    match inspect {
+        Inspect::NextPoint | Inspect::Right => step(view, film.last(), 1),
+        Inspect::PreviousPoint | Inspect::Left => step(view, film.last(), -1),
+        Inspect::Earlier => within(view, film, Way::Left),
+        Inspect::Later => within(view, film, Way::Right),
+        Inspect::Fit => view.mark = None,
+        Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => {}
+    }
+}
+
+/// Moves the mark in the picture that is seen.
+fn within(view: &mut FrameView, film: &Film, way: Way) {
+    match film.at(view.round).map(|still| &still.frame) {
+        // Films have no films in them.
+        Some(Frame::Film(_)) | None => {}
+        Some(frame) => view.go(frame, way),
+    }
+}
+
+/// Goes so many steps on, or back.
+fn step(view: &mut FrameView, steps: usize, by: isize) {
+    let at = view.round.min(steps);
+    view.round = at.saturating_add_signed(by).min(steps);
 }
 
 /// Marks another cell; the first time the first.

@@ -114,6 +114,12 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
             machine.run(u64::MAX);
             assert_eq!(machine.clock(), whole.steps, "{place}");
         }
+        Frame::Film(film) => {
+            assert!(film.cover < film.stills.len(), "{place}");
+            film.stills
+                .iter()
+                .for_each(|still| well_formed(&still.frame, place));
+        }
         Frame::Panes(panes) => panes
             .iter()
             .for_each(|pane| well_formed(&pane.frame, place)),

@@ -1,0 +1,189 @@
+//! The lab's panels.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Bar, Bars, Better, Dimension, Pane, Scatter, ScatterLine, ScatterPoint};
+use mlsys_lab::schema::Scale;
+
+use super::film;
+use super::results::{Compared, Swept, TIMED, WAYS};
+use super::setup::{Knobs, Setup};
+use super::ways::Drawn;
+use crate::roof::logarithmic;
+
+/// What pictures are made of.
+pub(super) struct Pictured<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) knobs: &'a Knobs,
+    pub(super) drawn: &'a Drawn,
+    pub(super) compared: &'a Compared,
+    pub(super) swept: &'a Swept,
+}
+
+type Picture = fn(&Pictured<'_>) -> Option<Frame>;
+
+/// Every panel.
+pub(super) const ALL: [(&str, Picture); 4] = [
+    ("scores", |of| {
+        Some(film::film(of.setup, of.knobs, of.drawn))
+    }),
+    ("traffic", |of| Some(traffic(of))),
+    ("growth", |of| {
+        let timed = !of.swept.points.is_empty();
+        timed.then(|| growth(of.setup, of.knobs, of.swept))
+    }),
+    ("output", |of| Some(output(of.compared))),
+];
+
+/// What one head moves to and from slow memory.
+fn traffic(of: &Pictured<'_>) -> Frame {
+    let (setup, knobs) = (of.setup, of.knobs);
+    let naive = setup.naive_accesses();
+    let bar = |label: &str, elements: u64, what: &str| Bar {
+        label: label.to_owned(),
+        value: Some(elements as f64),
+        remark: match what {
+            "" => String::new(),
+            what => format!("{what}, {:.2} of naive", elements as f64 / naive as f64),
+        },
+    };
+    let tiled = setup.tiled_accesses(knobs.tiling);
+    Frame::Bars(Bars {
+        unit: "elements".to_owned(),
+        scale: Scale::Linear,
+        bars: vec![
+            bar("naive", naive, ""),
+            bar("tiled", tiled, "the same answer"),
+            bar("window", setup.window_accesses(knobs), "another function"),
+            bar("linear", setup.linear_accesses(), "another function"),
+        ],
+    })
+}
+
+/// Time and memory against the length of the sequence.
+pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &Swept) -> Frame {
+    let seconds = curves(swept, |point, way| point.seconds[way]);
+    let bytes = curves(swept, |point, way| point.bytes[way].map(|x| x as f64));
+    let mut panes = vec![Pane {
+        title: "time".to_owned(),
+        frame: scatter("time", "seconds", seconds, slopes(swept)),
+    }];
+    let lengths = || swept.points.iter().map(|point| point.sequence);
+    let line = |name: &str, bytes: &dyn Fn(usize) -> u64| ScatterLine {
+        name: name.to_owned(),
+        points: lengths().map(|n| (n as f64, bytes(n) as f64)).collect(),
+    };
+    let formulas = vec![
+        line("N x N scores, slope 2", &|n| setup.naive_score_bytes(n)),
+        line("a tile of scores", &|_| knobs.tiled_score_bytes()),
+        line("sums of the linear kernel", &|_| setup.linear_state_bytes()),
+    ];
+    panes.push(Pane {
+        title: "most memory at once, and what scores take".to_owned(),
+        frame: scatter("memory", "bytes", bytes, formulas),
+    });
+    Frame::Panes(panes)
+}
+
+/// The points of each way.
+fn curves(
+    swept: &Swept,
+    value: impl Fn(&super::results::Point, usize) -> Option<f64>,
+) -> Vec<ScatterPoint> {
+    let ways = 0..TIMED.len();
+    let points = ways.flat_map(|way| {
+        let value = &value;
+        swept.points.iter().map(move |point| ScatterPoint {
+            x: Some(point.sequence as f64),
+            // A logarithmic axis has no place for nothing.
+            y: value(point, way).filter(|y| *y > 0.0),
+            label: format!("{}, {}", TIMED[way], point.sequence),
+            series: way,
+        })
+    });
+    points.collect()
+}
+
+/// Lines of slope 2 and 1 through the last points of the naive and the linear way.
+fn slopes(swept: &Swept) -> Vec<ScatterLine> {
+    let (Some(first), Some(last)) = (swept.points.first(), swept.points.last()) else {
+        return Vec::new();
+    };
+    let [from, to] = [first, last].map(|point| point.sequence as f64);
+    let through = |name: &str, way: usize, slope: i32| {
+        let end = last.seconds[way]?;
+        Some(ScatterLine {
+            name: name.to_owned(),
+            points: vec![(from, end * (from / to).powi(slope)), (to, end)],
+        })
+    };
+    let lines = [through("slope 2", 0, 2), through("slope 1", 2, 1)];
+    lines.into_iter().flatten().collect()
+}
+
+fn scatter(name: &str, unit: &str, points: Vec<ScatterPoint>, lines: Vec<ScatterLine>) -> Frame {
+    Frame::Scatter(Scatter {
+        x: logarithmic("tokens", ""),
+        y: logarithmic(name, unit),
+        series: TIMED.map(str::to_owned).to_vec(),
+        points,
+        lines,
+    })
+}
+
+/// What the last query of the first head finds by each way, number by number, and how far off all are.
+fn output(compared: &Compared) -> Frame {
+    let place = |place: usize| place as f64;
+    let exact = compared.exact.iter().enumerate();
+    let exact = exact.map(|(at, y)| (place(at), *y)).collect();
+    let mut points = Vec::new();
+    for (way, found) in compared.last.iter().enumerate() {
+        points.extend(found.iter().enumerate().map(|(at, y)| ScatterPoint {
+            x: Some(place(at)),
+            y: Some(f64::from(*y)).filter(|y| y.is_finite()),
+            label: String::new(),
+            series: way,
+        }));
+    }
+    let found = Scatter {
+        x: plain("number of the output"),
+        y: plain("value"),
+        series: WAYS.map(str::to_owned).to_vec(),
+        points,
+        lines: vec![ScatterLine {
+            name: "double precision".to_owned(),
+            points: exact,
+        }],
+    };
+    let bars = WAYS.iter().zip(compared.differences).map(|(way, off)| Bar {
+        label: (*way).to_owned(),
+        value: Some(off).filter(|off| *off > 0.0 && *off < f64::MAX),
+        remark: match off {
+            off if off <= 1e-4 => "the same function".to_owned(),
+            off if off == f64::MAX => "no numbers".to_owned(),
+            _ => "another function".to_owned(),
+        },
+    });
+    let off = Bars {
+        unit: "of the largest output".to_owned(),
+        scale: Scale::Log,
+        bars: bars.collect(),
+    };
+    Frame::Panes(vec![
+        Pane {
+            title: "what the last query finds".to_owned(),
+            frame: Frame::Scatter(found),
+        },
+        Pane {
+            title: "largest difference to double precision".to_owned(),
+            frame: Frame::Bars(off),
+        },
+    ])
+}
+
+fn plain(name: &str) -> Dimension {
+    Dimension {
+        name: name.to_owned(),
+        better: Better::Neither,
+        ..Dimension::default()
+    }
+}
