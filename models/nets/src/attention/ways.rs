@@ -221,8 +221,16 @@ pub(super) struct Tiled {
     /// `[heads, sequence, head]`
     pub(super) output: Tensor<3>,
     /// The largest score of each row, `[heads, sequence, 1]`.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "tests hold it against the instant lab")
+    )]
     pub(super) most: Tensor<3>,
     /// The sum of exp(score - most) of each row, `[heads, sequence, 1]`.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "tests hold it against the instant lab")
+    )]
     pub(super) sum: Tensor<3>,
 }
 
