@@ -16,6 +16,7 @@ pub mod device;
 pub mod distill;
 mod divergence;
 pub mod expression;
+pub mod lora;
 pub mod mixed;
 pub mod nets;
 pub(crate) mod parallel;
@@ -55,6 +56,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(conv_factorize::ConvFactorize::new()?),
         Box::new(architecture_search::ArchitectureSearch::new()?),
         Box::new(prune::PruneModel::new()?),
+        Box::new(lora::LowRankAdapt::new()?),
         Box::new(attention::Attention::new()?),
     ])
 }

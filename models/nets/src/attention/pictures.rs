@@ -63,23 +63,26 @@ fn traffic(of: &Pictured<'_>) -> Frame {
 pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &Swept) -> Frame {
     let seconds = curves(swept, |point, way| point.seconds[way]);
     let bytes = curves(swept, |point, way| point.bytes[way].map(|x| x as f64));
+    let mut lines = joined(&seconds);
+    lines.extend(slopes(swept));
     let mut panes = vec![Pane {
         title: "time".to_owned(),
-        frame: scatter("time", "seconds", seconds, slopes(swept)),
+        frame: scatter("time", "seconds", seconds, lines),
     }];
     let lengths = || swept.points.iter().map(|point| point.sequence);
     let line = |name: &str, bytes: &dyn Fn(usize) -> u64| ScatterLine {
         name: name.to_owned(),
         points: lengths().map(|n| (n as f64, bytes(n) as f64)).collect(),
     };
-    let formulas = vec![
+    let mut lines = joined(&bytes);
+    lines.extend([
         line("N x N scores, slope 2", &|n| setup.naive_score_bytes(n)),
         line("a tile of scores", &|_| knobs.tiled_score_bytes()),
         line("sums of the linear kernel", &|_| setup.linear_state_bytes()),
-    ];
+    ]);
     panes.push(Pane {
         title: "most memory at once, and what scores take".to_owned(),
-        frame: scatter("memory", "bytes", bytes, formulas),
+        frame: scatter("memory", "bytes", bytes, lines),
     });
     Frame::Panes(panes)
 }
@@ -101,6 +104,18 @@ fn curves(
         })
     });
     points.collect()
+}
+
+/// A line through the points of each way.
+fn joined(points: &[ScatterPoint]) -> Vec<ScatterLine> {
+    let of = |(way, name): (usize, &&str)| {
+        let own = points.iter().filter(|point| point.series == way);
+        ScatterLine {
+            name: (*name).to_owned(),
+            points: own.filter_map(ScatterPoint::place).collect(),
+        }
+    };
+    TIMED.iter().enumerate().map(of).collect()
 }
 
 /// Lines of slope 2 and 1 through the last points of the naive and the linear way.
