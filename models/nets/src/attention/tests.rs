@@ -169,9 +169,11 @@ fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
     assert_eq!(row.label, "63");
     let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
     assert!(row.remark.starts_with(&expected), "{}", row.remark);
-    let most = film.stills.iter().map(|still| match &still.frame {
-        Frame::Cells(cells) => (cells.rows.len(), cells.columns()),
-        _ => panic!("no cells"),
+    let most = film.stills.iter().map(|still| {
+        let Frame::Cells(cells) = &still.frame else {
+            panic!("no cells");
+        };
+        (cells.rows.len(), cells.columns())
     });
     assert!(most.max().unwrap() <= (16, 33));
 }
