@@ -180,6 +180,22 @@ pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
     kernel::spot_at(below_title(area), kernel_of(frame)?, scene.walk?, at)
 }
 
+/// What is marked, in the rows that it may take: one, and of points, which may have much to tell, up to a fourth of the
+/// panel. The last row holds all the rest, and is cut where it ends.
+fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
+    let most = if matches!(frame, Frame::Scatter(_)) {
+        usize::from(area.height / 4).max(1)
+    } else {
+        1
+    };
+    let mut lines = text::wrap(named, area.width);
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1);
+        lines.push(rest.concat());
+    }
+    lines
+}
+
 /// Draws a frame without a title; below it, what is marked in it is named.
 fn draw_frame(
     area: Rect,
@@ -199,10 +215,14 @@ fn draw_frame(
     let area = match named {
         None => area,
         Some(named) => {
-            let y = area.bottom() - 1;
-            Pen::new(area, buf, &look.glyphs).text(area.x, y, &named, look.theme.accent);
+            let lines = named_lines(&named, frame, area);
+            let rows = lines.len() as u16;
+            let mut pen = Pen::new(area, buf, &look.glyphs);
+            for (y, line) in (area.bottom() - rows..).zip(&lines) {
+                pen.text(area.x, y, line, look.theme.accent);
+            }
             Rect {
-                height: area.height - 1,
+                height: area.height - rows,
                 ..area
             }
         }
