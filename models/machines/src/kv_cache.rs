@@ -65,6 +65,11 @@ impl Lab for KvCache {
     }
 }
 
+/// Bytes of one token's keys and values over all layers.
+pub fn bytes_per_token(layers: f64, kv_heads: f64, head_dim: f64, bytes_per_element: f64) -> f64 {
+    2.0 * layers * kv_heads * head_dim * bytes_per_element
+}
+
 /// What is cached, and where.
 struct Cache {
     /// Bytes of one token over all layers.
@@ -90,7 +95,10 @@ impl Cache {
             let (heads, width) = (params.float("kv_heads")?, params.float("head_dim")?);
             let numbers = format!("2*{layers}*{heads}*{width}*{bytes}");
             let formula = "2*layers*kv_heads*head_dim*bytes_per_element";
-            (2.0 * layers * heads * width * bytes, (formula, numbers))
+            (
+                bytes_per_token(layers, heads, width, bytes),
+                (formula, numbers),
+            )
         };
         Ok(Self {
             token,

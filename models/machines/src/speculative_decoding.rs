@@ -44,6 +44,15 @@ impl Lab for SpeculativeDecoding {
     }
 }
 
+/// Tokens that a round yields with so many drafted, each accepted with probability `acceptance`: those accepted and one
+/// of the target's own, the sum of acceptance^i for i = 0..=tokens (Leviathan et al. 2023, equation 1).
+pub fn expected_tokens(acceptance: f64, tokens: i64) -> f64 {
+    if acceptance == 1.0 {
+        return tokens as f64 + 1.0;
+    }
+    (1.0 - acceptance.powf(tokens as f64 + 1.0)) / (1.0 - acceptance)
+}
+
 /// A draft model beside its target.
 struct Draft {
     /// How likely a drafted token is accepted, alpha.
@@ -66,13 +75,8 @@ impl Draft {
         })
     }
 
-    /// A round yields the accepted tokens and one of the target's own: the sum of alpha^i for i = 0..gamma.
     fn expected(&self, tokens: i64) -> f64 {
-        let alpha = self.acceptance;
-        if alpha == 1.0 {
-            return tokens as f64 + 1.0;
-        }
-        (1.0 - alpha.powf(tokens as f64 + 1.0)) / (1.0 - alpha)
+        expected_tokens(self.acceptance, tokens)
     }
 
     /// A round takes gamma draft steps and one of the target: expected/(gamma*c + 1).

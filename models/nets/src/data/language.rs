@@ -93,6 +93,26 @@ impl Vocabulary {
         }
     }
 
+    /// The first symbol of a text that is not in the vocabulary, and its place: which character, or which word where tokens
+    /// are numbers, counted from 1.
+    pub fn strange(&self, text: &str) -> Option<(usize, String)> {
+        let (place, symbol) = match &self.spelling {
+            Spelling::Characters(tokens) => {
+                let found = text.chars().position(|c| !tokens.contains_key(&c))?;
+                (found, text.chars().nth(found).map(String::from)?)
+            }
+            Spelling::Numbers => {
+                let known = |word: &str| self.names.iter().any(|name| name == word);
+                let found = text.split_whitespace().position(|word| !known(word))?;
+                (
+                    found,
+                    text.split_whitespace().nth(found).map(str::to_owned)?,
+                )
+            }
+        };
+        Some((place + 1, symbol))
+    }
+
     /// Tokens written one after another.
     pub fn text(&self, tokens: &[i32]) -> String {
         let names: Vec<&str> = tokens.iter().map(|&token| self.name(token)).collect();

@@ -5,6 +5,7 @@
 //! weights are done on rows, because few large products are quicker than many small ones.
 
 mod config;
+mod extend;
 mod positions;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,8 @@ use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};
 
 pub use self::config::TransformerConfig;
-pub(crate) use self::positions::{Positions, ROTARY_BASE};
+pub(crate) use self::extend::Extended;
+pub(crate) use self::positions::{Positions, ROTARY_BASE, Standing};
 use super::Initial;
 
 /// Added to the mean square before its root is taken, so that a row of zeros does not divide by zero.
@@ -259,14 +261,15 @@ impl Attention {
         (q, k, v)
     }
 
-    /// softmax(q kᵀ / √head) over the tokens that are not ahead, `[batch, heads, time, time]`.
+    /// softmax(q kᵀ / √head) over the tokens that are not ahead, `[batch, heads, time, seen]`; `seen` is `time` unless
+    /// there are keys of earlier tokens.
     pub(crate) fn weigh(&self, q: Tensor<4>, k: Tensor<4>, at: &Positions) -> Tensor<4> {
-        let [batch, heads, time, head] = q.dims();
+        let ([batch, heads, time, head], [_, _, seen, _]) = (q.dims(), k.dims());
         // Query head i looks through key/value head i / group: the queries of a group are stacked, no key is copied.
         let group = heads / self.kv_heads;
         let q = q.reshape([batch, self.kv_heads, group * time, head]);
-        let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, time]
-        let scores = scores.reshape([batch, heads, time, time]) / (head as f64).sqrt();
+        let scores = q.matmul(k.swap_dims(2, 3)); // [batch, kv_heads, group time, seen]
+        let scores = scores.reshape([batch, heads, time, seen]) / (head as f64).sqrt();
         let scores = scores.mask_fill(at.ahead.clone(), FORBIDDEN);
         activation::softmax(scores, 3)
     }
@@ -278,8 +281,8 @@ impl Attention {
 
     /// The same, head by head, `[batch, heads, time, head]`.
     pub(crate) fn blend(&self, weights: Tensor<4>, v: Tensor<4>) -> Tensor<4> {
-        let ([batch, heads, time, _], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
-        let stacked = [batch, kv_heads, heads / kv_heads * time, time];
+        let ([batch, heads, time, seen], [_, kv_heads, _, head]) = (weights.dims(), v.dims());
+        let stacked = [batch, kv_heads, heads / kv_heads * time, seen];
         let mixed = weights.reshape(stacked).matmul(v); // [batch, kv_heads, group time, head]
         mixed.reshape([batch, heads, time, head])
     }

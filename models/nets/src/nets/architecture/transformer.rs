@@ -9,14 +9,23 @@ impl TransformerConfig {
         (2 * self.vocab * self.width + self.depth * block + self.width) as u64
     }
 
-    /// Operations of one forward pass over `batch` whole sequences: with t tokens, s of them in a sequence, and A columns
-    /// of queries, 2t for every weight of a matrix product and 4tsA a block for scores and mixing, although half of the
-    /// scores lie ahead and are thrown away (Narayanan et al. 2021, equation 3).
+    /// Operations of one forward pass over `batch` whole sequences, every position scored.
     pub(super) fn forward_flops(&self, batch: u64) -> u64 {
-        let tokens = batch * self.context as u64;
-        let weights = self.depth * self.products_of_block() + self.vocab * self.width;
-        let attention = self.depth * self.context * self.width;
-        tokens * (2 * weights + 4 * attention) as u64
+        batch * self.pass_flops([self.context, self.context, self.context])
+    }
+
+    /// Operations of the matrix products that push `new` tokens of a sequence through the blocks and look through the keys of
+    /// `seen` tokens, of which `scored` are scored: with A columns of queries, 2 for every weight of a product a token, and
+    /// 4 new seen A a block for scores and mixing, although those that lie ahead are thrown away (Narayanan et al. 2021,
+    /// equation 3).
+    pub(crate) fn pass_flops(&self, [new, seen, scored]: [usize; 3]) -> u64 {
+        let blocks = new * (2 * self.products_of_block() + 4 * seen * self.width);
+        (self.depth * blocks + 2 * scored * self.vocab * self.width) as u64
+    }
+
+    /// Weights that a pass reads whatever its tokens are: all but the embedding, of which it reads a row a token.
+    pub(crate) fn weights_of_a_pass(&self) -> u64 {
+        self.parameters() - (self.vocab * self.width) as u64
     }
 
     /// Numbers kept from the forward pass of one sequence, loss included, until the backward pass has used them.
