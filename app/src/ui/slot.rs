@@ -152,12 +152,13 @@ impl Slot {
 
     /// How many steps the run will do: what a change during the run said last, else the parameter.
     pub fn steps(&self) -> Option<i64> {
+        let param = self.schema.steps.as_deref().unwrap_or("steps");
         let changed = self
             .data
             .changes
             .iter()
             .rev()
-            .find(|change| change.name == "steps");
+            .find(|change| change.name == param);
         match changed {
             Some(change) => match change.value {
                 Value::Int(steps) => Some(steps),
@@ -167,7 +168,7 @@ impl Slot {
                 | Value::Array(_)
                 | Value::Table(_) => None,
             },
-            None => self.params().ok()?.int("steps").ok(),
+            None => self.params().ok()?.int(param).ok(),
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Schema {
     pub device: Option<DeviceNeed>,
     /// What its runs leave for others, such as `network`.
     pub yields: Option<String>,
+    /// The parameter that says how many steps a run takes, where it is not `steps`.
+    pub steps: Option<String>,
     /// The one metric that stands in the status line while the lab runs and after.
     pub headline: Option<Headline>,
 }

@@ -17,6 +17,7 @@ pub mod distill;
 mod divergence;
 pub mod expression;
 pub mod lora;
+pub mod generate;
 pub mod mixed;
 pub mod nets;
 pub(crate) mod parallel;
@@ -53,6 +54,7 @@ pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
         Box::new(data_parallel::TrainDataParallel::new()?),
         Box::new(pipeline_parallel::TrainPipelineParallel::new()?),
         Box::new(tensor_parallel::TrainTensorParallel::new()?),
+        Box::new(generate::Generate::new()?),
         Box::new(conv_factorize::ConvFactorize::new()?),
         Box::new(architecture_search::ArchitectureSearch::new()?),
         Box::new(prune::PruneModel::new()?),

@@ -23,7 +23,7 @@ pub use recompute::Checkpointed;
 pub use slopes::{direction_error, element_error, in_f64};
 pub(crate) use slopes::{gradient, larger, moved};
 pub(crate) use transformer::{
-    Attention, Extended, FORBIDDEN, Positions, RMS_EPSILON, ROTARY_BASE, RmsNorm, Standing, SwiGlu,
+    Attention, FORBIDDEN, Positions, RMS_EPSILON, ROTARY_BASE, RmsNorm, Standing, SwiGlu,
 };
 pub use transformer::{Block, Looks, Transformer, TransformerConfig};
 

@@ -14,7 +14,6 @@ use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation};
 
 pub use self::config::TransformerConfig;
-pub(crate) use self::extend::Extended;
 pub(crate) use self::positions::{Positions, ROTARY_BASE, Standing};
 use super::Initial;
 

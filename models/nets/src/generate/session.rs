@@ -1,0 +1,311 @@
+//! A run from the model's training to the last token.
+
+mod report;
+
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::control::Turn as Ordered;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, Frame, LabError, Params, Run, Schema, Value};
+
+use super::beside::Beside;
+use super::cache::Bits;
+use super::decoder::{Caching, Decoder, bytes_of_token};
+use super::pictures::{self, Pictured};
+use super::setup::{Bandwidth, Comparison, Setup, drafting};
+use super::tracks::{Pending, Phase, Tracks};
+use super::writer::{Turn, Wish, Writer};
+use crate::baseline::{self, Trained};
+use crate::data::{Examples, Vocabulary};
+use crate::device;
+use crate::device::meter::{Meter, Precision};
+use crate::nets::{Architecture, Network, Transformer, TransformerConfig};
+use crate::parallel::knobs;
+use crate::parallel::room::Room;
+use crate::parallel::wire::Trouble;
+
+/// Runs the lab.
+pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
+    let id = run.device;
+    let failed = |trouble| failed(id, trouble);
+    let Some(mut session) = Session::open(run)? else {
+        return Ok(());
+    };
+    while session.diverged.is_none() && session.writer.written() < session.wish.generated {
+        match run.control.turn(session.writer.written() as u64) {
+            Ordered::Go(changes) => {
+                session.apply(schema, run, changes);
+                session.advance(run).map_err(failed)?;
+            }
+            Ordered::Redraw(changes) => {
+                session.apply(schema, run, changes);
+                session.draw(run, Moment::Asked).map_err(failed)?;
+            }
+            Ordered::Stop(_) => break,
+        }
+    }
+    session.finish(run).map_err(failed)
+}
+
+fn failed(device: DeviceId, trouble: Trouble) -> LabError {
+    let reason = match trouble {
+        Trouble::Failed(what) => format!("the run {what}"),
+        // There is one worker here, and it waits for nobody.
+        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
+            "the run was ended".to_owned()
+        }
+    };
+    LabError::Failed { device, reason }
+}
+
+struct Session {
+    setup: Setup,
+    wish: Wish,
+    params: Params,
+    config: TransformerConfig,
+    vocabulary: Vocabulary,
+    writer: Writer,
+    beside: Option<Beside>,
+    tracks: Tracks,
+    /// What was spent on drafts that are not judged yet.
+    pending: Pending,
+    /// Bytes a second that the device's memory moves, where it was measured.
+    bandwidth: Option<f64>,
+    diverged: Option<String>,
+    started: Instant,
+}
+
+/// A transformer with its sizes, on a device.
+struct Model {
+    network: Transformer,
+    config: TransformerConfig,
+}
+
+impl Model {
+    fn of(trained: &Trained, device: &Device) -> Result<Self, LabError> {
+        match (trained.network(device), &trained.architecture) {
+            (Network::Transformer(network), Architecture::Transformer(config)) => Ok(Self {
+                network,
+                config: config.clone(),
+            }),
+            (_, other) => {
+                let message = format!(
+                    "what is to be continued are tokens, and the network is a {}; name a lab whose model is a transformer",
+                    other.in_words()
+                );
+                Err(LabError::contradiction(["model_from"], message))
+            }
+        }
+    }
+
+    fn decoder(self, device: &Device, caching: Caching, window: Option<usize>) -> Decoder {
+        Decoder::new(self.network, self.config, device, caching, window)
+    }
+}
+
+impl Session {
+    /// Everything up to the first token; nothing if the run was ended meanwhile.
+    fn open(run: &mut Run<'_>) -> Result<Option<Self>, LabError> {
+        let setup = Setup::read(&run.params)?;
+        let wish = Wish::of(&run.params)?;
+        let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
+            return Ok(None);
+        };
+        let device = device::open(run.device)?;
+        let model = Model::of(&trained, &device)?;
+        let config = model.config.clone();
+        let data = trained.data()?;
+        let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language)
+        else {
+            return Err(LabError::Data("the data set has no tokens".to_owned()));
+        };
+        let vocabulary = language.vocabulary.clone();
+        let prompts = setup
+            .prompt
+            .rows(setup.batch, held_out, &vocabulary, config.context)?;
+        let prompt = prompts.first().map_or(0, Vec::len);
+        must_fit(run.device, &setup, &config, prompt + wish.generated)?;
+        if prompt + wish.generated > config.context {
+            let said = format!(
+                "the model was trained on sequences of {} tokens: what it makes of positions beyond them it never learned",
+                config.context
+            );
+            run.sink.report(Report::Notice(said));
+        }
+        let drafter = match setup.draft {
+            None => None,
+            Some(width) => {
+                let learned = (&trained.data, setup.recipe.steps, setup.seed);
+                let recipe = drafting(&config, width, learned)?;
+                let Some(small) = baseline::obtain(run, &recipe)? else {
+                    return Ok(None);
+                };
+                let model = Model::of(&small, &device)?;
+                let caching = match setup.caching {
+                    Caching::Kept(_) => Caching::Kept(Bits::Full),
+                    Caching::Nothing => Caching::Nothing,
+                };
+                Some(model.decoder(&device, caching, setup.window))
+            }
+        };
+        let bandwidth = match setup.bandwidth {
+            Bandwidth::Unknown => None,
+            Bandwidth::Measured => {
+                run.sink
+                    .report(Report::Status("measuring the memory".to_owned()));
+                let meter = Meter::open(run.device, Precision::Fp32)?;
+                let measured = meter.bandwidth(&|| run.control.interrupted())?;
+                run.sink.report(Report::Status(String::new()));
+                Some(measured)
+            }
+        };
+        let beside = match setup.comparison {
+            Comparison::None => None,
+            Comparison::Beside => {
+                let caching = match setup.caching {
+                    Caching::Kept(_) => Caching::Nothing,
+                    Caching::Nothing => Caching::Kept(Bits::Full),
+                };
+                let model = Model::of(&trained, &device)?;
+                Some(Beside::new(model.decoder(&device, caching, setup.window)))
+            }
+        };
+        let decoder = model.decoder(&device, setup.caching, setup.window);
+        let mut writer = Writer::new(decoder, prompts, setup.seed);
+        if let Some(drafter) = drafter {
+            writer = writer.with_drafter(drafter, setup.seed);
+        }
+        Ok(Some(Self {
+            params: run.params.clone(),
+            setup,
+            wish,
+            config,
+            vocabulary,
+            writer,
+            beside,
+            tracks: Tracks::default(),
+            pending: Pending::default(),
+            bandwidth,
+            diverged: None,
+            started: Instant::now(),
+        }))
+    }
+
+    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
+        let step = self.writer.written() as u64;
+        let params = &mut self.params;
+        if let Some(wish) = knobs::turn(schema, run, params, step, changes, Wish::of) {
+            self.wish = wish;
+        }
+    }
+
+    /// One turn, with everything that is due after it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+        let started = Instant::now();
+        let turn = self.writer.turn(self.wish)?;
+        let seconds = started.elapsed().as_secs_f64();
+        match &turn {
+            Turn::Prefill(gain) => {
+                self.tracks.pass(Phase::Prefill, seconds, &gain.pass);
+                run.scalar("prefill_seconds", seconds);
+                self.gained(run, gain, seconds)?;
+            }
+            Turn::Decode(gain) => {
+                self.tracks.pass(Phase::Decode, seconds, &gain.pass);
+                self.count(gain.tokens);
+                self.gained(run, gain, seconds)?;
+            }
+            Turn::Draft(pass) => {
+                self.tracks.pass(Phase::Draft, seconds, pass);
+                self.pending.seconds += seconds;
+                self.pending.flops += pass.flops;
+            }
+            Turn::Judge {
+                gain,
+                accepted,
+                judged,
+            } => {
+                self.tracks.pass(Phase::Judge, seconds, &gain.pass);
+                self.tracks.accepted += *accepted as u64;
+                self.tracks.judged += *judged as u64;
+                self.count(gain.tokens);
+                self.gained(run, gain, seconds)?;
+            }
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    /// A pass of the model after the prompt.
+    fn count(&mut self, tokens: usize) {
+        self.tracks.target_runs += 1;
+        self.tracks.gained += tokens as u64;
+    }
+
+    fn draw(&self, run: &mut Run<'_>, moment: Moment) -> Result<(), Trouble> {
+        if self.tracks.stretches.is_empty() {
+            return Ok(());
+        }
+        let of = Pictured {
+            writer: &self.writer,
+            tracks: &self.tracks,
+            config: &self.config,
+            vocabulary: &self.vocabulary,
+            wanted: self.wish.generated,
+            names: self.names(),
+        };
+        let step = self.writer.written() as u64;
+        let mut send = |panel: &str, make: &dyn Fn() -> Result<Frame, Trouble>| {
+            if run.sink.wants_frame(panel, moment) {
+                let frame = make()?;
+                let panel = panel.into();
+                run.sink.report(Report::Frame { panel, step, frame });
+            }
+            Ok(())
+        };
+        send("text", &|| Ok(pictures::text(&of)))?;
+        send("cache", &|| Ok(pictures::cache(&of)))?;
+        send("latency", &|| Ok(pictures::latency(&of)))?;
+        send("phases", &|| Ok(pictures::phases(&of)))?;
+        send("attention", &|| {
+            Ok(pictures::attention(&of, &of.writer.looks()?))
+        })?;
+        run.sink.frames_done();
+        Ok(())
+    }
+
+    /// What the run and the other way are called.
+    fn names(&self) -> [&'static str; 2] {
+        let [own, other] = match self.setup.caching {
+            Caching::Kept(_) => ["with cache", "without cache"],
+            Caching::Nothing => ["without cache", "with cache"],
+        };
+        match self.setup.draft {
+            Some(_) => ["with drafts", other],
+            None => [own, other],
+        }
+    }
+}
+
+/// Refuses sequences that the device's memory cannot hold, before anything is taken.
+fn must_fit(
+    id: DeviceId,
+    setup: &Setup,
+    config: &TransformerConfig,
+    tokens: usize,
+) -> Result<(), LabError> {
+    // Most is at hand when everything so far goes through a block at once: scores twice, and the gated layer's rows.
+    let batch = setup.batch as u64;
+    let tokens = tokens as u64;
+    let scores = 2 * config.heads as u64 * tokens * tokens;
+    let rows = tokens * (4 * config.ffn + 8 * config.width + config.vocab) as u64;
+    let weights = 2 * Architecture::Transformer(config.clone()).parameters();
+    let kept = 3 * tokens * bytes_of_token(config, Bits::Full);
+    let needed = 4 * (weights + batch * (scores + rows)) + batch * kept;
+    let who = format!("{batch} sequences of {tokens} tokens");
+    Room::of(id).must_hold(
+        needed,
+        &who,
+        "batch_size, prompt_tokens or generated_tokens",
+    )
+}

@@ -1,0 +1,205 @@
+//! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two tokens.
+
+use mlsys_lab::{LabError, Params};
+
+use super::cache::{BITS, Bits};
+use super::decoder::Caching;
+use super::prompt::Prompt;
+use super::writer::Wish;
+use crate::baseline::{Recipe, Sizes};
+use crate::cases::pick;
+use crate::data::{DataConfig, Dataset};
+use crate::nets::TransformerConfig;
+
+/// What cannot change during a run.
+pub(super) struct Setup {
+    /// How the model is trained, unless it comes from an earlier lab.
+    pub(super) recipe: Recipe,
+    /// Numbers that stand for a token in the smaller model that drafts, where one does.
+    pub(super) draft: Option<usize>,
+    pub(super) prompt: Prompt,
+    /// Sequences at once.
+    pub(super) batch: usize,
+    pub(super) caching: Caching,
+    pub(super) window: Option<usize>,
+    pub(super) comparison: Comparison,
+    pub(super) bandwidth: Bandwidth,
+    pub(super) seed: u64,
+}
+
+/// Whether the same is also generated the other way: without a cache, or with one if the run has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// It is.
+    Beside,
+    /// It is not.
+    None,
+}
+
+/// Whether the memory of the device is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bandwidth {
+    /// It is, before the run.
+    Measured,
+    /// It is not.
+    Unknown,
+}
+
+const DATASETS: [(&str, Dataset); 3] = [
+    ("sums", Dataset::Sums),
+    ("text", Dataset::Text),
+    ("chain", Dataset::Chain),
+];
+
+impl Setup {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let dataset = pick(params, "dataset", &DATASETS)?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let steps = params.int("training_steps")?.unsigned_abs();
+        let sizes = Sizes {
+            width: params.size("width")?,
+            depth: params.size("depth")?,
+            heads: params.size("heads")?,
+            kv_heads: params.size("kv_heads")?,
+            context: params.size("context")?,
+        };
+        let batch = params.size("batch_size")?;
+        let draft = params.optional_int("draft_width");
+        let draft = draft.map(|width| usize::try_from(width).unwrap_or(usize::MAX));
+        if draft.is_some() && batch > 1 {
+            let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
+                           batch_size to 1, or leave draft_width unset";
+            return Err(LabError::contradiction(
+                ["draft_width", "batch_size"],
+                message,
+            ));
+        }
+        let prompt = match params.text("prompt") {
+            Ok(text) => Prompt::Given(text.to_owned()),
+            Err(_) => Prompt::Held(params.size("prompt_tokens")?),
+        };
+        let window = params
+            .optional_int("window")
+            .map(|window| usize::try_from(window).unwrap_or(1));
+        Ok(Self {
+            recipe: Recipe::tokens(dataset, sizes, steps, seed)?,
+            draft,
+            prompt,
+            batch,
+            caching: caching(params)?,
+            window,
+            comparison: if params.bool("compare")? {
+                Comparison::Beside
+            } else {
+                Comparison::None
+            },
+            bandwidth: if params.bool("measure_bandwidth")? {
+                Bandwidth::Measured
+            } else {
+                Bandwidth::Unknown
+            },
+            seed,
+        })
+    }
+}
+
+impl Wish {
+    /// The knobs.
+    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            temperature: params.float("temperature")?,
+            drafted: params.size("draft_tokens")?,
+            generated: params.size("generated_tokens")?,
+        })
+    }
+}
+
+/// How a model is trained that drafts for another: of `width`, with one block and the other's heads, on the same data.
+///
+/// # Errors
+/// If the heads do not divide the width.
+pub(super) fn drafting(
+    config: &TransformerConfig,
+    width: usize,
+    (data, steps, seed): (&DataConfig, u64, u64),
+) -> Result<Recipe, LabError> {
+    if !width.is_multiple_of(2 * config.heads) {
+        let message = format!(
+            "the drafting model has the heads of the other, and {} do not divide a width of {width} into parts of an even \
+             size; set draft_width to a multiple of {}",
+            config.heads,
+            2 * config.heads
+        );
+        return Err(LabError::contradiction(["draft_width", "heads"], message));
+    }
+    let sizes = Sizes {
+        width,
+        depth: 1,
+        heads: config.heads,
+        kv_heads: config.kv_heads,
+        context: config.context,
+    };
+    Ok(Recipe {
+        data: data.clone(),
+        ..Recipe::tokens(data.dataset, sizes, steps, seed)?
+    })
+}
+
+fn caching(params: &Params) -> Result<Caching, LabError> {
+    let bits = params.int("cache_bits")?;
+    let found = BITS.iter().find(|(count, _)| *count == bits);
+    let Some((_, bits)) = found else {
+        let message = format!("a cached number has 32, 16, 8 or 4 bits here, not {bits}");
+        return Err(LabError::contradiction(["cache_bits"], message));
+    };
+    match (params.bool("cache")?, bits) {
+        (true, bits) => Ok(Caching::Kept(*bits)),
+        (false, Bits::Full) => Ok(Caching::Nothing),
+        (false, _) => {
+            let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
+                           cache_bits at 32";
+            Err(LabError::contradiction(["cache", "cache_bits"], message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::must_be_listed;
+    use crate::generate::Generate;
+    use crate::nets::Architecture;
+    use crate::trial::params;
+
+    fn read(set: &[&str]) -> Result<Setup, String> {
+        let lab = Generate::new().unwrap();
+        Setup::read(&params(&lab, set)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_schema_lists_exactly_the_cases_that_are_read() {
+        must_be_listed(&Generate::new().unwrap(), "dataset", &DATASETS);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_with_what_would() {
+        for (set, said) in [
+            (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
+            (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
+            (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
+            (&["width=30"], "set width to a multiple of 8"),
+            (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
+        ] {
+            let error = read(set).map(|_| ()).unwrap_err();
+            assert!(error.contains(said), "{set:?}: {error}");
+        }
+        let setup = read(&[]).unwrap();
+        let Architecture::Transformer(config) = &setup.recipe.architecture else {
+            panic!("no transformer")
+        };
+        let error = drafting(config, 20, (&setup.recipe.data, 0, 1)).map(|_| ());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("a multiple of 8"), "{error}");
+        assert!(read(&["draft_width=16", "kv_heads=1", "window=8", "cache_bits=4"]).is_ok());
+    }
+}
