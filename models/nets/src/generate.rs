@@ -7,6 +7,7 @@ mod decoder;
 mod pictures;
 mod prompt;
 mod sample;
+mod serve;
 mod session;
 mod setup;
 #[cfg(test)]

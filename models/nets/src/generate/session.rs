@@ -13,7 +13,9 @@ use super::beside::Beside;
 use super::cache::Bits;
 use super::decoder::{Caching, Decoder, bytes_of_token};
 use super::pictures::{self, Pictured};
-use super::setup::{Bandwidth, Comparison, Setup, drafting};
+use super::serve::plan::{Server, requests};
+use super::serve::{self, Service};
+use super::setup::{Bandwidth, Comparison, Setup, Traffic, drafting};
 use super::tracks::{Pending, Phase, Tracks};
 use super::writer::{Turn, Wish, Writer};
 use crate::baseline::{self, Trained};
@@ -29,7 +31,14 @@ use crate::parallel::wire::Trouble;
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let id = run.device;
     let failed = |trouble| failed(id, trouble);
-    let Some(mut session) = Session::open(run)? else {
+    let setup = Setup::read(&run.params)?;
+    if let Some(traffic) = setup.traffic {
+        return match service(run, &setup, traffic)? {
+            Some(service) => serve::run(service, run),
+            None => Ok(()),
+        };
+    }
+    let Some(mut session) = Session::open(run, setup)? else {
         return Ok(());
     };
     while session.diverged.is_none() && session.writer.written() < session.wish.generated {
@@ -106,8 +115,7 @@ impl Model {
 
 impl Session {
     /// Everything up to the first token; nothing if the run was ended meanwhile.
-    fn open(run: &mut Run<'_>) -> Result<Option<Self>, LabError> {
-        let setup = Setup::read(&run.params)?;
+    fn open(run: &mut Run<'_>, setup: Setup) -> Result<Option<Self>, LabError> {
         let wish = Wish::of(&run.params)?;
         let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
             return Ok(None);
@@ -267,6 +275,10 @@ impl Session {
         send("cache", &|| Ok(pictures::cache(&of)))?;
         send("latency", &|| Ok(pictures::latency(&of)))?;
         send("phases", &|| Ok(pictures::phases(&of)))?;
+        for panel in serve::PANELS {
+            let said = "Everybody here begins and ends together: set requests, and some come while others are served.";
+            send(panel, &|| Ok(Frame::Text(said.to_owned())))?;
+        }
         send("attention", &|| {
             Ok(pictures::attention(&of, &of.writer.looks()?))
         })?;
@@ -285,6 +297,48 @@ impl Session {
             None => [own, other],
         }
     }
+}
+
+/// The model, and who asks it what; nothing if the run was ended meanwhile.
+fn service(
+    run: &mut Run<'_>,
+    setup: &Setup,
+    traffic: Traffic,
+) -> Result<Option<Service>, LabError> {
+    let wish = Wish::of(&run.params)?;
+    let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
+        return Ok(None);
+    };
+    let device = device::open(run.device)?;
+    let Model { network, config } = Model::of(&trained, &device)?;
+    let data = trained.data()?;
+    let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language) else {
+        return Err(LabError::Data("the data set has no tokens".to_owned()));
+    };
+    let vocabulary = language.vocabulary.clone();
+    let count = traffic.requests;
+    let prompts = setup
+        .prompt
+        .rows(count, held_out, &vocabulary, config.context)?;
+    let longest = [prompts.first().map_or(0, Vec::len), wish.generated];
+    must_fit(run.device, setup, &config, longest.iter().sum())?;
+    Ok(Some(Service {
+        network,
+        config,
+        vocabulary,
+        device,
+        window: setup.window,
+        server: Server {
+            batching: traffic.batching,
+            slots: setup.batch,
+            page: traffic.page,
+            longest,
+        },
+        requests: requests(count, longest, traffic.apart, setup.seed),
+        prompts,
+        temperature: wish.temperature,
+        seed: setup.seed,
+    }))
 }
 
 /// Refuses sequences that the device's memory cannot hold, before anything is taken.

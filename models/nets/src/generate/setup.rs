@@ -5,6 +5,7 @@ use mlsys_lab::{LabError, Params};
 use super::cache::{BITS, Bits};
 use super::decoder::Caching;
 use super::prompt::Prompt;
+use super::serve::plan::Batching;
 use super::writer::Wish;
 use crate::baseline::{Recipe, Sizes};
 use crate::cases::pick;
@@ -24,7 +25,20 @@ pub(super) struct Setup {
     pub(super) window: Option<usize>,
     pub(super) comparison: Comparison,
     pub(super) bandwidth: Bandwidth,
+    /// Where requests come and go: how they do.
+    pub(super) traffic: Option<Traffic>,
     pub(super) seed: u64,
+}
+
+/// Requests that come while others are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) requests: usize,
+    pub(super) batching: Batching,
+    /// Tokens of a page.
+    pub(super) page: usize,
+    /// Steps from one request to the next, on average.
+    pub(super) apart: usize,
 }
 
 /// Whether the same is also generated the other way: without a cache, or with one if the run has none.
@@ -49,6 +63,11 @@ const DATASETS: [(&str, Dataset); 3] = [
     ("sums", Dataset::Sums),
     ("text", Dataset::Text),
     ("chain", Dataset::Chain),
+];
+
+const BATCHINGS: [(&str, Batching); 2] = [
+    ("continuous", Batching::Continuous),
+    ("static", Batching::Static),
 ];
 
 impl Setup {
@@ -78,6 +97,7 @@ impl Setup {
             Ok(text) => Prompt::Given(text.to_owned()),
             Err(_) => Prompt::Held(params.size("prompt_tokens")?),
         };
+        let traffic = Traffic::read(params)?;
         let window = params
             .optional_int("window")
             .map(|window| usize::try_from(window).unwrap_or(1));
@@ -98,8 +118,29 @@ impl Setup {
             } else {
                 Bandwidth::Unknown
             },
+            traffic,
             seed,
         })
+    }
+}
+
+impl Traffic {
+    fn read(params: &Params) -> Result<Option<Self>, LabError> {
+        let Some(requests) = params.optional_int("requests") else {
+            return Ok(None);
+        };
+        let full = params.int("cache_bits")? == 32 && params.bool("cache")?;
+        if !full || params.optional_int("draft_width").is_some() {
+            let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
+                           cache_bits and draft_width as they are, or requests unset";
+            return Err(LabError::contradiction(["requests"], message));
+        }
+        Ok(Some(Self {
+            requests: usize::try_from(requests).unwrap_or(1),
+            batching: pick(params, "batching", &BATCHINGS)?,
+            page: params.size("page_tokens")?,
+            apart: params.size("arrival_steps")?,
+        }))
     }
 }
 
@@ -179,6 +220,7 @@ mod tests {
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
         must_be_listed(&Generate::new().unwrap(), "dataset", &DATASETS);
+        must_be_listed(&Generate::new().unwrap(), "batching", &BATCHINGS);
     }
 
     #[test]
@@ -187,6 +229,8 @@ mod tests {
             (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
             (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
             (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
+            (&["requests=4", "cache_bits=8"], "without drafts"),
+            (&["requests=4", "draft_width=8"], "without drafts"),
             (&["width=30"], "set width to a multiple of 8"),
             (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
         ] {

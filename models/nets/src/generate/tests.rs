@@ -25,7 +25,12 @@ fn text(data: &RunData) -> String {
 }
 
 /// Sizes of an untrained transformer.
-fn config(heads: usize, kv_heads: usize, head: usize, depth: usize) -> TransformerConfig {
+pub(super) fn config(
+    heads: usize,
+    kv_heads: usize,
+    head: usize,
+    depth: usize,
+) -> TransformerConfig {
     let width = heads * head;
     TransformerConfig {
         vocab: 13,
@@ -38,7 +43,7 @@ fn config(heads: usize, kv_heads: usize, head: usize, depth: usize) -> Transform
     }
 }
 
-fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
+pub(super) fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
     let all = Architecture::Transformer(config.clone());
     match all.init(Initialization::He, seed, &Device::flex()) {
         Network::Transformer(transformer) => transformer,
@@ -46,7 +51,11 @@ fn transformer(config: &TransformerConfig, seed: u64) -> Transformer {
     }
 }
 
-fn decoder(config: &TransformerConfig, caching: Caching, window: Option<usize>) -> Decoder {
+pub(super) fn decoder(
+    config: &TransformerConfig,
+    caching: Caching,
+    window: Option<usize>,
+) -> Decoder {
     let network = transformer(config, 7);
     Decoder::new(network, config.clone(), &Device::flex(), caching, window)
 }

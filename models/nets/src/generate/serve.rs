@@ -1,0 +1,376 @@
+//! A server: requests of different lengths come while others are served, and share the passes of the model.
+
+mod pages;
+mod pictures;
+pub(super) mod plan;
+
+use std::time::Instant;
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{LabError, Run};
+
+use self::pages::Pool;
+use self::plan::{Batching, Played, Request, Server, Step};
+use super::sample::{draw, odds};
+use crate::data::Vocabulary;
+use crate::nets::{Standing, Transformer, TransformerConfig};
+use crate::parallel::flat;
+use crate::parallel::wire::Trouble;
+use crate::random::Stream;
+
+/// The panels that only a server fills.
+pub(super) const PANELS: [&str; 2] = ["server", "pages"];
+
+/// What is served, and with what.
+pub(super) struct Service {
+    pub(super) network: Transformer,
+    pub(super) config: TransformerConfig,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) device: Device,
+    pub(super) window: Option<usize>,
+    pub(super) server: Server,
+    pub(super) requests: Vec<Request>,
+    /// A prompt for each, as long as the longest; each request takes its first tokens.
+    pub(super) prompts: Vec<Vec<i32>>,
+    pub(super) temperature: f64,
+    pub(super) seed: u64,
+}
+
+/// A service that goes on.
+struct Serving {
+    of: Service,
+    pool: Pool,
+    /// Prompt and answer of each request, as far as they have come.
+    texts: Vec<Vec<i32>>,
+    streams: Vec<Stream>,
+    played: Played,
+    /// The same requests served the other way, by the plan alone.
+    other: (Batching, Played),
+    done: usize,
+    seconds: f64,
+    tokens: u64,
+}
+
+/// Serves all requests.
+///
+/// # Errors
+/// If the device gives back something else than numbers.
+pub(super) fn run(service: Service, run: &mut Run<'_>) -> Result<(), LabError> {
+    let id = run.device;
+    let failed = |trouble: Trouble| LabError::Failed {
+        device: id,
+        reason: match trouble {
+            Trouble::Failed(what) => format!("the run {what}"),
+            Trouble::Late { .. }
+            | Trouble::Gone { .. }
+            | Trouble::Wrong { .. }
+            | Trouble::Aborted => "the run was ended".to_owned(),
+        },
+    };
+    let started = Instant::now();
+    let mut serving = Serving::new(service);
+    serving.report_plan(run);
+    while serving.done < serving.played.steps.len() {
+        match run.control.turn(serving.done as u64) {
+            Turn::Go(_) => {
+                serving.step().map_err(failed)?;
+                serving.report(run);
+                serving.draw(run, Moment::Running);
+            }
+            Turn::Redraw(_) => serving.draw(run, Moment::Asked),
+            Turn::Stop(_) => break,
+        }
+    }
+    serving.draw(run, Moment::Final);
+    run.scalar("text", serving.answer(0));
+    run.scalar("steps_done", serving.done as i64);
+    run.scalar("diverged", false);
+    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+impl Serving {
+    fn new(of: Service) -> Self {
+        let played = of.server.play(&of.requests);
+        let batching = match of.server.batching {
+            Batching::Static => Batching::Continuous,
+            Batching::Continuous => Batching::Static,
+        };
+        let other = Server {
+            batching,
+            ..of.server
+        };
+        let texts = of.requests.iter().zip(&of.prompts);
+        let stream = |request: usize| Stream::new(of.seed, &format!("generate/request/{request}"));
+        let page = match of.server.batching {
+            Batching::Static => of.server.room(0),
+            Batching::Continuous => of.server.page,
+        };
+        Self {
+            pool: Pool::new(page, of.config.depth),
+            texts: texts
+                .map(|(of, prompt)| prompt[..of.prompt.min(prompt.len())].to_vec())
+                .collect(),
+            streams: (0..of.requests.len()).map(stream).collect(),
+            other: (batching, other.play(&of.requests)),
+            played,
+            of,
+            done: 0,
+            seconds: 0.0,
+            tokens: 0,
+        }
+    }
+
+    /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
+    /// in one pass.
+    fn step(&mut self) -> Result<(), Trouble> {
+        let Some(step) = self.played.steps.get(self.done).cloned() else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let before = self
+            .done
+            .checked_sub(1)
+            .and_then(|at| self.played.steps.get(at));
+        let before = before.map_or_else(Vec::new, |step| step.slots.clone());
+        let served = |place: usize| before.get(place).copied().flatten();
+        let fresh = step.slots.iter().enumerate();
+        // In a static batch those that are done stand in their slots and are not served.
+        let fresh: Vec<(usize, usize)> = fresh
+            .filter_map(|(place, slot)| slot.filter(|slot| served(place) != Some(*slot)))
+            .collect();
+        for (request, _) in fresh.iter().filter(|(_, count)| *count == 1) {
+            self.pass(&[*request])?;
+        }
+        let others: Vec<usize> = fresh
+            .iter()
+            .filter(|(_, count)| *count > 1)
+            .map(|(of, _)| *of)
+            .collect();
+        if !others.is_empty() {
+            self.pass(&others)?;
+        }
+        self.tokens += fresh.len() as u64;
+        self.done += 1;
+        let staying = |request: usize| {
+            let next = self.played.steps.get(self.done);
+            next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
+        };
+        let gone: Vec<usize> = step
+            .slots
+            .iter()
+            .flatten()
+            .map(|(request, _)| *request)
+            .filter(|request| !staying(*request))
+            .collect();
+        gone.into_iter()
+            .for_each(|request| self.pool.release(request));
+        self.seconds += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Reads what is new of some requests, as many tokens of each, and chooses the next token of each.
+    fn pass(&mut self, requests: &[usize]) -> Result<(), Trouble> {
+        let first = |request: &usize| {
+            let answered = self.texts[*request].len() - self.of.requests[*request].prompt;
+            if answered == 0 {
+                0
+            } else {
+                self.texts[*request].len() - 1
+            }
+        };
+        let begins: Vec<usize> = requests.iter().map(first).collect();
+        let ends: Vec<usize> = requests
+            .iter()
+            .map(|request| self.texts[*request].len())
+            .collect();
+        let most = ends.iter().copied().max().unwrap_or(0);
+        let rows = begins.iter().zip(&ends);
+        let standing = Standing {
+            new: rows.map(|(begin, end)| (*begin..*end).collect()).collect(),
+            seen: ends
+                .iter()
+                .map(|end| (0..most).map(|at| (at < *end).then_some(at)).collect())
+                .collect(),
+            window: self.of.window,
+        };
+        let new = requests.iter().zip(&begins);
+        let new: Vec<i32> = new
+            .flat_map(|(request, begin)| self.texts[*request][*begin..].to_vec())
+            .collect();
+        let time = new.len() / requests.len().max(1);
+        let tokens = TensorData::new(new, [requests.len(), time]);
+        let tokens = Tensor::<2, Int>::from_data(tokens, &self.of.device);
+        let pool = &mut self.pool;
+        let found = self
+            .of
+            .network
+            .extend(tokens, &standing, 1, |block, keys, values| {
+                let [_, heads, time, head] = keys.dims();
+                let rows = requests.iter().enumerate().map(|(row, request)| {
+                    let own =
+                        |x: &Tensor<4>| x.clone().slice([row..row + 1, 0..heads, 0..time, 0..head]);
+                    pool.keep(*request, block, &[own(&keys), own(&values)])
+                        .map(|x| padded(x, most))
+                });
+                let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
+                (Tensor::cat(keys, 0), Tensor::cat(values, 0))
+            });
+        let vocab = self.of.config.vocab;
+        let scores = flat::numbers(found.logits, requests.len() * vocab)?;
+        for (request, scores) in requests.iter().zip(scores.chunks(vocab)) {
+            let odds = odds(scores, self.of.temperature);
+            let token = draw(&odds, &mut self.streams[*request]);
+            self.texts[*request].push(token as i32);
+        }
+        Ok(())
+    }
+
+    /// What a request has been answered.
+    fn answer(&self, request: usize) -> String {
+        let text = self.texts.get(request).zip(self.of.requests.get(request));
+        let own = text.map_or(&[][..], |(text, of)| &text[of.prompt..]);
+        self.of.vocabulary.text(own)
+    }
+
+    /// What the plans alone say.
+    fn report_plan(&self, run: &mut Run<'_>) {
+        let both = [
+            (self.of.server.batching, &self.played),
+            (self.other.0, &self.other.1),
+        ];
+        for (batching, played) in both {
+            let name = batching.name();
+            let requests = &self.of.requests;
+            run.scalar(&format!("server_steps.{name}"), played.steps.len() as i64);
+            run.scalar(&format!("slot_use.{name}"), played.slot_use());
+            run.scalar(&format!("cache_waste.{name}"), played.waste());
+            run.scalar(
+                &format!("mean_wait_steps.{name}"),
+                played.mean_wait(requests),
+            );
+        }
+    }
+
+    fn report(&self, run: &mut Run<'_>) {
+        if self.seconds > 0.0 {
+            run.scalar("tokens_per_second", self.tokens as f64 / self.seconds);
+        }
+        if let Some(step) = self.now() {
+            for (name, value) in [
+                ("requests_served", step.slots.iter().flatten().count()),
+                ("requests_waiting", step.waiting),
+            ] {
+                run.sink.report(Report::Point {
+                    name: name.into(),
+                    step: self.done as u64,
+                    value: value as f64,
+                });
+            }
+        }
+    }
+
+    /// The step that was done last.
+    fn now(&self) -> Option<&Step> {
+        self.played.steps.get(self.done.checked_sub(1)?)
+    }
+
+    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
+        for (panel, make) in pictures::ALL {
+            if self.done > 0 && run.sink.wants_frame(panel, moment) {
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.done as u64,
+                    frame: make(self),
+                });
+            }
+        }
+        run.sink.frames_done();
+    }
+}
+
+impl Batching {
+    /// As a member of metrics is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Continuous => "continuous",
+        }
+    }
+}
+
+/// With zeros behind, where no key is looked at.
+fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
+    let [batch, heads, own, head] = x.dims();
+    if own >= tokens {
+        return x;
+    }
+    let nothing = Tensor::zeros([batch, heads, tokens - own, head], &x.device());
+    Tensor::cat(vec![x, nothing], 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::cache::Bits;
+    use crate::generate::decoder::Caching;
+    use crate::generate::tests::{config, decoder, transformer};
+    use crate::generate::writer::{Wish, Writer};
+
+    #[test]
+    fn each_request_is_answered_as_if_it_were_alone() {
+        let config = config(4, 2, 4, 2);
+        let mut stream = Stream::new(6, "test");
+        let prompts: Vec<Vec<i32>> = (0..6)
+            .map(|_| (0..6).map(|_| stream.below(13) as i32).collect())
+            .collect();
+        let requests = plan::requests(6, [6, 9], 1, 4);
+        for (batching, window) in [
+            (Batching::Continuous, None),
+            (Batching::Static, None),
+            (Batching::Continuous, Some(4)),
+        ] {
+            let mut serving = Serving::new(Service {
+                network: transformer(&config, 7),
+                config: config.clone(),
+                vocabulary: Vocabulary::numbers(13),
+                device: Device::flex(),
+                window,
+                server: Server {
+                    batching,
+                    slots: 3,
+                    page: 4,
+                    longest: [6, 9],
+                },
+                requests: requests.clone(),
+                prompts: prompts.clone(),
+                temperature: 0.0,
+                seed: 1,
+            });
+            while serving.done < serving.played.steps.len() {
+                serving.step().unwrap();
+            }
+            assert!(serving.pool.owners().iter().all(Option::is_none));
+            for (at, of) in requests.iter().enumerate() {
+                let caching = Caching::Kept(Bits::Full);
+                let prompt = prompts[at][..of.prompt].to_vec();
+                let mut alone = Writer::new(decoder(&config, caching, window), vec![prompt], 1);
+                let wish = Wish {
+                    temperature: 0.0,
+                    drafted: 0,
+                    generated: of.answer,
+                };
+                while alone.written() < wish.generated {
+                    alone.turn(wish).unwrap();
+                }
+                assert_eq!(
+                    alone.rows()[0],
+                    serving.texts[at],
+                    "{at} {batching:?} {window:?}"
+                );
+            }
+        }
+    }
+}

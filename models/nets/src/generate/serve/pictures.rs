@@ -1,0 +1,157 @@
+//! The panels of a server: who was served when, whose pages are where, and what is written.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{
+    Cell, CellRow, Cells, Kind, Milestone, Pane, Paragraph, Passage, Span, Standing, Stretch,
+    Timeline, Tone,
+};
+
+use super::plan::Played;
+use super::{Batching, Serving};
+
+/// Makes a picture.
+type Draw = fn(&Serving) -> Frame;
+
+/// Every panel of a server.
+pub(super) const ALL: [(&str, Draw); 3] = [("server", server), ("pages", pages), ("text", text)];
+
+/// Pages in a row.
+const ACROSS: usize = 8;
+
+/// Slots over steps, as far as this way has come, and below them those of the other way, whole.
+fn server(of: &Serving) -> Frame {
+    let own = timeline(&of.played, of.of.server.batching, of.done);
+    let (batching, played) = &of.other;
+    let other = timeline(played, *batching, played.steps.len());
+    Frame::Panes(vec![own, other])
+}
+
+fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
+    let steps = played.steps.get(..done).unwrap_or(&played.steps);
+    let slots = played.steps.first().map_or(0, |step| step.slots.len());
+    let mut spans: Vec<Span> = Vec::new();
+    for slot in 0..slots {
+        let mut last: Option<(usize, usize)> = None;
+        for (at, step) in steps.iter().enumerate() {
+            let here = step.slots.get(slot).copied().flatten();
+            let Some((request, served)) = here else {
+                last = None;
+                continue;
+            };
+            // A request that keeps its slot without being served stands there for nothing.
+            let class = usize::from(last == Some((request, served)));
+            let label = format!("request {}", request + 1);
+            let goes_on = last.is_some_and(|(before, _)| before == request);
+            match spans.last_mut() {
+                Some(span) if goes_on && span.lane == slot && span.class == class => {
+                    span.end = (at + 1) as f64;
+                }
+                Some(_) | None => spans.push(Span {
+                    lane: slot,
+                    start: at as f64,
+                    end: (at + 1) as f64,
+                    class,
+                    label,
+                    amount: None,
+                }),
+            }
+            last = here;
+        }
+    }
+    let end = Milestone {
+        at: played.steps.len() as f64,
+        label: "all served".to_owned(),
+    };
+    let all = played.steps.len();
+    Pane {
+        title: format!("{} batching, {all} steps", batching.name()),
+        frame: Frame::Timeline(Timeline {
+            unit: "step".to_owned(),
+            lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),
+            classes: vec!["served".to_owned(), "done, keeps its slot".to_owned()],
+            spans,
+            marks: vec![end],
+            total: None,
+        }),
+    }
+}
+
+/// Whose each page is, and how full.
+fn pages(of: &Serving) -> Frame {
+    let owners = of.pool.owners();
+    let size = match of.of.server.batching {
+        Batching::Static => of.of.server.room(0),
+        Batching::Continuous => of.of.server.page,
+    };
+    let cell = |owner: &Option<(usize, usize)>| {
+        Some(match owner {
+            None => Cell::of(2),
+            Some((request, tokens)) => Cell {
+                kind: usize::from(*tokens < size),
+                text: format!("{}:{tokens}", request + 1),
+            },
+        })
+    };
+    let rows = owners
+        .chunks(ACROSS)
+        .enumerate()
+        .map(|(row, part)| CellRow {
+            label: (row * ACROSS).to_string(),
+            cells: part.iter().map(cell).collect(),
+            remark: String::new(),
+        });
+    let (held, room) = of.now().map_or((0, 0), |step| (step.held, step.room));
+    let kind = |name: &str, tone| Kind {
+        name: name.to_owned(),
+        tone,
+    };
+    Frame::Cells(Cells {
+        across: "page".to_owned(),
+        first: 0,
+        group: 0,
+        kinds: vec![
+            kind("full", Tone::First),
+            kind("has room", Tone::Second),
+            kind("free", Tone::Empty),
+        ],
+        rows: rows.collect(),
+        note: format!(
+            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {room}."
+        ),
+    })
+}
+
+/// The last requests that were served, with what they have been answered.
+fn text(of: &Serving) -> Frame {
+    let now = of.now().map_or(&[][..], |step| step.slots.as_slice());
+    let paragraphs = now.iter().flatten().map(|(request, _)| {
+        let prompt = of.of.requests[*request].prompt;
+        let (given, own) = of.texts[*request].split_at(prompt);
+        let part = |standing, tokens: &[i32]| Stretch {
+            standing,
+            text: of.of.vocabulary.text(tokens).replace('\n', " "),
+        };
+        Paragraph {
+            label: format!("request {}", request + 1),
+            stretches: vec![part(0, given), part(1, own)],
+        }
+    });
+    let standing = |name: &str, tone| Standing {
+        name: name.to_owned(),
+        tone,
+        marks: [String::new(), String::new()],
+    };
+    let waiting = of.now().map_or(0, |step| step.waiting);
+    Frame::Passage(Passage {
+        standings: vec![
+            standing("prompt", Tone::Faint),
+            standing("written", Tone::First),
+        ],
+        paragraphs: paragraphs.collect(),
+        note: format!(
+            "step {} of {}; {waiting} requests wait",
+            of.done,
+            of.played.steps.len()
+        ),
+    })
+}
