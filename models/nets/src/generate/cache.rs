@@ -206,7 +206,15 @@ mod tests {
             [0.55, 1.0, 127.0, 3.3]
         );
         let half = numbers(&Bits::Half.rounded(x.clone()).unwrap());
-        assert_eq!(half, [Format::Fp16.round(0.55), 1.0, 127.0, Format::Fp16.round(3.3)]);
+        assert_eq!(
+            half,
+            [
+                Format::Fp16.round(0.55),
+                1.0,
+                127.0,
+                Format::Fp16.round(3.3)
+            ]
+        );
         let eight = numbers(&Bits::Eight.rounded(x.clone()).unwrap());
         // Steps of 1/127 and of 1.
         let close = |a: f32, b: f32| (a - b).abs() < 1e-5;

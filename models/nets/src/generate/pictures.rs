@@ -18,7 +18,7 @@ use crate::nets::TransformerConfig;
 pub(super) use self::text::text;
 
 /// Tokens of a picture that shows one in a column: more is read by scrolling through the record, not here.
-const COLUMNS: usize = 96;
+const COLUMNS: usize = 48;
 /// Earlier tokens that the newest is shown to look at.
 const LOOKED: usize = 48;
 /// Heads shown, from the first block on.

@@ -146,9 +146,11 @@ impl Session {
             Some(width) => {
                 let learned = (&trained.data, setup.recipe.steps, setup.seed);
                 let recipe = drafting(&config, width, learned)?;
-                let Some(small) = baseline::obtain(run, &recipe)? else {
-                    return Ok(None);
-                };
+                run.sink.report(Report::Status(
+                    "training the drafting model first".to_owned(),
+                ));
+                let small = baseline::trained(&recipe, run.device)?;
+                run.sink.report(Report::Status(String::new()));
                 let model = Model::of(&small, &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),

@@ -102,7 +102,7 @@ impl Setup {
             .optional_int("window")
             .map(|window| usize::try_from(window).unwrap_or(1));
         Ok(Self {
-            recipe: Recipe::tokens(dataset, sizes, steps, seed)?,
+            recipe: tokens(dataset, sizes, steps, seed)?,
             draft,
             prompt,
             batch,
@@ -182,7 +182,18 @@ pub(super) fn drafting(
     };
     Ok(Recipe {
         data: data.clone(),
-        ..Recipe::tokens(data.dataset, sizes, steps, seed)?
+        ..tokens(data.dataset, sizes, steps, seed)?
+    })
+}
+
+/// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
+/// learner does not wait for it.
+fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recipe, LabError> {
+    /// Tokens of a step.
+    const TOKENS: usize = 1024;
+    Ok(Recipe {
+        batch_size: (TOKENS / sizes.context.max(1)).clamp(4, 32),
+        ..Recipe::tokens(dataset, sizes, steps, seed)?
     })
 }
 
