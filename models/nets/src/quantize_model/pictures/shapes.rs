@@ -1,8 +1,7 @@
 //! Weights and inputs of one layer: how they are spread, and what they look like.
 
 use mlsys_lab::frame::{Frame, HeatMap, Histogram, Image, Images, Level, Pane, Verdict};
-use mlsys_lab::value::number;
-use mlsys_machines::quantizer::{Levels, Matrix};
+use mlsys_machines::quantizer::{Granularity, Levels, Matrix};
 
 use super::Pictured;
 use crate::baseline::Layer;
@@ -49,14 +48,17 @@ pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
         .filter(|(index, _)| rounded.group(*index) == group && matrix.place(*index).1 == output)
         .map(|(_, weight)| f64::from(*weight))
         .collect();
-    let count = levels.all().len();
-    let step = match levels {
-        Levels::Even(grid) => format!("{count} levels, {} apart", number(f64::from(grid.scale))),
-        Levels::Listed(_) => format!("{count} levels"),
+    let all_of_it = format!("{}, all weights", layer.what);
+    let alone = match (levels, session.knobs().granularity) {
+        (Levels::Even(_), Granularity::Tensor | Granularity::Channel) => {
+            format!("output {} alone", output + 1)
+        }
+        (Levels::Even(_), Granularity::Group(size)) => {
+            format!("output {}, first {}", output + 1, size.min(own.len()))
+        }
+        (Levels::Listed(_), _) => format!("output {}, {} levels", output + 1, levels.all().len()),
     };
-    let first = format!("{}, all {} weights", layer.what, all.len());
-    let second = format!("output {}, {} weights: {step}", output + 1, own.len());
-    Frame::Panes(vec![draw(first, all), draw(second, own)])
+    Frame::Panes(vec![draw(all_of_it, all), draw(alone, own)])
 }
 
 /// The levels that lie within the picture.
@@ -136,7 +138,7 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
         for (values, largest, label) in [
             (before, own, format!("unit {}", unit + 1)),
             (after, own, "rounded".to_owned()),
-            (lost, own / times, format!("lost, x{times}")),
+            (lost, own / times, format!("lost x{times}")),
         ] {
             let largest = largest.max(f32::MIN_POSITIVE);
             let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
