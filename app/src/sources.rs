@@ -17,7 +17,7 @@ use std::sync::Arc;
 use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
-use mlsys_lab::{Artifact, Lab, LabError, Params, Run, StopReason};
+use mlsys_lab::{Artifact, Lab, LabError, Params, Run};
 
 /// Where a lab can get what it names.
 #[derive(Clone, Default)]
@@ -215,9 +215,4 @@ impl Failure {
             ),
         }
     }
-}
-
-/// How a run that was stopped ended.
-fn stopped(reason: Option<StopReason>) -> bool {
-    reason.is_some()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::{Artifact, Lab, Run};
 
-use super::{Failure, Sources, Supplied, stopped, store};
+use super::{Failure, Sources, Supplied, store};
 
 /// Steps between two words about how far it has come.
 const TELL_EVERY: u64 = 20;

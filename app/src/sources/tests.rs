@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::params::Settings;
 use mlsys_lab::tables::Tables;
-use mlsys_lab::{DeviceId, RunData};
+use mlsys_lab::{DeviceId, RunData, StopReason};
 
 use super::*;
 use crate::session::{Outcome, guarded};
@@ -143,13 +143,12 @@ fn taken(sources: &Sources, name: &str, mut heard: Heard) -> (Heard, Outcome) {
 }
 
 fn refusal(sources: &Sources, name: &str) -> String {
-    match taken(sources, name, Heard::default()).1 {
-        Outcome::Failed(error) => {
-            assert!(error.is_usage(), "{error}");
-            error.to_string()
-        }
-        other => panic!("{other:?}"),
-    }
+    let (_, outcome) = taken(sources, name, Heard::default());
+    let Outcome::Failed(error) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(error.is_usage(), "{error}");
+    error.to_string()
 }
 
 #[test]
