@@ -63,7 +63,7 @@ pub(super) fn artifact(
     let (left, diverged) = (sink.left, sink.diverged);
     run.sink.report(Report::Status(String::new()));
     ended.map_err(Failure::Error)?;
-    if stopped(reason) {
+    if reason.is_some() {
         // The run around it says why itself.
         run.control.must_end();
         return Ok(None);
