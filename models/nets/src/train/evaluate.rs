@@ -114,14 +114,6 @@ impl EvaluationSet {
         };
         self.chunks.iter().flat_map(of_chunk).collect()
     }
-
-    /// The probability of every class for each label, row-major `[len, classes]`.
-    pub(crate) fn probabilities(&self, network: &Network, activation: Activation) -> Vec<f32> {
-        self.chunks
-            .iter()
-            .flat_map(|(inputs, _)| probabilities(network, inputs.clone(), activation))
-            .collect()
-    }
 }
 
 /// The probability of every class, row-major `[labels, classes]`.
