@@ -159,3 +159,49 @@ fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, loo
     let y = tile.bottom().saturating_sub(1);
     Pen::new(tile, buf, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs::Glyphs;
+    use crate::ui::theme::{Background, ColorDepth, Theme};
+
+    /// Two rows of four pixels, as one row of cells.
+    fn drawn(levels: [u8; 8], depth: ColorDepth, set: GlyphSet) -> String {
+        let image = Image {
+            pixels: levels.to_vec(),
+            label: String::new(),
+            verdict: Verdict::Unjudged,
+        };
+        let images = Images {
+            width: 4,
+            height: 2,
+            images: vec![image.clone()],
+            blank: Some(0),
+        };
+        let look = Look {
+            theme: Theme::new(Background::Dark, depth),
+            glyphs: Glyphs::new(set),
+        };
+        let area = Rect::new(0, 0, 4, 1);
+        let mut buf = Buffer::empty(area);
+        pixels(&mut buf, area, &images, &image, &look);
+        buf.content().iter().map(|cell| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn a_blank_pixel_leaves_its_half_of_the_cell_as_it_is() {
+        let levels = [200, 0, 9, 0, 0, 200, 9, 0];
+        let colours = drawn(levels, ColorDepth::TrueColor, GlyphSet::Unicode);
+        assert_eq!(colours, "▀▄▀ ");
+    }
+
+    #[test]
+    fn without_colours_a_dark_pixel_is_not_taken_for_a_blank_one() {
+        for set in [GlyphSet::Unicode, GlyphSet::Ascii] {
+            let shades = drawn([1, 0, 1, 255, 1, 0, 0, 255], ColorDepth::None, set);
+            let is_blank: Vec<bool> = shades.chars().map(|shade| shade == ' ').collect();
+            assert_eq!(is_blank, [false, true, false, false], "{shades}");
+        }
+    }
+}
