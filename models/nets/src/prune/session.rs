@@ -203,7 +203,7 @@ impl Session {
             draws: &self.draws,
         };
         let cut = self.cut.choose(&field, choice);
-        self.before = std::mem::replace(&mut self.row, Vec::new());
+        self.before = std::mem::take(&mut self.row);
         self.cut = cut;
         self.judge_pruned(run, choice)?;
         let from = self.restart.as_ref().unwrap_or(&self.before);
