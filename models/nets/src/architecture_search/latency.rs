@@ -9,7 +9,7 @@ use super::space::Candidate;
 use crate::device;
 use crate::device::meter::{Pass, Precision};
 use crate::nets::{Activation, Initialization, Network};
-use crate::roof::Roof;
+use crate::roof::{Roof, short};
 use crate::timing;
 
 /// What tells the latency.
@@ -25,8 +25,8 @@ impl Clock {
     /// As an axis names it.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Measured => "latency, measured here".to_owned(),
-            Self::Modelled(roof) => format!("latency, modelled on {}", roof.name),
+            Self::Measured => "latency here, measured".to_owned(),
+            Self::Modelled(roof) => format!("latency on {}, modelled", short(&roof.name)),
         }
     }
 }

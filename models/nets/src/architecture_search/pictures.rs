@@ -79,8 +79,8 @@ fn front(tried: &[Tried], knobs: &Knobs) -> Frame {
     Frame::Scatter(picture)
 }
 
-/// Every candidate in the order in which they were tried.
-fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
+/// Every candidate in the order in which they were tried: `latency` by the chosen clock, `here` on the device at hand.
+fn candidates(tried: &[Tried], _: &Knobs) -> Frame {
     let front = front_of(tried);
     let row = |(index, tried): (usize, &Tried)| {
         let candidate = tried.candidate;
@@ -93,15 +93,12 @@ fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
         };
         vec![
             Value::Int(index as i64 + 1),
-            Value::Int(first as i64),
-            Value::Int(second as i64),
-            Value::Int(candidate.kernel() as i64),
-            Value::from(if candidate.is_separable() {
-                "yes"
-            } else {
-                "no"
+            Value::from(format!("{first}-{second}")),
+            Value::from(format!("{0}x{0}", candidate.kernel())),
+            Value::from(match (candidate.blocks(), candidate.is_separable()) {
+                (blocks, true) => format!("{blocks} separable"),
+                (blocks, false) => blocks.to_string(),
             }),
-            Value::Int(candidate.blocks() as i64),
             Value::Int(tried.parameters as i64),
             Value::Int(tried.flops as i64),
             Value::Float(tried.latency),
@@ -111,21 +108,19 @@ fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
         ]
     };
     let columns = [
-        "tried".to_owned(),
-        "first".to_owned(),
-        "second".to_owned(),
-        "kernel".to_owned(),
-        "separable".to_owned(),
-        "blocks".to_owned(),
-        "parameters".to_owned(),
-        "flops".to_owned(),
-        format!("{} (s)", knobs.clock.name()),
-        "measured here (s)".to_owned(),
-        "accuracy".to_owned(),
-        "standing".to_owned(),
+        "tried",
+        "channels",
+        "window",
+        "blocks",
+        "parameters",
+        "flops",
+        "latency (s)",
+        "here (s)",
+        "accuracy",
+        "standing",
     ];
     Frame::Table(Table {
-        columns: columns.to_vec(),
+        columns: columns.map(str::to_owned).to_vec(),
         rows: tried.iter().enumerate().map(row).collect(),
     })
 }

@@ -90,7 +90,7 @@ impl Candidate {
         format!("{first}-{second} {k}x{k}{separable}, {blocks} block{plural}")
     }
 
-    /// Its choices, and what becomes of an image layer by layer, such as `... (28x28x1, 3x3: 14x14x8, ...)`.
+    /// Its choices, briefly, and what becomes of an image layer by layer: `4-8 3x3 x1 (28x28x1, 3x3: 14x14x4, ...)`.
     pub(super) fn opened(self) -> String {
         let config = self.config();
         let layers = config.edges().into_iter().map(|(shape, edge)| {
@@ -102,9 +102,11 @@ impl Candidate {
             format!(", {own}{k}x{k}: {edge}x{edge}x{}", shape.channels_out)
         });
         let layers: String = layers.collect();
+        let ([first, second], k) = (self.channels(), self.kernel());
+        let separable = if self.is_separable() { " sep" } else { "" };
         format!(
-            "{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)",
-            self.name()
+            "{first}-{second} {k}x{k}{separable} x{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)",
+            self.blocks()
         )
     }
 
@@ -210,7 +212,7 @@ mod tests {
         );
         assert_eq!(
             Candidate([0, 0, 0, 1, 0]).opened(),
-            "4-8 3x3 separable, 1 block (28x28x1, 3x3: 14x14x4, depthwise 3x3: 7x7x4, 1x1: 7x7x8, all: 10 classes)"
+            "4-8 3x3 sep x1 (28x28x1, 3x3: 14x14x4, depthwise 3x3: 7x7x4, 1x1: 7x7x8, all: 10 classes)"
         );
     }
 }

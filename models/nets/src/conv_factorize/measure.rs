@@ -16,12 +16,13 @@ use crate::timing::{Clock, Pace};
 
 const PACE: Pace = Pace {
     slice: Duration::from_millis(3),
-    least: Duration::from_millis(12),
+    least: Duration::from_millis(6),
     most: Duration::from_millis(60),
 };
 
-/// How often each piece of work is timed; the median counts.
-const REPETITIONS: usize = 3;
+/// How often each piece of work is timed, in turns with the others: whatever else the machine does only adds time, so
+/// the fastest round counts, and a disturbance meets all pieces alike.
+const ROUNDS: usize = 5;
 
 /// What was timed.
 #[derive(Clone, Debug, Default)]
@@ -60,58 +61,122 @@ impl Times {
         let meter = Meter::open(run.device, Precision::Fp32)?;
         let mut ceilings = Ceilings::measure(&meter, None, || run.control.interrupted())?;
         let id = run.device;
+        let mut work = Work::new(id, setup, meter.device());
+        let mut clocks = Vec::new();
         for &form in &setup.forms {
-            status(run, format!("timing {}", form.name()));
-            let shapes = form.layers(&setup.sizes);
-            let mut initial = Initial::new(Initialization::He, setup.seed, meter.device());
-            let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
-            let mut time = |filters: &[Filter], shape: &FilterShape, activation, flops: u64| {
-                let images = [
-                    setup.batch_size,
-                    shape.channels_in,
-                    setup.sizes.size,
-                    setup.sizes.size,
-                ];
-                let work = Forward {
-                    device: meter.device().clone(),
-                    id,
-                    images: Tensor::full(images, 0.5, meter.device()),
-                    filters: filters.to_vec(),
-                    activation,
-                    flops,
-                };
-                let mut clock = Clock::warm_up(Box::new(work), PACE)?;
-                for _ in 0..REPETITIONS {
-                    ceilings.look_again()?;
-                    clock.repeat(|| run.control.interrupted())?;
-                }
-                Ok::<_, LabError>(clock.times().median().unwrap_or(f64::NAN))
-            };
-            let images = setup.batch_size as u64;
-            for (index, shape) in shapes.iter().enumerate() {
-                let cost = shape.cost(setup.sizes.size);
-                let alone = &filters[index..=index];
-                let seconds = time(alone, shape, Activation::Identity, cost.flops(images))?;
-                times.layers.push(TimedLayer {
-                    form,
-                    place: index + 1,
-                    shape: *shape,
-                    cost,
-                    seconds,
-                });
+            status(run, format!("warming up {}", form.name()));
+            for piece in work.of(form, setup) {
+                let clock = Clock::warm_up(Box::new(piece.forward), PACE)?;
+                clocks.push((form, piece.layer, clock));
             }
-            if let Some(first) = shapes.first() {
-                let flops = images * form.flops(&setup.sizes);
-                let seconds = time(&filters, first, Activation::Relu, flops)?;
-                times.blocks.push((form, seconds));
+            if run.control.must_end().is_some() {
+                return Ok(times);
+            }
+        }
+        for round in 1..=ROUNDS {
+            status(run, format!("timing all blocks, round {round} of {ROUNDS}"));
+            for (_, _, clock) in &mut clocks {
+                ceilings.look_again()?;
+                clock.repeat(|| run.control.interrupted())?;
             }
             if run.control.must_end().is_some() {
                 break;
             }
         }
+        for (form, layer, clock) in &clocks {
+            let fastest = clock.times().seconds.iter().copied().reduce(f64::min);
+            let seconds = fastest.unwrap_or(f64::NAN);
+            match *layer {
+                Some((place, shape)) => times.layers.push(TimedLayer {
+                    form: *form,
+                    place,
+                    shape,
+                    cost: shape.cost(setup.sizes.size),
+                    seconds,
+                }),
+                None => times.blocks.push((*form, seconds)),
+            }
+        }
         times.roof = Some(ceilings.roof());
         status(run, String::new());
         Ok(times)
+    }
+}
+
+/// What is timed: a layer by its place from 1, or a whole block.
+struct Piece {
+    layer: Option<(usize, FilterShape)>,
+    forward: Forward,
+}
+
+/// Makes the pieces, which share their inputs.
+struct Work {
+    id: DeviceId,
+    device: Device,
+    batch_size: usize,
+    edge: usize,
+    /// A batch for each number of channels.
+    inputs: Vec<(usize, Tensor<4>)>,
+}
+
+impl Work {
+    fn new(id: DeviceId, setup: &Setup, device: &Device) -> Self {
+        Self {
+            id,
+            device: device.clone(),
+            batch_size: setup.batch_size,
+            edge: setup.sizes.size,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Every layer of a block, and the block.
+    fn of(&mut self, form: Form, setup: &Setup) -> Vec<Piece> {
+        let device = self.device.clone();
+        let shapes = form.layers(&setup.sizes);
+        let mut initial = Initial::new(Initialization::He, setup.seed, &device);
+        let filters: Vec<Filter> = shapes.iter().map(|x| x.init(&mut initial)).collect();
+        let mut pieces = Vec::new();
+        for (index, (shape, filter)) in shapes.iter().zip(&filters).enumerate() {
+            let alone = vec![filter.clone()];
+            pieces.push(Piece {
+                layer: Some((index + 1, *shape)),
+                forward: self.forward(shape, alone, Activation::Identity),
+            });
+        }
+        if let Some(first) = shapes.first() {
+            pieces.push(Piece {
+                layer: None,
+                forward: self.forward(first, filters, Activation::Relu),
+            });
+        }
+        pieces
+    }
+
+    fn forward(
+        &mut self,
+        first: &FilterShape,
+        filters: Vec<Filter>,
+        activation: Activation,
+    ) -> Forward {
+        Forward {
+            device: self.device.clone(),
+            id: self.id,
+            images: self.input(first.channels_in),
+            filters,
+            activation,
+        }
+    }
+
+    /// What the numbers are does not change what is done with them.
+    fn input(&mut self, channels: usize) -> Tensor<4> {
+        if let Some((_, known)) = self.inputs.iter().find(|(of, _)| *of == channels) {
+            return known.clone();
+        }
+        let shape = [self.batch_size, channels, self.edge, self.edge];
+        let made = Tensor::full(shape, 0.5, &self.device);
+        self.inputs.push((channels, made.clone()));
+        made
     }
 }
 
@@ -122,12 +187,11 @@ struct Forward {
     images: Tensor<4>,
     filters: Vec<Filter>,
     activation: Activation,
-    flops: u64,
 }
 
 impl Pass for Forward {
     fn amount(&self) -> f64 {
-        self.flops as f64
+        1.0
     }
 
     fn time(&mut self, passes: u64) -> Result<f64, LabError> {

@@ -4,7 +4,6 @@ use mlsys_lab::frame::{
     Bar, Bars, Frame, HeatMap, Image, Images, Pane, Scatter, ScatterLine, ScatterPoint, Verdict,
 };
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
 
 use super::field;
 use super::form::Form;
@@ -57,11 +56,11 @@ fn bars(pictured: &Pictured<'_>) -> Frame {
         let (own, work) = (form.weights(sizes), form.flops(sizes));
         let share = seconds.zip(standard).map(|(own, all)| own / all);
         let took = match (seconds, standard) {
-            (Some(seconds), Some(_)) => format!("{} s a batch", number(seconds)),
+            (Some(seconds), Some(_)) => format!("{} ms a batch", thousandths(seconds)),
             (Some(seconds), None) => {
                 format!(
-                    "{} s a batch; standard was not timed with it",
-                    number(seconds)
+                    "{} ms a batch; standard was not timed with it",
+                    thousandths(seconds)
                 )
             }
             (None, _) => "not timed".to_owned(),
@@ -71,7 +70,7 @@ fn bars(pictured: &Pictured<'_>) -> Frame {
             bar(
                 "flops",
                 Some(work as f64 / flops),
-                format!("{} an image", number(work as f64)),
+                format!("{:.2} million an image", work as f64 / 1e6),
             ),
             bar("time", share, took),
         ]
@@ -83,10 +82,25 @@ fn bars(pictured: &Pictured<'_>) -> Frame {
     })
 }
 
+/// Seconds as thousandths of one, to three digits.
+fn thousandths(seconds: f64) -> String {
+    let shown = 1e3 * seconds;
+    let digits = (2.0 - shown.log10().floor()).clamp(0.0, 9.0);
+    format!("{shown:.0$}", digits as usize)
+}
+
 /// What one output of each block sees, from its own pixel back through the layers.
 fn fields(pictured: &Pictured<'_>) -> Frame {
     let setup = pictured.setup;
-    let edge = setup.sizes.size;
+    // A margin around what the standard block sees.
+    let edge = setup.sizes.kernel + 2;
+    let places = || {
+        let middle = (edge / 2) as i64;
+        let edge = edge as i64;
+        (0..edge)
+            .map(|place| (place - middle).to_string())
+            .collect::<Vec<String>>()
+    };
     let stills = setup.forms.iter().flat_map(|form| {
         let layers = form.layers(&setup.sizes);
         let depth = layers.len();
@@ -121,14 +135,14 @@ fn fields(pictured: &Pictured<'_>) -> Frame {
                     high: most as f32,
                     x: (0.0, edge as f32),
                     y: (0.0, edge as f32),
-                    column_labels: Vec::new(),
-                    row_labels: Vec::new(),
+                    column_labels: places(),
+                    row_labels: places(),
                     points: Vec::new(),
                     legend: "ways from the pixel to the output".to_owned(),
                 }),
             }
         };
-        (0..=depth).map(still)
+        (1..=depth).map(still)
     });
     film(stills.collect())
 }

@@ -111,7 +111,7 @@ fn the_learning_rate_turns_while_it_runs() {
 
 #[test]
 fn a_run_that_is_stopped_while_it_measures_ends_well() {
-    let data = steered(&lab(), &SMALL, "timing standard", &[Command::Stop]);
+    let data = steered(&lab(), &SMALL, "warming up standard", &[Command::Stop]);
     assert_eq!(number(&data, "steps_done"), 0.0);
 }
 
