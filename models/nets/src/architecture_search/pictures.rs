@@ -2,7 +2,6 @@
 
 use mlsys_lab::Value;
 use mlsys_lab::frame::{Better, Dimension, Frame, Scatter, ScatterLine, ScatterPoint, Table};
-use mlsys_lab::schema::Scale;
 
 use super::proposals::Budget;
 use super::session::Tried;
@@ -22,10 +21,10 @@ pub(super) const ALL: [(&str, Picture); 3] = [
 
 /// The candidates that no other beats, as the picture joins them.
 pub(super) fn front_of(tried: &[Tried]) -> Vec<usize> {
-    plane(tried, "latency".to_owned()).front()
+    plane(tried, "latency").front()
 }
 
-fn plane(tried: &[Tried], latency: String) -> Scatter {
+fn plane(tried: &[Tried], latency: &str) -> Scatter {
     let point = |tried: &Tried| ScatterPoint {
         x: Some(tried.latency),
         y: Some(tried.accuracy),
@@ -37,11 +36,8 @@ fn plane(tried: &[Tried], latency: String) -> Scatter {
     };
     Scatter {
         x: Dimension {
-            name: latency,
-            unit: "seconds".to_owned(),
-            scale: Scale::Log,
             better: Better::Less,
-            ..Dimension::default()
+            ..logarithmic(latency, "seconds")
         },
         y: Dimension {
             name: "accuracy".to_owned(),
@@ -56,7 +52,7 @@ fn plane(tried: &[Tried], latency: String) -> Scatter {
 
 /// Accuracy against latency, with the budgets.
 fn front(tried: &[Tried], knobs: &Knobs) -> Frame {
-    let mut picture = plane(tried, knobs.clock.name());
+    let mut picture = plane(tried, &knobs.clock.name());
     let budgets = &knobs.budgets;
     if let (Some(most), [_, ..]) = (budgets.seconds.filter(|most| *most > 0.0), tried) {
         let accuracies = || tried.iter().map(|tried| tried.accuracy);
