@@ -1,7 +1,8 @@
 //! The lab's panels.
 
 use mlsys_lab::frame::{
-    Bar, Bars, Frame, HeatMap, Image, Images, Pane, Scatter, ScatterLine, ScatterPoint, Verdict,
+    Bar, Bars, Film, Frame, HeatMap, Image, Images, Pane, Scatter, ScatterLine, ScatterPoint,
+    Verdict,
 };
 use mlsys_lab::schema::Scale;
 
@@ -309,5 +310,5 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
 
 /// Pictures of which one is looked at at a time.
 fn film(stills: Vec<Pane>) -> Frame {
-    Frame::Panes(stills)
+    Frame::Film(Box::new(Film { stills, cover: 0 }))
 }
