@@ -258,6 +258,7 @@ fn side_by_side(attempts: &Attempts, rows: &[Row]) -> Table {
     Table {
         columns,
         rows: told.collect(),
+        ..Table::default()
     }
 }
 

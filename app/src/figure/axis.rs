@@ -14,7 +14,12 @@ pub struct Axis {
     /// The value at share 1.
     pub high: f64,
     scale: Scale,
+    /// What stands at 0, 1, 2, ... in place of numbers.
+    names: Vec<String>,
 }
+
+/// Letters of a name on an axis.
+const LONGEST: usize = 18;
 
 /// Beyond this, differences of two values would overflow.
 const HUGE: f64 = 1e300;
@@ -22,6 +27,24 @@ const HUGE: f64 = 1e300;
 const TINY: f64 = 1e-300;
 
 impl Axis {
+    /// An axis on which names stand at 0, 1, 2, ...
+    pub fn of_names(names: &[String]) -> Self {
+        let last = names.len().saturating_sub(1) as f64;
+        Self {
+            names: names.to_vec(),
+            ..Self::over(-0.5, last + 0.5, Scale::Linear)
+        }
+    }
+
+    fn over(low: f64, high: f64, scale: Scale) -> Self {
+        Self {
+            low,
+            high,
+            scale,
+            names: Vec::new(),
+        }
+    }
+
     /// An axis that holds all values from `low` to `high`, neither turned round nor without extent.
     ///
     /// A logarithmic axis shows positive values only; bounds that are not positive are moved there.
@@ -45,14 +68,10 @@ impl Axis {
                 };
                 let size = low.abs().max(high.abs());
                 if high - low > size * 1e-9 && high - low > TINY {
-                    Self { low, high, scale }
+                    Self::over(low, high, scale)
                 } else {
                     let pad = if size > TINY { size * 0.1 } else { 1.0 };
-                    Self {
-                        low: low - pad,
-                        high: high + pad,
-                        scale,
-                    }
+                    Self::over(low - pad, high + pad, scale)
                 }
             }
             Scale::Log => {
@@ -67,17 +86,9 @@ impl Axis {
                 };
                 let (below, above) = (round_down(low, steps), round_up(high, steps));
                 if above > below * 1.5 {
-                    Self {
-                        low: below,
-                        high: above,
-                        scale,
-                    }
+                    Self::over(below, above, scale)
                 } else {
-                    Self {
-                        low: low / 2.0,
-                        high: high * 2.0,
-                        scale,
-                    }
+                    Self::over(low / 2.0, high * 2.0, scale)
                 }
             }
         }
@@ -87,11 +98,7 @@ impl Axis {
     pub fn exactly(low: f64, high: f64) -> Self {
         let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
         if low < high {
-            Self {
-                low,
-                high,
-                scale: Scale::Linear,
-            }
+            Self::over(low, high, Scale::Linear)
         } else {
             Self::around(low, high, Scale::Linear)
         }
@@ -101,11 +108,11 @@ impl Axis {
     pub fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);
         let low = if first <= 0.1 * last { 0.0 } else { first };
-        Self {
+        Self::over(
             low,
-            high: if last > low { last } else { low + 1.0 },
-            scale: Scale::Linear,
-        }
+            if last > low { last } else { low + 1.0 },
+            Scale::Linear,
+        )
     }
 
     /// Whether a value lies on it.
@@ -133,11 +140,29 @@ impl Axis {
 
     /// About so many round values with their labels, in ascending order.
     pub fn ticks(&self, wanted: u16, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        if !self.names.is_empty() {
+            return self.named_ticks(glyphs);
+        }
         let wanted = f64::from(wanted.max(1));
         match self.scale {
             Scale::Linear => self.linear_ticks(wanted, unit, glyphs),
             Scale::Log => self.log_ticks(wanted, unit, glyphs),
         }
+    }
+
+    /// All names, whoever draws them leaves out what would touch.
+    fn named_ticks(&self, glyphs: &Glyphs) -> Vec<(f64, String)> {
+        let cut = |name: &String| match name.chars().count() > LONGEST {
+            true => {
+                let short: String = name.chars().take(LONGEST - 1).collect();
+                format!("{}{}", short.trim_end(), glyphs.ellipsis)
+            }
+            false => name.clone(),
+        };
+        let names = self.names.iter().enumerate();
+        names
+            .map(|(place, name)| (place as f64, cut(name)))
+            .collect()
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
@@ -285,6 +310,16 @@ mod tests {
             labels(&Axis::steps(1, 400), 4, None),
             ["0", "100", "200", "300", "400"]
         );
+    }
+
+    #[test]
+    fn names_stand_at_whole_numbers_and_long_ones_are_cut() {
+        let names = ["GPU", "inference server on a chip"].map(str::to_owned);
+        let axis = Axis::of_names(&names);
+        assert_eq!(labels(&axis, 1, None), ["GPU", "inference server…"]);
+        assert_eq!(axis.share(0.0), Some(0.25));
+        assert_eq!(axis.share(1.0), Some(0.75));
+        assert!(labels(&Axis::of_names(&[]), 3, None).len() <= 32);
     }
 
     #[test]

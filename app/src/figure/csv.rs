@@ -4,7 +4,9 @@ mod structures;
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::frame::{Bars, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict};
+use mlsys_lab::frame::{
+    Bars, Dimension, Frame, HeatMap, Histogram, Images, Scatter, Table, Verdict,
+};
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Draw;
 use mlsys_lab::value::Value;
@@ -284,7 +286,11 @@ fn scatter(lines: &mut Lines, scatter: &Scatter) {
     for (index, point) in scatter.points.iter().enumerate() {
         let group = scatter.series.get(point.series).cloned();
         let mut cells = vec![point.label.clone(), group.unwrap_or_default()];
-        cells.extend([known(point.x), known(point.y)]);
+        let place = |axis: &Dimension, value: Option<f64>| {
+            let name = value.and_then(|value| axis.category(value));
+            name.map_or_else(|| known(value), str::to_owned)
+        };
+        cells.extend([place(x, point.x), place(y, point.y)]);
         if scatter.has_front() {
             cells.push(front.contains(&index).to_string());
         }
@@ -304,6 +310,7 @@ fn scatter(lines: &mut Lines, scatter: &Scatter) {
 }
 
 fn table(lines: &mut Lines, table: &Table) {
+    let table = &table.annotated();
     lines.line(&table.columns);
     for row in &table.rows {
         lines.line(row.iter().map(exact));

@@ -117,6 +117,7 @@ pub fn table(schema: &Schema, panel: &Panel, data: &RunData, glyphs: &Glyphs) ->
     Table {
         columns: vec!["metric".to_owned(), "value".to_owned()],
         rows: rows.collect(),
+        ..Table::default()
     }
 }
 

@@ -38,6 +38,7 @@ use mlsys_lab::report::RunData;
 use mlsys_lab::schema::{Draw, Panel, Schema};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 use super::earlier::Earlier;
 use super::glyphs::Glyphs;
@@ -50,7 +51,6 @@ use crate::figure::{axis, metrics};
 pub use kernel::Spot;
 pub use line::{extent, is_smoothed, step_after, step_before};
 use pen::Pen;
-pub use table::order::Filter;
 pub use view::Tint;
 pub use view::{Extent, FrameView, Smoothing, Stepped, View, Way, Window};
 pub use words::words;
@@ -211,22 +211,22 @@ fn draw_frame(
     if area.is_empty() {
         return;
     }
+    let noted = naming::noted(frame, view, area.width, area.height / 4);
     let named = naming::said(frame, view, &look.glyphs).filter(|_| area.height >= NAMED);
-    let area = match named {
-        None => area,
-        Some(named) => {
-            let lines = named_lines(&named, frame, area);
-            let rows = lines.len() as u16;
-            let mut pen = Pen::new(area, buf, &look.glyphs);
-            for (y, line) in (area.bottom() - rows..).zip(&lines) {
-                pen.text(area.x, y, line, look.theme.accent);
-            }
-            Rect {
-                height: area.height - rows,
-                ..area
-            }
-        }
+    let named = named.map(|named| named_lines(&named, frame, area));
+    let named = named.unwrap_or_default().into_iter();
+    let named = named.map(|line| (line, look.theme.accent));
+    let noted = noted.into_iter().map(|line| (line, look.theme.text));
+    let below: Vec<(String, Style)> = named.chain(noted).collect();
+    let kept = u16::try_from(below.len()).unwrap_or(u16::MAX);
+    let whole = area;
+    let area = Rect {
+        height: area.height.saturating_sub(kept),
+        ..area
     };
+    for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
+        Pen::new(whole, buf, &look.glyphs).text(whole.x, y, line, *style);
+    }
     let mark = view.mark;
     let along = mark.map(|mark| mark.column);
     match frame {

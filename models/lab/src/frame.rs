@@ -10,12 +10,12 @@ mod panes;
 mod passage;
 mod scatter;
 mod stacks;
+pub mod table;
 mod timeline;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schema::Scale;
-use crate::value::Value;
 
 pub use cells::{Alike, Cell, CellRow, Cells, Kind, Tone};
 pub use exchange::Exchange;
@@ -26,6 +26,7 @@ pub use panes::Pane;
 pub use passage::{Paragraph, Passage, Standing, Stretch};
 pub use scatter::{Better, Dimension, Scatter, ScatterLine, ScatterPoint};
 pub use stacks::{Limit, Stack, Stacks};
+pub use table::Table;
 pub use timeline::{Milestone, Span, Timeline, Total};
 
 /// A picture.
@@ -64,6 +65,28 @@ pub enum Frame {
     Passage(Passage),
     /// Plain text.
     Text(String),
+}
+
+impl Frame {
+    /// The table, if the picture is one.
+    pub fn table(&self) -> Option<&Table> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::HeatMap(_)
+            | Self::Bars(_)
+            | Self::Stacks(_)
+            | Self::Histogram(_)
+            | Self::Scatter(_)
+            | Self::Cells(_)
+            | Self::Images(_)
+            | Self::Graph(_)
+            | Self::Timeline(_)
+            | Self::Exchange(_)
+            | Self::Kernel(_)
+            | Self::Panes(_)
+            | Self::Text(_) => None,
+        }
+    }
 }
 
 /// A field of numbers, row-major from the top left.
@@ -125,15 +148,6 @@ pub struct Bar {
     pub value: Option<f64>,
     /// A word beside it, such as "limits".
     pub remark: String,
-}
-
-/// Rows and columns of values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
-    /// Column titles, with units where there are any.
-    pub columns: Vec<String>,
-    /// Rows, as long as there are columns.
-    pub rows: Vec<Vec<Value>>,
 }
 
 /// Small grey images of one size.

@@ -53,6 +53,8 @@ pub struct Schema {
     pub yields: Option<String>,
     /// The parameter that says how many steps a run takes, where it is not `steps`.
     pub steps: Option<String>,
+    /// The panel, a table, that `mlsys lab KIND` prints in full besides the metrics.
+    pub prints: Option<String>,
     /// The one metric that stands in the status line while the lab runs and after.
     pub headline: Option<Headline>,
 }

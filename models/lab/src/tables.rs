@@ -7,11 +7,17 @@ use crate::value::Value;
 /// The built-in tables, as text; `mlsys` prints their sources from it.
 pub const TEXT: &str = include_str!("../../../assets/tables.toml");
 
+/// What slides and lists say about machines, their makers and their prices, as text: for looking at, not to compute with.
+pub const LANDSCAPE: &str = include_str!("../../../assets/landscape.toml");
+
 /// Tables of named entries, such as `gpu`, each entry with its fields.
 #[derive(Debug)]
 pub struct Tables(toml::Table);
 
 static BUILTIN: LazyLock<Result<Tables, toml::de::Error>> = LazyLock::new(|| Tables::parse(TEXT));
+
+static LANDSCAPE_READ: LazyLock<Result<Tables, toml::de::Error>> =
+    LazyLock::new(|| Tables::parse(LANDSCAPE));
 
 impl Tables {
     /// Reads tables from TOML: arrays of tables whose entries have a `name`.
@@ -26,6 +32,30 @@ impl Tables {
     )]
     pub fn builtin() -> &'static Self {
         BUILTIN.as_ref().expect("the built-in tables read")
+    }
+
+    /// What slides and lists say, as it ships with mlsys: [`LANDSCAPE`].
+    #[expect(
+        clippy::expect_used,
+        reason = "the text is compiled in and read by a test"
+    )]
+    pub fn landscape() -> &'static Self {
+        LANDSCAPE_READ
+            .as_ref()
+            .expect("the tables of the landscape read")
+    }
+
+    /// The names of all tables, in the order of the alphabet.
+    pub fn tables(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The entries of a table, each a [`Value::Table`], in file order; empty if there is no such table.
+    pub fn all(&self, table: &str) -> Vec<Value> {
+        let entries = self.entries(table).cloned();
+        entries
+            .filter_map(|entry| toml::Value::Table(entry).try_into().ok())
+            .collect()
     }
 
     /// The entries' names of a table, in file order; empty if there is no such table.
@@ -79,5 +109,18 @@ mod tests {
         );
         assert_eq!(tables.field("gpu", "v100-sxm2-16gb", "path.fp8"), None);
         assert!(tables.names("compute_capability").contains(&"8.0"));
+    }
+
+    #[test]
+    fn the_landscape_reads_whole() {
+        let tables = Tables::landscape();
+        let names: Vec<&str> = tables.tables().collect();
+        assert!(names.contains(&"generation"), "{names:?}");
+        for name in names {
+            assert!(!tables.all(name).is_empty(), "{name}");
+        }
+        let first = &tables.all("generation")[0];
+        assert_eq!(first.at("year"), Some(&Value::Int(2004)));
+        assert_eq!(first.at("year.month"), None);
     }
 }

@@ -42,6 +42,14 @@ impl Value {
         }
     }
 
+    /// A value inside, by a dotted path such as `path.fp32.clock_hertz`.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        path.split('.').try_fold(self, |value, part| match value {
+            Self::Table(entries) => entries.get(part),
+            Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Text(_) | Self::Array(_) => None,
+        })
+    }
+
     /// Whether every number in the value is finite.
     pub fn is_finite(&self) -> bool {
         match self {

@@ -28,6 +28,7 @@ mod intensity;
 pub mod kernel;
 mod kmeans_quantize;
 pub mod kv_cache;
+mod landscape;
 mod launch_geometry;
 mod link_time;
 mod lora_params;
@@ -93,6 +94,7 @@ pub use integer_matmul::IntegerMatmul;
 pub use intensity::Intensity;
 pub use kmeans_quantize::KmeansQuantize;
 pub use kv_cache::KvCache;
+pub use landscape::Landscape;
 pub use launch_geometry::LaunchGeometry;
 pub use link_time::LinkTime;
 pub use lora_params::LoraParams;
@@ -197,6 +199,7 @@ fn all(
         Box::new(KvCache::new()?),
         Box::new(TensorParallel::new()?),
         Box::new(Supercomputer::new()?),
+        Box::new(Landscape::new()?),
         Box::new(Scaling::new()?),
         Box::new(CheckpointInterval::new()?),
         Box::new(PrefillDecode::new()?),

@@ -64,6 +64,7 @@ pub(crate) fn table<const N: usize>(titles: [&str; N], rows: Vec<[Value; N]>) ->
     Frame::Table(Table {
         columns: titles.map(str::to_owned).to_vec(),
         rows: rows.into_iter().map(Vec::from).collect(),
+        ..Table::default()
     })
 }
 

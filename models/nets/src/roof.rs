@@ -110,6 +110,7 @@ pub(crate) fn logarithmic(name: &str, unit: &str) -> Dimension {
         unit: unit.to_owned(),
         scale: Scale::Log,
         better: Better::Neither,
+        ..Dimension::default()
     }
 }
 

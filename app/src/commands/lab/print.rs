@@ -1,5 +1,6 @@
 //! A finished run as a table.
 
+use mlsys_lab::frame::Table;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;
 
@@ -15,6 +16,9 @@ pub fn finished(schema: &Schema, data: &RunData, console: &mut Console) -> Resul
     for line in aligned(&rows(schema, data)) {
         console.line(line)?;
     }
+    if let Some(table) = printed(schema, data) {
+        print_table(table, console)?;
+    }
     if let Some((step, reason)) = &data.diverged {
         console.line(format_args!(
             "\ndiverged at step {step}: {}",
@@ -23,6 +27,33 @@ pub fn finished(schema: &Schema, data: &RunData, console: &mut Console) -> Resul
     }
     for notice in &data.notices {
         console.line(format_args!("\n{}", harmless(notice)))?;
+    }
+    Ok(())
+}
+
+/// The table that the lab has for print.
+fn printed<'a>(schema: &Schema, data: &'a RunData) -> Option<&'a Table> {
+    let (_, frame) = data.frames.get(schema.prints.as_deref()?)?;
+    frame.table()
+}
+
+/// All rows, and whose figures they are, by number.
+fn print_table(table: &Table, console: &mut Console) -> Result<(), Failure> {
+    let (table, notes) = table.numbered();
+    let mut rows = vec![table.columns.clone()];
+    rows.extend(table.rows.iter().map(|row| {
+        let cells = row.iter().map(|value| cell(&value.to_string(), LONGEST));
+        cells.collect()
+    }));
+    console.line("")?;
+    for line in aligned(&rows) {
+        console.line(line)?;
+    }
+    if !notes.is_empty() {
+        console.line("")?;
+    }
+    for note in &notes {
+        console.line(harmless(note))?;
     }
     Ok(())
 }

@@ -126,5 +126,6 @@ pub(super) fn table(walk: &Walk) -> Table {
         .map(str::to_owned)
         .to_vec(),
         rows,
+        ..Table::default()
     }
 }

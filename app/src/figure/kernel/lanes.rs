@@ -254,5 +254,6 @@ pub(super) fn table(walk: &Walk) -> Table {
     Table {
         columns: titles.map(str::to_owned).to_vec(),
         rows: lanes(walk).into_iter().enumerate().map(row).collect(),
+        ..Table::default()
     }
 }

@@ -132,5 +132,6 @@ pub(super) fn table(kernel: &Kernel, walk: &Walk) -> Table {
         .map(str::to_owned)
         .to_vec(),
         rows: listing(kernel, walk).into_iter().map(row).collect(),
+        ..Table::default()
     }
 }

@@ -69,5 +69,6 @@ pub fn problems(kernel: &Kernel) -> Table {
     Table {
         columns: titles.map(str::to_owned).to_vec(),
         rows,
+        ..Table::default()
     }
 }

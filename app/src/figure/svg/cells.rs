@@ -14,6 +14,7 @@ const LONGEST: usize = 40;
 
 /// Draws titles, a rule and rows; numbers stand at the right of their column.
 pub(super) fn table(page: &mut Page, table: &Table) {
+    let (table, notes) = &table.numbered();
     let columns = table.columns.len().min(MOST_COLUMNS);
     let rows: Vec<Vec<String>> = table
         .rows
@@ -95,6 +96,9 @@ pub(super) fn table(page: &mut Page, table: &Table) {
         let more = format!("and {} more rows", table.rows.len() - MOST_ROWS);
         page.text((MARGIN, page.y), Anchor::Start, &more, ink::DIM);
         page.y += LINE;
+    }
+    for note in notes {
+        page.told(note);
     }
 }
 

@@ -102,8 +102,12 @@ fn side<'a>(
         (l.min(x), h.max(x))
     });
     let (low, high) = if low > high { (0.1, 1.0) } else { (low, high) };
+    let axis = match dimension.categories.as_slice() {
+        [] => Axis::around(low, high, dimension.scale),
+        names => Axis::of_names(names),
+    };
     Side {
-        axis: Axis::around(low, high, dimension.scale),
+        axis,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     }

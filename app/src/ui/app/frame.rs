@@ -1,5 +1,6 @@
 //! Commands on a picture that is no chart.
 
+use mlsys_lab::frame::table::Filter;
 use mlsys_lab::frame::{Frame, Graph, Table};
 use mlsys_lab::schema::Draw;
 
@@ -13,7 +14,7 @@ use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::key::Key;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
-use crate::ui::panel::{Filter, FrameView, Stepped, Tint, Way};
+use crate::ui::panel::{FrameView, Stepped, Tint, Way};
 use crate::ui::slot::Slot;
 
 impl App {

@@ -49,6 +49,48 @@ pub(super) fn said(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> Option<S
     }
 }
 
+/// What is known of the marked cell of a table besides its value, in at most so many lines of a width; where no cell is
+/// marked, how to mark one. The lines of a table are equally many whatever is marked, so that its rows stand still.
+pub(super) fn noted(frame: &Frame, view: &FrameView, width: u16, most: u16) -> Vec<String> {
+    let Some(table) = sourced(frame) else {
+        return Vec::new();
+    };
+    let wrapped = |note: &str| {
+        let lines = super::text::wrap(note, width);
+        let left_out = lines.len().saturating_sub(usize::from(most));
+        let mut lines: Vec<String> = lines.into_iter().take(usize::from(most)).collect();
+        if let Some(last) = lines.last_mut().filter(|_| left_out > 0) {
+            last.push_str(" ...");
+        }
+        lines
+    };
+    let notes = table.notes.all().iter();
+    let longest = notes.map(|note| wrapped(note).len()).max().unwrap_or(0);
+    let said = match view.mark {
+        Some(mark) => note(table, view, mark).unwrap_or("no value, so no source"),
+        None => "arrows mark a cell; its source stands here",
+    };
+    let mut lines = wrapped(said);
+    lines.resize(longest.max(lines.len()), String::new());
+    lines
+}
+
+/// The note of the marked cell of a table, if the picture is one; for the end of its words.
+pub(super) fn source<'a>(frame: &'a Frame, view: &FrameView) -> Option<&'a str> {
+    note(sourced(frame)?, view, view.mark?)
+}
+
+fn note<'a>(table: &'a Table, view: &FrameView, mark: Mark) -> Option<&'a str> {
+    let shown = rows(table, view);
+    let mark = mark.within(table.columns.len(), shown.len());
+    table.notes.of(*shown.get(mark.row)?, mark.column)
+}
+
+/// The table, if the picture is one that says something of its cells.
+fn sourced(frame: &Frame) -> Option<&Table> {
+    frame.table().filter(|table| !table.notes.is_empty())
+}
+
 /// How a table is sorted and filtered, in words; nothing if it is as the lab sent it.
 pub(super) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
     let mut parts = Vec::new();

@@ -71,8 +71,12 @@ fn side<'a>(
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
         (l.min(x), h.max(x))
     });
-    (low <= high).then(|| Side {
-        axis: Axis::around(low, high, dimension.scale),
+    let axis = match dimension.categories.as_slice() {
+        [] => Axis::around(low, high, dimension.scale),
+        names => Axis::of_names(names),
+    };
+    (low <= high).then_some(Side {
+        axis,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
@@ -254,7 +258,9 @@ pub(super) fn said(
 ) -> Option<String> {
     let point = scatter.points.get(index)?;
     let value = |dimension: &Dimension, value: Option<f64>| {
+        let name = value.and_then(|x| dimension.category(x));
         let value = match value.filter(|x| x.is_finite()) {
+            Some(_) if name.is_some() => name.unwrap_or_default().to_owned(),
             Some(x) => quantity(x, unit(&dimension.unit), glyphs),
             None => "not known".to_owned(),
         };

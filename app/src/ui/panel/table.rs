@@ -4,6 +4,7 @@ mod fit;
 pub mod order;
 
 use mlsys_lab::frame::Table;
+use mlsys_lab::frame::table::Order;
 use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +15,6 @@ use super::view::{FrameView, Mark};
 use super::{Focus, naming};
 use crate::ui::theme::Look;
 use fit::{GAP, Wish};
-use order::Order;
 
 /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
 pub(super) fn draw(

@@ -181,6 +181,9 @@ fn frame_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) -> String {
     if let Some(named) = naming::said(frame, view, glyphs) {
         said.push_str(&format!(" Marked: {named}."));
     }
+    if let Some(source) = naming::source(frame, view) {
+        said.push_str(&format!(" Source: {source}."));
+    }
     said
 }
 
@@ -342,6 +345,8 @@ const READ_ROWS: usize = 12;
 
 fn table_words(table: &Table, view: &FrameView) -> String {
     let shown = rows(table, view);
+    let ordered = naming::ordered(table, view);
+    let (table, notes) = &table.numbered();
     let rows = shown.iter().take(READ_ROWS);
     let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
         let cells = table.columns.iter().zip(row);
@@ -351,14 +356,19 @@ fn table_words(table: &Table, view: &FrameView) -> String {
         cells.join(", ")
     });
     let said = rows.collect::<Vec<_>>().join("; ");
-    let said = match naming::ordered(table, view) {
+    let said = match ordered {
         Some(ordered) => format!("{ordered}: {said}"),
         None => said,
     };
-    match shown.len().saturating_sub(READ_ROWS) {
+    let sources = match notes.as_slice() {
+        [] => String::new(),
+        notes => format!(" Sources: {}.", notes.join("; ")),
+    };
+    let said = match shown.len().saturating_sub(READ_ROWS) {
         0 => format!("{said}."),
         more => format!("{said}; and {more} more rows."),
-    }
+    };
+    said + &sources
 }
 
 fn images_words(images: &Images) -> String {

@@ -88,6 +88,7 @@ fn in_table() -> Bench {
     let table = Table {
         columns: ["device", "memory (GB)"].map(str::to_owned).to_vec(),
         rows: vec![row("A100", 80), row("H200", 141), row("T4", 16)],
+        ..Table::default()
     };
     let panel = slot.schema.panels[chosen].name.as_str().into();
     bench.report(

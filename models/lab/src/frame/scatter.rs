@@ -46,6 +46,9 @@ pub struct Dimension {
     /// Which way is better.
     #[serde(default)]
     pub better: Better,
+    /// What stands at 0, 1, 2, ..., where these are names and no numbers; empty for numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
 }
 
 /// Which way along an axis is better.
@@ -85,6 +88,12 @@ impl ScatterPoint {
 }
 
 impl Dimension {
+    /// What stands at a value, where the axis has names.
+    pub fn category(&self, value: f64) -> Option<&str> {
+        let place = (value >= 0.0 && value.fract() == 0.0).then_some(value as usize)?;
+        self.categories.get(place).map(String::as_str)
+    }
+
     /// The better of two values, or equal where neither way is better.
     fn gain(&self, a: f64, b: f64) -> Ordering {
         let order = a.partial_cmp(&b).unwrap_or(Ordering::Equal);

@@ -134,6 +134,7 @@ impl Comparison {
         Frame::Table(Table {
             rows: rows.collect(),
             columns: columns.into_iter().map(str::to_owned).collect(),
+            ..Table::default()
         })
     }
 
@@ -171,12 +172,14 @@ impl Comparison {
                 unit: String::new(),
                 scale: Scale::Log,
                 better: Better::Neither,
+                ..Dimension::default()
             },
             y: Dimension {
                 name: "error of the slope".to_owned(),
                 unit: String::new(),
                 scale: Scale::Log,
                 better: Better::Neither,
+                ..Dimension::default()
             },
             series: shown.iter().map(|(_, label)| (*label).to_owned()).collect(),
             points,

@@ -101,6 +101,7 @@ impl Judgement {
             unit: unit.to_owned(),
             scale: Scale::Log,
             better: Better::Less,
+            ..Axis::default()
         };
         Frame::Scatter(Scatter {
             x: axis("memory of a device", "bytes"),

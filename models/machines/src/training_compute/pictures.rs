@@ -79,6 +79,7 @@ impl Work {
             unit: unit.to_owned(),
             scale: Scale::Log,
             better: Better::Neither,
+            ..Dimension::default()
         };
         Frame::Scatter(Scatter {
             x: axis("size", "parameters"),

@@ -118,6 +118,7 @@ fn candidates(tried: &[Tried], _: &Knobs) -> Frame {
     Frame::Table(Table {
         columns: columns.map(str::to_owned).to_vec(),
         rows: tried.iter().enumerate().map(row).collect(),
+        ..Table::default()
     })
 }
 

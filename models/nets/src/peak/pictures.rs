@@ -134,6 +134,7 @@ fn table(results: &Results, compared: &[Roof]) -> Frame {
         .map(str::to_owned)
         .to_vec(),
         rows: own_row.chain(others).collect(),
+        ..Table::default()
     })
 }
 

@@ -129,5 +129,6 @@ pub(super) fn order(setup: &Setup, played: &Played) -> Frame {
     Frame::Table(Table {
         columns: std::iter::once("no.".to_owned()).chain(stages).collect(),
         rows: (0..longest.min(SHOWN)).map(row).collect(),
+        ..Table::default()
     })
 }

@@ -19,12 +19,14 @@ pub(crate) fn compression() -> Scatter {
             unit: "bytes".to_owned(),
             scale: Scale::Log,
             better: Better::Less,
+            ..Dimension::default()
         },
         y: Dimension {
             name: "accuracy".to_owned(),
             unit: String::new(),
             scale: Scale::Linear,
             better: Better::More,
+            ..Dimension::default()
         },
         series: ["quantised", "pruned", "distilled"]
             .map(str::to_owned)

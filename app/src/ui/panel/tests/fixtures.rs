@@ -248,6 +248,7 @@ fn devices() -> Table {
             row("H200", 141, 4800.0),
             row("T4", 16, 320.0),
         ],
+        ..Table::default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pictures that are no charts, looked at closely: marked, sorted, filtered, scrolled.
 
+use mlsys_lab::frame::table::Filter;
 use mlsys_lab::report::{Report, RunData};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +9,7 @@ use super::fixtures::{schema, steered};
 use super::odd::odd_frames;
 use super::{Focus, Scene, View, draw_panel, drawn, look, looks, named, words};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
-use crate::ui::panel::{Filter, Way};
+use crate::ui::panel::Way;
 use crate::ui::snapshot;
 use crate::ui::theme::ColorDepth;
 
@@ -158,6 +159,7 @@ fn a_long_table_follows_its_mark_in_both_directions() {
             rows: (0..50)
                 .map(|row| (0..30).map(|c| cell(row, c)).collect())
                 .collect(),
+            ..Table::default()
         }),
     });
     let look = look(ColorDepth::None, GlyphSet::Unicode);

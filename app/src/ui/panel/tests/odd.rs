@@ -131,10 +131,12 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Table(Table {
             columns: vec![],
             rows: vec![vec![Value::Int(1)]; 3],
+            ..Table::default()
         }),
         Frame::Table(Table {
             columns: labels(40),
             rows: vec![vec![Value::from("\u{1b}[31mred\t\n"); 50], vec![]],
+            ..Table::default()
         }),
         Frame::Images(Images {
             width: 0,

@@ -1,5 +1,6 @@
 //! How a picture that is no chart is looked at: what of it is marked, how its rows are sorted, which are left out.
 
+use mlsys_lab::frame::table::{Filter, Sort};
 use mlsys_lab::frame::{Frame, Graph, HeatMap, Scatter};
 
 use super::rounds;
@@ -7,7 +8,7 @@ use super::timeline::{self, Stretch, Tint};
 use crate::figure::graph::{self, Closer, Sight};
 use crate::figure::kernel::Play;
 use crate::ui::command::Inspect;
-use crate::ui::panel::table::order::{Filter, Sort, rows};
+use crate::ui::panel::table::order::rows;
 
 /// How a picture that is no chart is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]

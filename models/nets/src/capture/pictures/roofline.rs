@@ -55,6 +55,7 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
         unit: unit.to_owned(),
         scale: Scale::Log,
         better: Better::Neither,
+        ..Dimension::default()
     };
     Frame::Scatter(Scatter {
         x: axis("intensity", "flops/byte"),

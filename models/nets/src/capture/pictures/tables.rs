@@ -60,6 +60,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
             "limit",
         ]),
         rows: rows.collect(),
+        ..Table::default()
     })
 }
 
@@ -111,6 +112,7 @@ pub(super) fn tape(shown: Shown<'_>) -> Frame {
             "gradient of",
         ]),
         rows: of_step.enumerate().take(MOST_ROWS).map(row).collect(),
+        ..Table::default()
     })
 }
 

@@ -59,6 +59,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     Frame::Table(Table {
         columns: columns.map(str::to_owned).to_vec(),
         rows,
+        ..Table::default()
     })
 }
 

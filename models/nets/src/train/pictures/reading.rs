@@ -135,7 +135,11 @@ impl Reading {
                 .collect()
         });
         let rows = rows.collect();
-        Some(Frame::Table(Table { columns, rows }))
+        Some(Frame::Table(Table {
+            columns,
+            rows,
+            ..Table::default()
+        }))
     }
 
     fn labels(&self, tokens: &[i32]) -> Vec<String> {
