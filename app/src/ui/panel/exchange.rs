@@ -58,7 +58,7 @@ pub(super) fn draw(
         .iter()
         .fold(0, |sum: u16, rows| sum.saturating_add(*rows));
     let said = said.min(spare);
-    // Above the rows the ring or line itself, where the rows keep what they need.
+    // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
     let needed = u16::try_from(exchange.ranks)
         .unwrap_or(u16::MAX)
         .saturating_add(2);
@@ -66,8 +66,8 @@ pub(super) fn draw(
         .height
         .saturating_sub(legend + said)
         .saturating_sub(needed);
-    let diagram = Diagram::of(exchange, body).filter(|diagram| diagram.rows < rest);
-    let top = diagram.as_ref().map_or(0, |diagram| diagram.rows + 1);
+    let diagram = Diagram::of(exchange, body, rest);
+    let top = diagram.as_ref().map_or(0, |diagram| diagram.rows() + 1);
     let rows = Rect {
         y: body.y + top,
         height: body.height - top,

@@ -2,12 +2,12 @@
 
 mod samples;
 
-use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::exchange::Message;
+use mlsys_lab::frame::{Exchange, Frame};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use samples::{halving, traffic, tree};
+use samples::{double_tree, halving, traffic, tree};
 
 use super::super::view::{FrameView, Mark, Way};
 use super::super::{Focus, draw_frame};
@@ -100,6 +100,7 @@ fn no_row_moves_from_round_to_round() {
         ring(12),
         star(4),
         tree(),
+        double_tree(),
         halving(),
         named,
     ] {
@@ -168,6 +169,71 @@ fn trees_stars_and_meshes_have_arrows_of_their_own() {
         &Frame::Exchange(Box::new(halving())),
         &view(1, None),
     );
+    compare(
+        "exchange-double-tree",
+        &Frame::Exchange(Box::new(double_tree())),
+        &view(2, None),
+    );
+}
+
+/// Whatever passes between two ranks has its line and its name, in each form that boxes can have.
+#[test]
+fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    for (what, exchange, rows_of_boxes) in [
+        ("tree", tree(), 19),
+        ("star", star(4), 9),
+        ("double tree", double_tree(), 12),
+        ("mesh", halving(), 9),
+    ] {
+        let rounds = exchange.rounds.clone();
+        let names: Vec<String> = exchange.chunks.iter().map(|c| c.name.clone()).collect();
+        let frame = Frame::Exchange(Box::new(exchange));
+        for (round, sent) in (1..).zip(&rounds) {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 160, 60));
+            draw_frame(
+                buf.area,
+                &mut buf,
+                &frame,
+                &view(round, None),
+                Focus::Keys,
+                &look,
+            );
+            let above = rows(&buf)[1..=rows_of_boxes].join("\n");
+            let heads = above.matches(['^', 'v']).count();
+            assert!(heads >= 1, "{what}, round {round}:\n{above}");
+            for message in &sent.messages {
+                let chunks = message.chunks(names.len());
+                let first = &names[chunks.start];
+                assert!(
+                    above.contains(first.as_str()),
+                    "{what}, round {round}:\n{above}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_tree_and_what_has_no_room_keeps_its_arrows() {
+    let look = look(ColorDepth::None, GlyphSet::Ascii);
+    let drawn = |exchange: &Exchange, width: u16, height: u16| {
+        let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+        let frame = Frame::Exchange(Box::new(exchange.clone()));
+        let view = view(1, None);
+        draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
+        rows(&buf).join("\n")
+    };
+    // A rank with two parents for the same chunk.
+    let mut torn = tree();
+    let mut extra = torn.rounds[0].messages[0];
+    extra.to = 4;
+    torn.rounds[1].messages.push(extra);
+    let has_boxes = |text: &str| text.contains("+ A ") || text.contains("+ B ");
+    assert!(has_boxes(&drawn(&tree(), 120, 50)));
+    assert!(!has_boxes(&drawn(&torn, 120, 50)));
+    assert!(!has_boxes(&drawn(&tree(), 120, 14)));
+    assert!(!has_boxes(&drawn(&halving(), 24, 50)));
 }
 
 #[test]

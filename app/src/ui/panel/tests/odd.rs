@@ -128,6 +128,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             scale: Scale::Log,
             bars: vec![],
         }),
+        sourced(),
         Frame::Table(Table {
             columns: vec![],
             rows: vec![vec![Value::Int(1)]; 3],
@@ -349,4 +350,15 @@ fn odd_span(place: usize, values: [Option<f64>; 6]) -> Span {
         label: "\u{1b}[2J漢字".repeat(place % 3),
         amount: values[place % values.len()],
     }
+}
+
+/// A table that says more of its cells than there is room for, and of some that are not there.
+fn sourced() -> Frame {
+    let mut table = Table::new(
+        vec!["a".to_owned(), "b".to_owned()],
+        vec![vec![Value::Int(1), Value::from("")]; 2],
+    );
+    table.notes.put(0, 0, &"whoever said it ".repeat(60));
+    table.notes.put(9, 9, "nobody");
+    Frame::Table(table)
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use mlsys_lab::frame::{
-    Cell, CellRow, Cells, Frame, Graph, HeatMap, Kind, Milestone, Pane, Span, Timeline, Tone, Total,
+    Cell, CellRow, Cells, Dimension, Frame, Graph, HeatMap, Kind, Milestone, Pane, Scatter,
+    ScatterPoint, Span, Table, Timeline, Tone, Total,
 };
+use mlsys_lab::value::Value;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -296,4 +298,81 @@ fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
         assert!(text.contains(&format!("lane {column}")), "{text}");
         assert!(text.contains("of 300"), "{text}");
     }
+}
+
+#[test]
+fn a_marked_cell_has_its_source_below() {
+    let row = |name: &str, memory: Value| vec![name.into(), memory];
+    let rows = vec![
+        row("V100", 16_i64.into()),
+        row("H100", 80_i64.into()),
+        row("H300", "".into()),
+    ];
+    let columns = ["chip", "memory (GB)"].map(str::to_owned).to_vec();
+    let mut table = Table::new(columns, rows);
+    for column in 0..2 {
+        table.notes.put(0, column, "a set of slides, 2023");
+        table.notes.put(1, column, "the datasheet, which counts a gigabyte as a thousand million bytes. Corrected: the slide says 64");
+    }
+    table.notes.put(2, 0, "announced");
+    let frame = Frame::Table(table);
+    let view = |row, column| FrameView {
+        mark: Some(Mark { column, row }),
+        ..FrameView::default()
+    };
+    compare("table-sourced", &frame, &view(1, 1));
+    compare("table-sourced-empty", &frame, &view(2, 1));
+    compare("table-sourced-unmarked", &frame, &FrameView::default());
+}
+
+#[test]
+fn names_stand_on_an_axis_that_has_no_numbers() {
+    let point = |x: f64, y: f64, label: &str| ScatterPoint {
+        x: Some(x),
+        y: Some(y),
+        label: label.to_owned(),
+        series: 0,
+    };
+    let names = |names: &[&str]| Dimension {
+        name: "kind".to_owned(),
+        categories: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..Dimension::default()
+    };
+    let scatter = Scatter {
+        x: Dimension {
+            name: "founded".to_owned(),
+            ..Dimension::default()
+        },
+        y: names(&["GPU", "ASIC", "an inference server on a chip"]),
+        points: vec![
+            point(2012.0, 0.0, "one"),
+            point(2016.0, 1.0, "two"),
+            point(2018.0, 2.0, "three"),
+        ],
+        ..Scatter::default()
+    };
+    let marked = FrameView {
+        mark: Some(Mark { column: 2, row: 0 }),
+        ..FrameView::default()
+    };
+    compare(
+        "scatter-names-up",
+        &Frame::Scatter(scatter.clone()),
+        &marked,
+    );
+    let across = Scatter {
+        x: scatter.y.clone(),
+        y: scatter.x.clone(),
+        points: scatter
+            .points
+            .iter()
+            .map(|p| point(p.y.unwrap(), p.x.unwrap(), &p.label))
+            .collect(),
+        ..scatter
+    };
+    compare(
+        "scatter-names-across",
+        &Frame::Scatter(across),
+        &FrameView::default(),
+    );
 }

@@ -85,5 +85,6 @@ fn tokens(of: &Pictured<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
             .map(str::to_owned)
             .into(),
         rows: changed.iter().filter_map(row).take(MOST_TOKENS).collect(),
+        ..Table::default()
     })
 }

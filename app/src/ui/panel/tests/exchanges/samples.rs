@@ -98,6 +98,42 @@ pub(super) fn tree() -> Exchange {
     Exchange::ranged("gradient", Layout::Tree, 8, 100, up.into_iter().chain(down))
 }
 
+/// Two trees over six ranks, each for one half: whoever has children in one has none in the other.
+pub(super) fn double_tree() -> Exchange {
+    let trees: [&[(usize, usize)]; 2] = [
+        &[(0, 1), (2, 1), (1, 3), (5, 3), (4, 5)],
+        &[(1, 2), (3, 2), (5, 4), (2, 4), (0, 5)],
+    ];
+    let message = |half: usize, (from, to): (usize, usize), action| Ranged {
+        from,
+        to,
+        elements: 50 * half..50 * half + 50,
+        action,
+        bytes: 200,
+    };
+    let of = |pick: &[usize], back: bool| {
+        let halves = trees.iter().enumerate();
+        let messages = halves.flat_map(|(half, links)| {
+            pick.iter().map(move |place| {
+                let (child, parent) = links[*place];
+                match back {
+                    false => message(half, (child, parent), Action::Add),
+                    true => message(half, (parent, child), Action::Replace),
+                }
+            })
+        });
+        messages.collect::<Vec<_>>()
+    };
+    let rounds = [
+        ("reduce", of(&[0, 1, 4], false)),
+        ("reduce", of(&[2, 3], false)),
+        ("broadcast", of(&[2, 3], true)),
+        ("broadcast", of(&[0, 1, 4], true)),
+    ];
+    let rounds = rounds.map(|(phase, messages)| (phase.to_owned(), messages));
+    Exchange::ranged("gradient", Layout::Tree, 6, 100, rounds)
+}
+
 /// Halves, quarters and eighths between partners further and further away.
 pub(super) fn halving() -> Exchange {
     let rounds = [4, 2, 1].map(|step| {
