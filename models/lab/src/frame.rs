@@ -84,6 +84,8 @@ impl Frame {
             | Self::Exchange(_)
             | Self::Kernel(_)
             | Self::Panes(_)
+            | Self::Film(_)
+            | Self::Passage(_)
             | Self::Text(_) => None,
         }
     }

@@ -126,14 +126,12 @@ fn note(column: &Column, entry: &Value, aside: &str, correction: Option<String>)
     });
     let source = slides.or_else(|| text(entry, "source")).unwrap_or_default();
     let mut note = match date {
-        Some(date) => format!("{source}; {date}"),
+        Some(date) => format!("{source}, {date}"),
         None => source,
     };
-    if let Some(over) = &column.over {
-        note = format!(
-            "worked out here, {} over {over}, from: {note}",
-            column.field
-        );
+    if column.over.is_some() {
+        let how = column.about.split(':').next().unwrap_or_default();
+        note = format!("worked out here, {how}, from: {note}");
     }
     if !aside.is_empty() {
         note.push_str(&format!(". {aside}"));

@@ -34,6 +34,28 @@ fn refused(kind: &str, cases: &[(&[&str], &[&str])]) {
 }
 
 #[test]
+fn landscape_refuses_columns_that_are_not_there_and_says_which_are() {
+    refused(
+        "landscape",
+        &[
+            (&["table=gpus"], &["table", "gpu"]),
+            (
+                &["sort=memry"],
+                &["sort", "there is no column 'memry'", "memory (GB)"],
+            ),
+            (&["x=fp"], &["x", "several columns begin with 'fp'"]),
+            (&["table=edge", "y=cores"], &["y", "rate (TOP/s)"]),
+            (&["group=colour"], &["group", "there is no column 'colour'"]),
+            (
+                &["filter=memory > much"],
+                &["filter", "'much' is not a number"],
+            ),
+            (&["filter=> 3"], &["filter", "a column stands before"]),
+        ],
+    );
+}
+
+#[test]
 fn thread_index_refuses_impossible_threads() {
     refused(
         "thread-index",

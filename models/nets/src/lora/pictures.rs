@@ -232,6 +232,7 @@ fn still(session: &Session, title: &str, network: &Network) -> Pane {
                 frame: Frame::Table(Table {
                     columns: columns.map(str::to_owned).to_vec(),
                     rows,
+                    ..Table::default()
                 }),
             }
         }

@@ -21,7 +21,7 @@ const RANKS: usize = 32;
 const GAP: u16 = 2;
 
 /// Where the boxes are.
-pub(super) struct Mesh {
+pub(in crate::ui::panel::exchange) struct Mesh {
     lefts: Vec<u16>,
     y: u16,
     shape: Shape,

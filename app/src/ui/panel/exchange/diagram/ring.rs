@@ -13,7 +13,7 @@ const MOST: usize = 12;
 /// Columns of the shortest link: a stroke, a chunk's name, a stroke and the head of an arrow.
 const LINK: u16 = 7;
 /// Where the boxes are.
-pub(super) struct Ring {
+pub(in crate::ui::panel::exchange) struct Ring {
     /// The upper left corner of each rank's box.
     boxes: Vec<(u16, u16)>,
     shape: Shape,

@@ -20,7 +20,7 @@ const GAP: u16 = 2;
 const WIDEST: u16 = 12;
 
 /// Where the boxes of one tree or two are.
-pub(super) struct Trees {
+pub(in crate::ui::panel::exchange) struct Trees {
     trees: Vec<Placed>,
     shape: Shape,
     /// Rows of all.
@@ -53,10 +53,11 @@ impl Trees {
 
     fn placed(grown: &[Grown], shape: Shape, area: Rect, beside: bool) -> Option<Self> {
         let count = u16::try_from(grown.len()).ok()?;
-        let room = if beside {
-            area.width / count
-        } else {
-            area.width
+        // Two trees are further apart than two boxes of one.
+        let apart = 2 * GAP;
+        let room = match beside && count > 1 {
+            true => (area.width.saturating_sub(apart * (count - 1))) / count,
+            false => area.width,
         };
         let (mut trees, mut x, mut y, mut rows) = (Vec::new(), area.x, area.y, 0);
         for tree in grown {
@@ -82,7 +83,7 @@ impl Trees {
                 corners,
             });
             if beside {
-                x += room;
+                x += room + apart;
                 rows = rows.max(high);
             } else {
                 y += high + 1;
