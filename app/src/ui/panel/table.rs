@@ -67,19 +67,32 @@ impl<'a> Layout<'a> {
             sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
         });
         let titles: Vec<String> = titles.collect();
-        let widths = fit::fit(&wishes(table, &titles, shown, area.height), area.width);
+        // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
+        let wishes = wishes(table, &titles, shown, area.height);
+        let scrolls = !table.notes.is_empty();
+        let widths = match scrolls {
+            true => fit::roomy(&wishes, area.width),
+            false => fit::fit(&wishes, area.width),
+        };
+        let kept = usize::from(scrolls);
+        let mut x = area.x;
+        let mut columns = Vec::new();
+        for (column, width) in widths.iter().enumerate().take(kept) {
+            columns.push((column, x, *width));
+            x = x.saturating_add(width + GAP);
+        }
         // A column that lies beyond the right edge comes into sight when it is marked.
-        let target = mark.map_or(0, |mark| mark.column);
+        let target = mark.map_or(0, |mark| mark.column).max(kept);
+        let room = u32::from(area.right().saturating_sub(x));
         let ends = |first: usize| {
             let until = widths.get(first..=target).unwrap_or_default();
             let wide = until.iter().fold(0_u32, |sum, w| sum + u32::from(w + GAP));
-            wide.saturating_sub(u32::from(GAP)) <= u32::from(area.width)
+            wide.saturating_sub(u32::from(GAP)) <= room
         };
-        let first = (0..target).find(|first| ends(*first)).unwrap_or(target);
-        let mut x = area.x;
-        let mut columns = Vec::new();
+        let first = (kept..target).find(|first| ends(*first)).unwrap_or(target);
         for (column, width) in widths.iter().enumerate().skip(first) {
-            if x >= area.right() {
+            let is_cut = scrolls && column > first && x.saturating_add(*width) > area.right();
+            if x >= area.right() || is_cut {
                 break;
             }
             columns.push((column, x, *width));
@@ -133,6 +146,15 @@ impl<'a> Layout<'a> {
             let wide = end.min(self.area.right()).saturating_sub(self.area.x);
             let line = look.glyphs.horizontal;
             pen.run(self.area.x, self.area.y + 1, wide, line, look.theme.border);
+            let beyond = self.titles.len().saturating_sub(self.columns.len());
+            if beyond > 0 && !self.table.notes.is_empty() {
+                let more = match beyond {
+                    1 => " one more column".to_owned(),
+                    more => format!(" {more} more columns"),
+                };
+                let y = self.area.y + 1;
+                pen.ending(self.area.right(), y, &more, look.theme.dim);
+            }
         }
         if let Some(ordered) = &self.ordered {
             pen.text(

@@ -44,7 +44,7 @@ pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -
         Some(ScatterPoint {
             x: Some(x),
             y: Some(y),
-            label: label(rows, row),
+            label: rows.cell(row, 0).map_or(String::new(), Value::to_string),
             series,
         })
     });
@@ -55,19 +55,6 @@ pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -
         series,
         points,
         lines: Vec::new(),
-    }
-}
-
-/// What a row is called beside its point. A price says of when it is and who says so wherever it is shown.
-fn label(rows: &Table, row: usize) -> String {
-    let text = |title: &str| {
-        let column = rows.columns.iter().position(|other| other == title)?;
-        rows.cell(row, column).map(Value::to_string)
-    };
-    let name = rows.cell(row, 0).map_or(String::new(), Value::to_string);
-    match (text("date"), text("source")) {
-        (Some(date), Some(source)) => format!("{name} ({source}, {date})"),
-        _ => name,
     }
 }
 

@@ -76,9 +76,12 @@ fn cell(column: &Column, entry: &Value) -> Option<(Value, String)> {
         return Some((value, String::new()));
     }
     let said = match found {
-        Value::Text(slides) if column.field == "slide" => {
-            let named = slides.split("; ").map(|slide| source(slide, "short"));
-            named.collect::<Vec<_>>().join(", ")
+        Value::Text(slides) if column.field == "slide" => shortly(slides),
+        Value::Text(name) if column.dated => {
+            let slides = text(entry, "slide").map(|slides| shortly(&slides));
+            let told = [slides, text(entry, "date")];
+            let told: Vec<String> = told.into_iter().flatten().collect();
+            format!("{name} ({})", told.join(", "))
         }
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(Value::to_string).collect();
@@ -92,6 +95,12 @@ fn cell(column: &Column, entry: &Value) -> Option<(Value, String)> {
         Some((name, aside)) => Some((name.into(), aside.trim_end_matches(')').to_owned())),
         None => Some((said.into(), String::new())),
     }
+}
+
+/// Sources by their short names.
+fn shortly(slides: &str) -> String {
+    let named = slides.split("; ").map(|slide| source(slide, "short"));
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// A number as a person reads it in a table; a whole one without a point.

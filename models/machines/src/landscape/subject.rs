@@ -43,6 +43,8 @@ pub(super) struct Column {
     pub(super) unknown: Option<f64>,
     /// Whether what a text says in brackets at its end goes into the note.
     pub(super) short: bool,
+    /// Whether the value stands with who says it and of when.
+    pub(super) dated: bool,
     /// What it means.
     pub(super) about: String,
 }
@@ -104,6 +106,7 @@ impl Column {
             factor: number("factor"),
             unknown: number("unknown"),
             short: entry.at("short") == Some(&Value::Bool(true)),
+            dated: entry.at("dated") == Some(&Value::Bool(true)),
             about: text(entry, "about")?,
         })
     }

@@ -35,6 +35,23 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
     widths
 }
 
+/// Columns that are gone along rather than squeezed: the first, which stays in sight, at most half of the room, and the others
+/// as wide as they like to be, sentences within bounds.
+pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
+    /// Columns of a sentence.
+    const SENTENCE: u16 = 30;
+    let gaps = usize::from(GAP) * wishes.len().saturating_sub(1);
+    let natural = wishes.iter().map(|wish| usize::from(wish.natural));
+    if natural.sum::<usize>() + gaps <= usize::from(room) {
+        return wishes.iter().map(|wish| wish.natural).collect();
+    }
+    let width = |(column, wish): (usize, &Wish)| match column {
+        0 => wish.natural.min((room / 2).max(NARROW)),
+        _ => wish.natural.min(SENTENCE),
+    };
+    wishes.iter().enumerate().map(width).collect()
+}
+
 /// Takes from the widest columns above their floors.
 fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
     let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
@@ -141,6 +158,14 @@ mod tests {
             natural,
             short: None,
         }
+    }
+
+    #[test]
+    fn columns_that_are_gone_along_keep_their_width() {
+        assert_eq!(roomy(&[words(5), words(9)], 30), [5, 9]);
+        assert_eq!(roomy(&[words(50), words(9), words(90)], 60), [30, 9, 30]);
+        assert_eq!(roomy(&[words(9), words(9)], 3), [4, 9]);
+        assert!(roomy(&[], 3).is_empty());
     }
 
     #[test]
