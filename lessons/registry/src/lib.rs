@@ -81,6 +81,26 @@ mod tests {
     }
 
     #[test]
+    fn labs_whose_runs_are_shown_together_tell_the_same_of_them() {
+        for lab in registry().iter() {
+            let schema = lab.schema();
+            for panel in &schema.panels {
+                let Some(attempts) = &panel.attempts else {
+                    continue;
+                };
+                for kind in &attempts.kinds {
+                    let other = registry().find(kind).map(|lab| lab.schema());
+                    let other = other.unwrap_or_else(|error| panic!("{}: {error}", schema.kind));
+                    let theirs = other.attempts(&panel.name);
+                    let theirs = theirs.unwrap_or_else(|| panic!("{kind} has no {}", panel.name));
+                    assert_eq!(theirs.axes, attempts.axes, "{} and {kind}", schema.kind);
+                    assert_eq!(theirs.kinds, attempts.kinds, "{} and {kind}", schema.kind);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn names_are_distinct_and_defaults_lie_in_their_ranges() {
         for lab in registry().iter() {
             let schema = lab.schema();

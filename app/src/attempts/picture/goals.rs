@@ -81,16 +81,14 @@ pub(super) fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec
     );
     let line = |(goal, corner): &(&Goal, (f64, f64))| {
         let by = winners(axes, rows, goal);
-        let by = match by.first() {
-            Some(row) => format!("reached by {}", row.label),
-            None => "open".to_owned(),
-        };
+        // The knobs that were turned are told with the point.
+        let by = by.first().and_then(|row| row.label.split(':').next());
         ScatterLine {
             name: format!(
-                "{} {}x, {} lost: {by}",
+                "{} {}x: {}",
                 goal.name,
                 number(goal.ratio),
-                number(goal.loss)
+                by.unwrap_or("open")
             ),
             points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],
         }
