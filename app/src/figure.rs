@@ -87,6 +87,10 @@ pub struct Nothing {
 }
 
 /// What a figure shows, by the way it is drawn.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is not kept"
+)]
 enum Content<'a> {
     /// Curves over steps.
     Lines(Vec<&'a str>),

@@ -37,6 +37,10 @@ pub fn of_frame(panel: &str, step: u64, frame: &Frame) -> Result<String, serde_j
 }
 
 /// What a line says.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lines are read one by one, and most of a record's values are points"
+)]
 pub enum Said {
     /// One thing.
     Report(Report),

@@ -25,9 +25,11 @@ fn bench() -> Bench {
 }
 
 fn recalls(effects: &[Effect]) -> Option<&Wanted> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Recall(wanted) => Some(wanted),
-        _ => None,
+    effects.iter().find_map(|effect| {
+        if let Effect::Recall(wanted) = effect {
+            return Some(wanted);
+        }
+        None
     })
 }
 

@@ -47,7 +47,9 @@ pub(super) fn transformer(config: &TransformerConfig, seed: u64) -> Transformer 
     let all = Architecture::Transformer(config.clone());
     match all.init(Initialization::He, seed, &Device::flex()) {
         Network::Transformer(transformer) => transformer,
-        other => panic!("no transformer but {other:?}"),
+        other @ (Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_)) => {
+            panic!("no transformer but {other:?}")
+        }
     }
 }
 

@@ -86,9 +86,10 @@ impl Setup {
         let steps = params.int("baseline_steps")? as u64;
         let dataset = pick(params, "dataset", &DATASETS)?;
         Ok(Self {
-            recipe: match dataset {
-                Dataset::Digits => Recipe::images(Model::Mlp, 128, steps, seed)?,
-                other => Recipe::tokens(other, Sizes::default(), steps, seed)?,
+            recipe: if dataset == Dataset::Digits {
+                Recipe::images(Model::Mlp, 128, steps, seed)?
+            } else {
+                Recipe::tokens(dataset, Sizes::default(), steps, seed)?
             },
             task: pick(params, "task", &TASKS)?,
             layers: pick(params, "layers", &LAYERS)?,

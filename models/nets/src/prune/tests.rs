@@ -118,9 +118,10 @@ fn masks_are_those_of_the_instant_lab_on_each_layer() {
 /// Which weights the instant lab left.
 fn left(data: &RunData) -> Vec<bool> {
     fn flatten(value: &Value, into: &mut Vec<bool>) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| flatten(item, into)),
-            other => into.push(other.as_f64().unwrap() != 0.0),
+        if let Value::Array(items) = value {
+            items.iter().for_each(|item| flatten(item, into));
+        } else {
+            into.push(value.as_f64().unwrap() != 0.0);
         }
     }
     let mut flat = Vec::new();

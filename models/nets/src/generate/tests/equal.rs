@@ -120,11 +120,11 @@ fn what_is_taken_back_leaves_no_trace() {
     for caching in [CACHED, Caching::Nothing] {
         let mut decoder = decoder(&config, caching, Some(5));
         last(&mut decoder, &[text[..6].to_vec()]);
-        last(&mut decoder, &[wrong.clone()]);
+        last(&mut decoder, std::slice::from_ref(&wrong));
         decoder.cut(6);
         let found = last(&mut decoder, &[text[6..].to_vec()]);
         let mut straight = super::decoder(&config, caching, Some(5));
-        let expected = last(&mut straight, &[text.clone()]);
+        let expected = last(&mut straight, std::slice::from_ref(&text));
         assert!(difference(&found, &expected) < 1e-4, "{caching:?}");
     }
 }

@@ -58,20 +58,32 @@ impl Blame {
         let culprit = self.silent();
         let doing = self.doing.get(culprit).copied().unwrap_or_default();
         // Whoever waits began later than the lab's thread did, and need not have given up yet.
-        let waiting = self.doing.iter().enumerate();
-        let waiting = waiting.filter_map(|(rank, doing)| match doing {
-            Doing::Waiting { from, tag } if *from == culprit => {
-                Some(format!(", and {} waited for {tag} from it", name(rank)))
-            }
+        let mut waiting = self.doing.iter().enumerate();
+        let waiting = waiting.find_map(|(rank, doing)| match doing {
+            Doing::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
             Doing::Waiting { .. } | Doing::Working(_) | Doing::Nothing => None,
         });
-        let waiting = waiting.take(1).collect::<String>();
+        let gave_up = || {
+            self.troubles
+                .iter()
+                .find_map(|(rank, trouble)| match trouble {
+                    Trouble::Late { from, tag } if *from == culprit => Some((*rank, *tag)),
+                    Trouble::Late { .. }
+                    | Trouble::Gone { .. }
+                    | Trouble::Wrong { .. }
+                    | Trouble::Aborted
+                    | Trouble::Failed(_) => None,
+                })
+        };
+        let waiting = waiting.or_else(gave_up);
+        let waiting =
+            waiting.map(|(rank, tag)| format!(", and {} waited for {tag} from it", name(rank)));
         format!(
             "{} did not answer within {} s at step {step}: {doing}{}; it is left behind: run it again, with fewer workers \
              or a smaller batch if it was only slow",
             name(culprit),
             self.waited.as_secs_f64().round(),
-            waiting
+            waiting.unwrap_or_default()
         )
     }
 

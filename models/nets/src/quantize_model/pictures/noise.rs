@@ -17,9 +17,11 @@ const DRAWN: usize = 3;
 /// Signal over noise of each layer at several widths, measured and predicted, of the weights as they were trained.
 pub(crate) struct Curves {
     of: Knobs,
-    /// For each layer: width, measured, predicted.
-    layers: Vec<Vec<(u32, Option<f64>, Option<f64>)>>,
+    layers: Vec<Vec<Width>>,
 }
+
+/// Bits of a weight, decibels measured, and decibels predicted.
+type Width = (u32, Option<f64>, Option<f64>);
 
 impl Curves {
     pub(crate) fn of(knobs: &Knobs, layers: &[Layer], row: &[f32]) -> Self {

@@ -19,9 +19,10 @@ use crate::trial::{must_be_declared, number, run};
 
 /// The numbers of an array, nested or not.
 fn flat(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(flat).collect(),
-        other => other.as_f64().into_iter().collect(),
+    if let Value::Array(items) = value {
+        items.iter().flat_map(flat).collect()
+    } else {
+        value.as_f64().into_iter().collect()
     }
 }
 

@@ -10,6 +10,9 @@ const MOST: usize = 64;
 /// Trees that are drawn.
 const TREES: usize = 2;
 
+/// Links from a rank to its parent.
+type Links = BTreeSet<(usize, usize)>;
+
 /// A tree over ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Grown {
@@ -32,7 +35,7 @@ impl Grown {
         if exchange.ranks > MOST || exchange.chunks.len() > MOST || exchange.ranks < 2 {
             return None;
         }
-        let mut links: BTreeMap<usize, BTreeSet<(usize, usize)>> = BTreeMap::new();
+        let mut links: BTreeMap<usize, Links> = BTreeMap::new();
         for message in exchange.rounds.iter().flat_map(|round| &round.messages) {
             // A sum goes to the parent, and what comes back from it replaces.
             let link = match message.action {
@@ -43,7 +46,7 @@ impl Grown {
                 links.entry(chunk).or_default().insert(link);
             }
         }
-        let mut groups: Vec<(BTreeSet<(usize, usize)>, Vec<usize>)> = Vec::new();
+        let mut groups: Vec<(Links, Vec<usize>)> = Vec::new();
         for (chunk, links) in links {
             match groups.iter_mut().find(|(other, _)| *other == links) {
                 Some((_, chunks)) => chunks.push(chunk),
@@ -59,7 +62,7 @@ impl Grown {
         grown.collect()
     }
 
-    fn of(ranks: usize, links: &BTreeSet<(usize, usize)>, chunks: Vec<usize>) -> Option<Self> {
+    fn of(ranks: usize, links: &Links, chunks: Vec<usize>) -> Option<Self> {
         let mut parents = vec![None; ranks];
         for &(child, parent) in links {
             if parents.get(child)?.is_some() || parent >= ranks || child == parent {
