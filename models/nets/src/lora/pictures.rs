@@ -4,6 +4,7 @@ use mlsys_lab::frame::{
     Better, Dimension, Film, HeatMap, Image, Images, Pane, Scatter, ScatterPoint, Stack, Stacks,
     Table, Verdict,
 };
+use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Value};
 
 use super::adapters::{Apart, Pair};
@@ -39,6 +40,7 @@ fn update(session: &Session) -> Frame {
     let mut stills = Vec::new();
     for (layer, pair) in session.targets.iter().zip(&apart.pairs) {
         let scale = session.setup.scale();
+        let times = number((1000.0 * scale).round() / 1000.0);
         let change: Vec<f64> = pair.product().iter().map(|x| scale * x).collect();
         let before = layer.matrix(&session.trained.weights);
         let after = layer.matrix(&whole);
@@ -56,7 +58,7 @@ fn update(session: &Session) -> Frame {
                     frame: field(&to_f64(&pair.b), [pair.rank, pair.outputs]),
                 },
                 Pane {
-                    title: format!("{scale} A B, {} x {}", pair.inputs, pair.outputs),
+                    title: format!("{times} A B, {} x {}", pair.inputs, pair.outputs),
                     frame: field(&change, [pair.inputs, pair.outputs]),
                 },
                 Pane {

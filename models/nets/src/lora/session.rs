@@ -87,7 +87,7 @@ impl Session {
     ) -> Result<Self, LabError> {
         let targets = setup.targets(&trained)?;
         tell_of_ranks(run, &setup, &targets);
-        let training = knobs.training(&setup.recipe);
+        let training = knobs.training(&setup.recipe, trained.activation);
         if let Some(free) = device::free_memory(run.device) {
             let architecture = &trained.architecture;
             // Two of them.
@@ -161,7 +161,8 @@ impl Session {
 
     /// One step of both networks on the same examples.
     fn advance(&mut self, run: &mut Run<'_>) {
-        let knobs = self.knobs.training(&self.setup.recipe);
+        let activation = self.trained.activation;
+        let knobs = self.knobs.training(&self.setup.recipe, activation);
         self.step += 1;
         let trainers = [&mut self.adapted, &mut self.full];
         for ((trainer, ceiling), name) in trainers

@@ -7,7 +7,7 @@ use super::task::{TASKS, Task};
 use crate::baseline::{Layer, Recipe, Sizes, Trained};
 use crate::cases::{Model, pick};
 use crate::data::Dataset;
-use crate::nets::Architecture;
+use crate::nets::{Activation, Architecture};
 use crate::train::{self, Rule, Timing, UpdateKnobs};
 
 /// Weights of a block that share a scale in NF4 (Dettmers et al. 2023).
@@ -158,12 +158,12 @@ impl Knobs {
         })
     }
 
-    /// As the training lab has them.
-    pub(super) fn training(&self, recipe: &Recipe) -> train::Knobs {
+    /// As the training lab has them, for a network with this activation, which may be another's than the recipe's.
+    pub(super) fn training(&self, recipe: &Recipe, activation: Activation) -> train::Knobs {
         train::Knobs {
             noise: recipe.data.noise,
             jitter: recipe.data.jitter,
-            activation: recipe.activation,
+            activation,
             rule: Rule::Adam,
             update: UpdateKnobs {
                 learning_rate: self.learning_rate,
