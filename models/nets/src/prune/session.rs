@@ -160,8 +160,20 @@ impl Session {
         session.restart = session
             .initial()
             .map_err(|trouble| failed(run.device, trouble))?;
+        session.tell_of_beginnings(run);
         run.scalar("accuracy_before", session.dense);
         Ok(Some(session))
+    }
+
+    /// Of a network that another run has left it is not known where it began.
+    fn tell_of_beginnings(&self, run: &mut Run<'_>) {
+        if self.setup.start == Start::Initial && run.params.get("model_from").is_some() {
+            run.sink.report(Report::Notice(
+                "what is left goes back to the weights that He's rule draws from the network's seed; if the run that left \
+                 the network began elsewhere, this is no lottery ticket"
+                    .to_owned(),
+            ));
+        }
     }
 
     /// The weights that each round begins with, where those are not the trained ones.
@@ -206,11 +218,14 @@ impl Session {
         self.before = std::mem::take(&mut self.row);
         self.cut = cut;
         self.judge_pruned(run, choice)?;
-        let from = self.restart.as_ref().unwrap_or(&self.before);
+        // Without steps of fine-tuning nothing begins anywhere: what is left is what was trained.
+        let restart = self.restart.as_ref().filter(|_| self.setup.steps > 0);
+        let rewound = restart.is_some();
+        let from = restart.unwrap_or(&self.before);
         let device = self.device.clone().autodiff();
         let tuner = Tuner::new(&self.trained, &self.layers, from, &self.cut, &device)?;
         self.row = tuner.whole()?;
-        if self.restart.is_some() && self.setup.steps > 0 {
+        if rewound {
             self.accuracy = self.judge(&tuner.network());
             let event = Event::Rewound;
             self.trail.push(Sample::at(self.step, self.accuracy, event));

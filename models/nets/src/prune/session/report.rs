@@ -14,6 +14,9 @@ use crate::prune::size::Size;
 /// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
 const TIMINGS: usize = 7;
 
+/// Seconds after which one time of each is enough: a wide network's take long, and nobody waits for seven.
+const PATIENCE: f64 = 2.0;
+
 impl Session {
     /// What is left, and what that takes to store and to compute.
     pub(super) fn report_left(&self, run: &mut Run<'_>) {
@@ -91,8 +94,12 @@ impl Session {
         let whole = self.trained.network(&self.device);
         let left = tuner.network();
         let mut fastest = [f64::INFINITY; 2];
+        let begun = Instant::now();
         // The first pass of each makes room for its results.
         for timing in 0..=TIMINGS {
+            if timing > 1 && begun.elapsed().as_secs_f64() > PATIENCE {
+                break;
+            }
             for (network, fastest) in [&whole, &left].into_iter().zip(&mut fastest) {
                 let seconds = self.pass(run, network)?;
                 if timing > 0 {
