@@ -44,14 +44,19 @@ pub(super) struct Answers {
 impl Judge {
     pub(super) fn new(trained: &Trained, id: DeviceId, device: &Device) -> Result<Self, LabError> {
         let examples = trained.fresh()?;
+        let form = trained.data.dataset.form();
+        let language = match form {
+            Form::Tokens => trained.data()?.language,
+            Form::Images | Form::Points => None,
+        };
         Ok(Self {
             id,
             device: device.clone(),
             activation: trained.activation,
-            form: trained.data.dataset.form(),
+            form,
             set: EvaluationSet::new(&examples, device),
             examples,
-            vocabulary: trained.data()?.language.map(|language| language.vocabulary),
+            vocabulary: language.map(|language| language.vocabulary),
         })
     }
 
