@@ -20,7 +20,10 @@ use mlsys_lab::{DeviceId, LabError, Run};
 
 pub(crate) use self::layers::Layer;
 pub(crate) use self::recipe::{Recipe, Sizes};
+use self::trained::FRESH;
 pub(crate) use self::trained::Trained;
+use crate::device;
+use crate::nets::{Activation, Architecture};
 
 /// Steps between two words about how far training has come.
 const TELL_EVERY: u64 = 20;
@@ -34,8 +37,10 @@ const TELL_EVERY: u64 = 20;
 /// opened, memory is short, or training diverged.
 pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
     if let Some(adopted) = adopt::adopt(&run.params, recipe)? {
+        must_be_judged(&adopted.architecture, run.device)?;
         return Ok(Some(Arc::new(adopted)));
     }
+    must_be_judged(&recipe.architecture, run.device)?;
     let Run {
         device,
         sink,
@@ -56,7 +61,35 @@ pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Tr
     if told {
         run.sink.report(Report::Status(String::new()));
     }
+    if matches!(trained, Ok(None)) {
+        run.scalar("steps_done", 0_i64);
+    }
     trained
+}
+
+/// Refuses a network whose answers to all fresh images at once memory cannot hold: they are more than a batch of training.
+fn must_be_judged(architecture: &Architecture, device: DeviceId) -> Result<(), LabError> {
+    let images = match architecture {
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => FRESH as u64,
+        // Its tokens are judged a few thousand at a time.
+        Architecture::Transformer(_) => return Ok(()),
+    };
+    let Some(free) = device::free_memory(device) else {
+        return Ok(());
+    };
+    // Of each layer what comes in and what goes out, and the weights twice.
+    let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
+    let needed = 8 * numbers;
+    if needed <= free {
+        return Ok(());
+    }
+    let reason = format!(
+        "judging {} on {images} images takes about {:.1} GB, and {:.1} GB are free; make width smaller",
+        architecture.in_words(),
+        needed as f64 / 1e9,
+        free as f64 / 1e9
+    );
+    Err(LabError::Failed { device, reason })
 }
 
 /// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.

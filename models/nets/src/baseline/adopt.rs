@@ -77,8 +77,8 @@ pub(super) fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>,
         return Ok(Some(trained));
     }
     Err(refused(format!(
-        "the network of '{source}', {}, is another than this lab is set to:\n  {}\nset these parameters here to what they \
-         are there, or leave model_from unset",
+        "the network of '{source}', {}, is another than this lab is set to:\n  {}\nset those of them that are \
+         parameters of this lab to what they are there, name another run, or leave model_from unset",
         trained.architecture.in_words(),
         differences.join("\n  ")
     )))
@@ -104,8 +104,7 @@ fn properties(dataset: &str, architecture: &Architecture) -> Vec<Property> {
     match architecture {
         Architecture::Mlp(config) => {
             all.push(model("mlp"));
-            let depth = config.hidden.len().to_string();
-            all.push(of("depth", depth, Holds::Always));
+            all.push(size("depth", config.hidden.len()));
             let hidden: Vec<_> = config.hidden.iter().map(usize::to_string).collect();
             all.push(of("width", hidden.join("-"), Holds::IfSet));
         }

@@ -218,7 +218,7 @@ fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
             let said = adopted(&[], &torn, &recipe).unwrap_err();
             assert!(said.contains("no whole file of a network"), "{said}");
         }
-        for place in 0..3000.min(artifact.bytes.len()) {
+        for place in (0..3000.min(artifact.bytes.len())).step_by(3) {
             let mut other = artifact.clone();
             other.bytes[place] ^= 0x15;
             let _ = adopted(&[], &other, &recipe);

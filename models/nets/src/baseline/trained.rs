@@ -8,7 +8,7 @@ use crate::parallel::flat;
 use crate::train::unusable;
 
 /// Fresh images that a network is judged by, where accuracies are compared to tenths of a percent.
-const FRESH: usize = 1000;
+pub(super) const FRESH: usize = 1000;
 
 /// A network that has learned, on the host.
 #[derive(Clone, Debug, PartialEq)]

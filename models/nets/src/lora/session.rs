@@ -33,7 +33,6 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
     let knobs = Knobs::read(&run.params)?;
     let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-        run.scalar("steps_done", 0_i64);
         return Ok(());
     };
     let mut session = Session::open(run, setup, knobs, trained)?;
