@@ -12,7 +12,7 @@ use super::student::{Lesson, Shown, Student};
 use crate::baseline::{self, Trained};
 use crate::data::{self, Examples};
 use crate::device;
-use crate::divergence;
+use crate::divergence::{self, Ceiling};
 use crate::nets::Network;
 use crate::parallel::knobs;
 use crate::train::{EvaluationSet, unusable};
@@ -54,6 +54,8 @@ struct Session {
     fresh: Fresh,
     distilled: Student,
     label_only: Student,
+    /// Of the distilled student's loss and of the other's.
+    ceilings: [Ceiling; 2],
     diverged: bool,
     step: u64,
     recorded: u64,
@@ -92,6 +94,7 @@ impl Session {
             params: run.params.clone(),
             setup,
             knobs,
+            ceilings: [(); 2].map(|()| Ceiling::new((CLASSES as f64).ln())),
             diverged: false,
             step: 0,
             recorded: 0,
@@ -121,6 +124,8 @@ impl Session {
         let params = &mut self.params;
         if let Some(knobs) = knobs::turn(schema, run, params, self.step, changes, Knobs::read) {
             self.knobs = knobs;
+            // Another temperature or share is another loss.
+            self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
             if before.temperature != knobs.temperature {
                 self.report_targets(run);
             }
@@ -155,9 +160,9 @@ impl Session {
         let alone = self.label_only.step(shown, Lesson::Labels, knobs);
         self.step += 1;
         let step = self.step;
-        if !(taught.is_finite() && alone.is_finite()) {
+        let [of_taught, of_alone] = &mut self.ceilings;
+        if let Some(what) = of_taught.judge(taught).or(of_alone.judge(alone)) {
             self.diverged = true;
-            let what = "the loss is no longer a finite number";
             run.sink.report(Report::Diverged {
                 step,
                 reason: divergence::at_rate(what, self.knobs.learning_rate),
