@@ -74,3 +74,41 @@ impl Calibration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calibrated_range_covers_all_or_most_or_what_loses_least() {
+        // A thousand values up to 1, and one far away.
+        let mut examples: Vec<f32> = (0..=1000).map(|i| i as f32 / 1000.0).collect();
+        examples.push(10.0);
+        let top = |calibration: Calibration| {
+            let grid = calibration.grid(&examples, 4, Scheme::Affine);
+            assert_eq!(grid.round(0.0), 0.0);
+            grid.value(grid.high)
+        };
+        assert_eq!(top(Calibration::MinMax), 10.0);
+        assert!((0.99..1.01).contains(&top(Calibration::Percentile)));
+        let error = |calibration: Calibration| {
+            let grid = calibration.grid(&examples, 4, Scheme::Affine);
+            let squares = examples
+                .iter()
+                .map(|x| f64::from(grid.round(*x) - x).powi(2));
+            squares.sum::<f64>()
+        };
+        let least = error(Calibration::LeastError);
+        assert!(least <= error(Calibration::MinMax) && least <= error(Calibration::Percentile));
+        for calibration in [
+            Calibration::MinMax,
+            Calibration::Percentile,
+            Calibration::LeastError,
+        ] {
+            let grid = calibration.grid(&[], 8, Scheme::Symmetric);
+            assert_eq!(grid.round(0.0), 0.0);
+            let grid = calibration.grid(&[f32::NAN, 2.0], 8, Scheme::Affine);
+            assert!(grid.scale > 0.0 && grid.scale.is_finite());
+        }
+    }
+}
