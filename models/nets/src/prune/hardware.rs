@@ -3,6 +3,7 @@
 use mlsys_lab::{LabError, Params, Tables, Value};
 
 use super::cut::Cut;
+use super::setup::Method;
 use crate::baseline::Layer;
 use crate::nets::Architecture;
 
@@ -112,8 +113,15 @@ impl Chip {
         }
     }
 
-    /// Every layer's product, all weights there and as pruned.
-    pub(super) fn products(&self, layers: &[Layer], uses: &[Uses], cut: &Cut) -> Vec<Product> {
+    /// Every layer's product, all weights there and as pruned. A pattern counts where groups are what was chosen by: zeros
+    /// that fit by chance are no promise.
+    pub(super) fn products(
+        &self,
+        layers: &[Layer],
+        uses: &[Uses],
+        cut: &Cut,
+        method: Method,
+    ) -> Vec<Product> {
         let of = |(index, (layer, uses)): (usize, (&Layer, &Uses))| {
             let full = layer.inputs as f64 * layer.outputs as f64;
             let units = |place: Option<usize>| {
@@ -132,7 +140,8 @@ impl Chip {
                 2.0 * IMAGES * uses.places * full,
                 NUMBER * (full + IMAGES * (uses.numbers_in + uses.numbers_out)),
             );
-            let fits = self.zeros == Zeros::TwoOfFourSkipped
+            let fits = method == Method::Groups
+                && self.zeros == Zeros::TwoOfFourSkipped
                 && cut
                     .masks
                     .get(index)

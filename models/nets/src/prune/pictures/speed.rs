@@ -10,7 +10,8 @@ use crate::prune::setup::Method;
 /// A row for this machine, one for each layer on the chip, and one for all of them.
 pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     let mut rows = Vec::new();
-    let why = match of.knobs.choice.method {
+    let method = of.knobs.choice.method;
+    let why = match method {
         Method::Neurons => "a smaller network in the same kernels",
         Method::Magnitude | Method::Groups | Method::Random => {
             "the same kernels multiply the zeros as well"
@@ -28,7 +29,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         ],
     });
     let chip = &of.knobs.chip;
-    let products = chip.products(of.layers, of.uses, of.cut);
+    let products = chip.products(of.layers, of.uses, of.cut, method);
     for product in &products {
         let bound = match product.bound {
             Bound::Memory => "waits for memory",

@@ -38,7 +38,8 @@ impl Session {
         run.scalar("storage_format", format.name());
         let dense = 4.0 * self.trained.weights.len() as f64;
         run.scalar("compression_ratio", dense / bytes as f64);
-        let products = self.knobs.chip.products(layers, &self.uses, cut);
+        let method = self.knobs.choice.method;
+        let products = self.knobs.chip.products(layers, &self.uses, cut, method);
         let of = |seconds: fn(&crate::prune::hardware::Product) -> f64| -> f64 {
             products.iter().map(seconds).sum()
         };
