@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::nets::{Architecture, Network};
 use crate::parallel::flat;
+use crate::parallel::wire::Trouble;
 
 /// The ending of files in burn's format.
 const BURNS: &str = "bpk";
@@ -134,8 +135,14 @@ pub fn save(
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
         Format::Safetensors => {
-            let row =
-                flat::weights(network).map_err(|trouble| unwritable(format!("{trouble:?}")))?;
+            let row = flat::weights(network).map_err(|trouble| match trouble {
+                Trouble::Failed(what) => unwritable(format!("the run {what}")),
+                // Weights come straight from the device: there is no worker to wait for.
+                Trouble::Late { .. }
+                | Trouble::Gone { .. }
+                | Trouble::Wrong { .. }
+                | Trouble::Aborted => unwritable("the run read no weights".to_owned()),
+            })?;
             let bytes = safetensors::encode(&row, architecture, HashMap::new());
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
