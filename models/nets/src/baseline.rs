@@ -40,6 +40,15 @@ pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Tr
         must_be_judged(&adopted.architecture, run.device)?;
         return Ok(Some(Arc::new(adopted)));
     }
+    learn(run, recipe)
+}
+
+/// The network that a recipe leads to, whatever `model_from` says: a second one beside the network that a lab starts from.
+/// None if the run was ended meanwhile.
+///
+/// # Errors
+/// As for [`obtain`].
+pub(crate) fn learn(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
     must_be_judged(&recipe.architecture, run.device)?;
     let Run {
         device,
