@@ -104,6 +104,8 @@ impl Decoder {
             seen: vec![(first..end).map(Some).collect()],
             window: self.window,
         };
+        // What the last pass looked at would otherwise be held beside what this one does.
+        self.looked = (Vec::new(), 0);
         let (cache, mut failed) = (&mut self.cache, None);
         let found = self
             .network

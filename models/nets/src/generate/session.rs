@@ -133,7 +133,7 @@ impl Session {
             .prompt
             .rows(setup.batch, held_out, &vocabulary, config.context)?;
         let prompt = prompts.first().map_or(0, Vec::len);
-        must_fit(run.device, &setup, &config, prompt + wish.generated)?;
+        must_fit(run.device, &setup, &config, [prompt, wish.generated])?;
         if prompt + wish.generated > config.context {
             let said = format!(
                 "the model was trained on sequences of {} tokens: what it makes of positions beyond them it never learned",
@@ -149,8 +149,11 @@ impl Session {
                 run.sink.report(Report::Status(
                     "training the drafting model first".to_owned(),
                 ));
-                let small = baseline::trained(&recipe, run.device)?;
+                let small = baseline::learn(run, &recipe)?;
                 run.sink.report(Report::Status(String::new()));
+                let Some(small) = small else {
+                    return Ok(None);
+                };
                 let model = Model::of(&small, &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),
@@ -204,8 +207,15 @@ impl Session {
 
     fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
         let step = self.writer.written() as u64;
+        let (id, prompt) = (run.device, self.writer.prompt());
+        let (setup, config) = (&self.setup, &self.config);
+        let read = |params: &Params| -> Result<Wish, LabError> {
+            let wish = Wish::of(params)?;
+            must_fit(id, setup, config, [prompt, wish.generated])?;
+            Ok(wish)
+        };
         let params = &mut self.params;
-        if let Some(wish) = knobs::turn(schema, run, params, step, changes, Wish::of) {
+        if let Some(wish) = knobs::turn(schema, run, params, step, changes, read) {
             self.wish = wish;
         }
     }
@@ -323,7 +333,7 @@ fn service(
         .prompt
         .rows(count, held_out, &vocabulary, config.context)?;
     let longest = [prompts.first().map_or(0, Vec::len), wish.generated];
-    must_fit(run.device, setup, &config, longest.iter().sum())?;
+    must_fit(run.device, setup, &config, longest)?;
     Ok(Some(Service {
         network,
         config,
@@ -348,13 +358,21 @@ fn must_fit(
     id: DeviceId,
     setup: &Setup,
     config: &TransformerConfig,
-    tokens: usize,
+    [prompt, generated]: [usize; 2],
 ) -> Result<(), LabError> {
-    // Most is at hand when everything so far goes through a block at once: scores twice, and the gated layer's rows.
     let batch = setup.batch as u64;
-    let tokens = tokens as u64;
-    let scores = 2 * config.heads as u64 * tokens * tokens;
-    let rows = tokens * (4 * config.ffn + 8 * config.width + config.vocab) as u64;
+    let tokens = (prompt + generated) as u64;
+    // With a cache the longest pass is the prompt's; without one, in the run or beside it, everything so far goes through.
+    let again = setup.caching == Caching::Nothing || setup.comparison == Comparison::Beside;
+    let longest = if again && setup.traffic.is_none() {
+        tokens
+    } else {
+        prompt as u64
+    };
+    // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
+    // there are the gated layer's rows.
+    let scores = (config.depth as u64 + 3) * config.heads as u64 * longest * tokens;
+    let rows = longest * (4 * config.ffn + 8 * config.width + config.vocab) as u64;
     let weights = 2 * Architecture::Transformer(config.clone()).parameters();
     let kept = 3 * tokens * bytes_of_token(config, Bits::Full);
     let needed = 4 * (weights + batch * (scores + rows)) + batch * kept;
