@@ -150,8 +150,12 @@ impl Slot {
         settings
     }
 
-    /// How many steps the run will do: what a change during the run said last, else the parameter.
+    /// How many steps the run will do: what it says itself as metric `steps_planned`, else what a change during the run said
+    /// last, else the parameter.
     pub fn steps(&self) -> Option<i64> {
+        if let Some(Value::Int(planned)) = self.data.metric("steps_planned") {
+            return Some(planned);
+        }
         let param = self.schema.steps.as_deref().unwrap_or("steps");
         let changed = self
             .data

@@ -3,25 +3,31 @@
 mod pages;
 mod pictures;
 pub(super) mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::time::Instant;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Run};
+use mlsys_lab::{Frame, LabError, Params, Run, Schema, Value};
 
 use self::pages::Pool;
 use self::plan::{Batching, Played, Request, Server, Step};
 use super::sample::{draw, odds};
+use super::writer::Wish;
 use crate::data::Vocabulary;
 use crate::nets::{Standing, Transformer, TransformerConfig};
-use crate::parallel::flat;
 use crate::parallel::wire::Trouble;
+use crate::parallel::{flat, knobs};
 use crate::random::Stream;
 
 /// The panels that only a server fills.
 pub(super) const PANELS: [&str; 2] = ["server", "pages"];
+
+/// The panels that only sequences fill that begin and end together.
+const OF_A_BATCH: [&str; 4] = ["cache", "latency", "phases", "attention"];
 
 /// What is served, and with what.
 pub(super) struct Service {
@@ -57,7 +63,7 @@ struct Serving {
 ///
 /// # Errors
 /// If the device gives back something else than numbers.
-pub(super) fn run(service: Service, run: &mut Run<'_>) -> Result<(), LabError> {
+pub(super) fn run(schema: &Schema, service: Service, run: &mut Run<'_>) -> Result<(), LabError> {
     let id = run.device;
     let failed = |trouble: Trouble| LabError::Failed {
         device: id,
@@ -70,16 +76,21 @@ pub(super) fn run(service: Service, run: &mut Run<'_>) -> Result<(), LabError> {
         },
     };
     let started = Instant::now();
+    let mut params = run.params.clone();
     let mut serving = Serving::new(service);
     serving.report_plan(run);
     while serving.done < serving.played.steps.len() {
         match run.control.turn(serving.done as u64) {
-            Turn::Go(_) => {
+            Turn::Go(changes) => {
+                serving.apply(schema, run, &mut params, changes);
                 serving.step().map_err(failed)?;
                 serving.report(run);
                 serving.draw(run, Moment::Running);
             }
-            Turn::Redraw(_) => serving.draw(run, Moment::Asked),
+            Turn::Redraw(changes) => {
+                serving.apply(schema, run, &mut params, changes);
+                serving.draw(run, Moment::Asked);
+            }
             Turn::Stop(_) => break,
         }
     }
@@ -120,6 +131,29 @@ impl Serving {
             done: 0,
             seconds: 0.0,
             tokens: 0,
+        }
+    }
+
+    /// Knobs that were turned: the temperature counts from the next token on, and what is planned stays.
+    fn apply(
+        &mut self,
+        schema: &Schema,
+        run: &mut Run<'_>,
+        params: &mut Params,
+        changes: Vec<(String, Value)>,
+    ) {
+        let [_, answer] = self.of.server.longest;
+        let read = |params: &Params| -> Result<Wish, LabError> {
+            let wish = Wish::of(params)?;
+            if wish.generated == answer {
+                return Ok(wish);
+            }
+            let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
+            Err(LabError::contradiction(["generated_tokens"], message))
+        };
+        let step = self.done as u64;
+        if let Some(wish) = knobs::turn(schema, run, params, step, changes, read) {
+            self.of.temperature = wish.temperature;
         }
     }
 
@@ -237,6 +271,7 @@ impl Serving {
 
     /// What the plans alone say.
     fn report_plan(&self, run: &mut Run<'_>) {
+        run.scalar("steps_planned", self.played.steps.len() as i64);
         let both = [
             (self.of.server.batching, &self.played),
             (self.other.0, &self.other.1),
@@ -287,6 +322,17 @@ impl Serving {
                 });
             }
         }
+        for panel in OF_A_BATCH {
+            if self.done > 0 && run.sink.wants_frame(panel, moment) {
+                let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
+                            requests unset.";
+                run.sink.report(Report::Frame {
+                    panel: panel.into(),
+                    step: self.done as u64,
+                    frame: Frame::Text(said.to_owned()),
+                });
+            }
+        }
         run.sink.frames_done();
     }
 }
@@ -309,68 +355,4 @@ fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
     }
     let nothing = Tensor::zeros([batch, heads, tokens - own, head], &x.device());
     Tensor::cat(vec![x, nothing], 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generate::cache::Bits;
-    use crate::generate::decoder::Caching;
-    use crate::generate::tests::{config, decoder, transformer};
-    use crate::generate::writer::{Wish, Writer};
-
-    #[test]
-    fn each_request_is_answered_as_if_it_were_alone() {
-        let config = config(4, 2, 4, 2);
-        let mut stream = Stream::new(6, "test");
-        let prompts: Vec<Vec<i32>> = (0..6)
-            .map(|_| (0..6).map(|_| stream.below(13) as i32).collect())
-            .collect();
-        let requests = plan::requests(6, [6, 9], 1, 4);
-        for (batching, window) in [
-            (Batching::Continuous, None),
-            (Batching::Static, None),
-            (Batching::Continuous, Some(4)),
-        ] {
-            let mut serving = Serving::new(Service {
-                network: transformer(&config, 7),
-                config: config.clone(),
-                vocabulary: Vocabulary::numbers(13),
-                device: Device::flex(),
-                window,
-                server: Server {
-                    batching,
-                    slots: 3,
-                    page: 4,
-                    longest: [6, 9],
-                },
-                requests: requests.clone(),
-                prompts: prompts.clone(),
-                temperature: 0.0,
-                seed: 1,
-            });
-            while serving.done < serving.played.steps.len() {
-                serving.step().unwrap();
-            }
-            assert!(serving.pool.owners().iter().all(Option::is_none));
-            for (at, of) in requests.iter().enumerate() {
-                let caching = Caching::Kept(Bits::Full);
-                let prompt = prompts[at][..of.prompt].to_vec();
-                let mut alone = Writer::new(decoder(&config, caching, window), vec![prompt], 1);
-                let wish = Wish {
-                    temperature: 0.0,
-                    drafted: 0,
-                    generated: of.answer,
-                };
-                while alone.written() < wish.generated {
-                    alone.turn(wish).unwrap();
-                }
-                assert_eq!(
-                    alone.rows()[0],
-                    serving.texts[at],
-                    "{at} {batching:?} {window:?}"
-                );
-            }
-        }
-    }
 }

@@ -34,7 +34,7 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
     if let Some(traffic) = setup.traffic {
         return match service(run, &setup, traffic)? {
-            Some(service) => serve::run(service, run),
+            Some(service) => serve::run(schema, service, run),
             None => Ok(()),
         };
     }

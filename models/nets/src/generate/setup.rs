@@ -124,6 +124,9 @@ impl Setup {
     }
 }
 
+/// Places of slots in steps that are planned at most, those aside in which something is served.
+const MOST_PLACES: usize = 1 << 19;
+
 impl Traffic {
     fn read(params: &Params) -> Result<Option<Self>, LabError> {
         let Some(requests) = params.optional_int("requests") else {
@@ -135,11 +138,22 @@ impl Traffic {
                            cache_bits and draft_width as they are, or requests unset";
             return Err(LabError::contradiction(["requests"], message));
         }
+        let requests = usize::try_from(requests).unwrap_or(1);
+        let (slots, apart) = (params.size("batch_size")?, params.size("arrival_steps")?);
+        let most = MOST_PLACES / (requests * slots).max(1);
+        if apart > most {
+            let message = format!(
+                "{requests} requests {apart} steps apart leave most of {slots} slots empty most of the time, and each step is \
+                 planned; set arrival_steps to {most} at most"
+            );
+            let params = ["arrival_steps", "requests", "batch_size"];
+            return Err(LabError::contradiction(params, message));
+        }
         Ok(Some(Self {
-            requests: usize::try_from(requests).unwrap_or(1),
+            requests,
             batching: pick(params, "batching", &BATCHINGS)?,
             page: params.size("page_tokens")?,
-            apart: params.size("arrival_steps")?,
+            apart,
         }))
     }
 }
@@ -242,6 +256,10 @@ mod tests {
             (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
             (&["requests=4", "cache_bits=8"], "without drafts"),
             (&["requests=4", "draft_width=8"], "without drafts"),
+            (
+                &["requests=256", "batch_size=256", "arrival_steps=9"],
+                "arrival_steps to 8 at most",
+            ),
             (&["width=30"], "set width to a multiple of 8"),
             (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
         ] {

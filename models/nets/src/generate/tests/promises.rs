@@ -203,6 +203,24 @@ fn what_cannot_be_run_is_refused_before_anything_is_trained() {
 }
 
 #[test]
+fn a_server_says_how_many_steps_it_takes_and_is_no_point_of_the_picture_of_batches() {
+    let set = ["requests=5", "batch_size=2", "generated_tokens=12"];
+    for batching in ["continuous", "static"] {
+        let own = format!("batching={batching}");
+        let data = generate(&[&set[..], &[own.as_str()]].concat());
+        let steps = number(&data, "steps_planned");
+        assert_eq!(steps, number(&data, &format!("server_steps.{batching}")));
+        assert_eq!(steps, number(&data, "steps_done"));
+        assert!(number(&data, "tokens_per_second") > 0.0);
+        assert!(data.metric("seconds_per_token").is_none());
+        for panel in ["server", "pages", "text", "cache", "attention"] {
+            assert!(data.frames.contains_key(panel), "{panel}");
+        }
+    }
+    assert!(generate(&[]).metric("steps_planned").is_none());
+}
+
+#[test]
 fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
     let mut standings = Vec::new();
     let set = [
