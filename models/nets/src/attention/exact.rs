@@ -64,15 +64,14 @@ impl Exact {
             for (place, exact) in found.iter().enumerate() {
                 let there = result.get(start + place).copied().unwrap_or(f32::NAN);
                 let difference = (f64::from(there) - exact).abs();
-                // What is no number is as wrong as can be.
-                worst = worst.max(if difference.is_finite() {
-                    difference
-                } else {
-                    f64::MAX
-                });
+                if !difference.is_finite() {
+                    // What is no number is as wrong as can be.
+                    return f64::MAX;
+                }
+                worst = worst.max(difference);
             }
         }
-        worst / self.largest.max(f64::MIN_POSITIVE)
+        (worst / self.largest.max(f64::MIN_POSITIVE)).min(f64::MAX)
     }
 
     /// What the last query of the first head should find.

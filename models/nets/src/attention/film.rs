@@ -60,6 +60,8 @@ struct Grid {
     columns: Vec<Range<usize>>,
     /// Columns of a tile; 0 where a column has several tiles.
     group: usize,
+    /// Keys of a column, but for the last of a tile.
+    wide: usize,
 }
 
 /// What a query knows.
@@ -90,7 +92,7 @@ impl Grid {
             (0..each).map(move |k| band.start + (k + 1) * band.len() / each - 1)
         });
         let tiles = setup.sequence.div_ceil(tiling.columns);
-        let (columns, group) = if tiles <= COLUMNS {
+        let (columns, group, wide) = if tiles <= COLUMNS {
             let each = (COLUMNS / tiles.max(1)).clamp(1, tiling.columns);
             let wide = tiling.columns.div_ceil(each);
             let mut columns = Vec::new();
@@ -99,18 +101,19 @@ impl Grid {
                 let parts = (start..end).step_by(wide);
                 columns.extend(parts.map(|from| from..(from + wide).min(end)));
             }
-            (columns, tiling.columns.div_ceil(wide))
+            (columns, tiling.columns.div_ceil(wide), wide)
         } else {
             let wide = tiling.columns * tiles.div_ceil(COLUMNS);
             let starts = (0..setup.sequence).step_by(wide);
             let columns = starts.map(|from| from..(from + wide).min(setup.sequence));
-            (columns.collect(), 0)
+            (columns.collect(), 0, wide)
         };
         Self {
             sight: setup.sight(),
             queries: queries.collect(),
             columns,
             group,
+            wide,
         }
     }
 
@@ -170,7 +173,10 @@ impl Grid {
         Pane {
             title,
             frame: Frame::Cells(Cells {
-                across: "key".to_owned(),
+                across: match self.wide {
+                    1 => "key".to_owned(),
+                    wide => format!("{wide} keys"),
+                },
                 first: 0,
                 group: self.group,
                 kinds: kinds(),

@@ -130,6 +130,9 @@ impl Session {
                 Clock::warm_up(Box::new(timed), PACE)
             });
             clocks.push(clock.transpose()?);
+            if run.control.must_end().is_some() {
+                return Ok(Goes::Ends);
+            }
         }
         for repetition in 0..self.setup.repetitions {
             if repetition > 0 && self.turn(schema, run)? == Goes::Ends {
