@@ -13,7 +13,7 @@ use super::pictures;
 use super::proposals::{Budget, Known, Method, Proposals};
 use super::setup::{Knobs, Setup};
 use super::space::{self, Candidate};
-use crate::data::{self, Batches, Examples};
+use crate::data::{self, Batches, Dataset, Examples};
 use crate::device;
 use crate::nets::{Activation, Initialization};
 use crate::parallel::knobs;
@@ -314,8 +314,12 @@ fn places(tried: &[Tried]) -> Vec<Place> {
 
 /// Refuses batches that the memory cannot hold with the largest network.
 fn must_fit(id: DeviceId, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
-    let images = setup.batch_size.max(knobs.images) as u64;
-    let needed = Candidate::largest().config().learning_bytes(images);
+    let largest = Candidate::largest().config();
+    // It learns, is judged by all fresh digits at once, and is timed, one after the other.
+    let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
+    let needed = largest
+        .learning_bytes(setup.batch_size as u64)
+        .max(largest.judging_bytes(images));
     Room::of(id).must_hold(
         needed,
         "the largest network and its batch",

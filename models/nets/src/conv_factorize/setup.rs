@@ -93,13 +93,15 @@ impl Setup {
         }
     }
 
-    /// Bytes of all variants that learn, side by side.
+    /// Bytes of all variants that learn, side by side, and of the one that is judged meanwhile, by all fresh digits at once.
     pub(super) fn bytes(&self) -> u64 {
         let images = self.batch_size as u64;
+        let fresh = Dataset::Digits.held_out_samples() as u64;
         let forms = self.forms.iter();
-        forms
-            .map(|form| self.config(*form).learning_bytes(images))
-            .sum()
+        let configs: Vec<FilterNetConfig> = forms.map(|form| self.config(*form)).collect();
+        let learning = configs.iter().map(|config| config.learning_bytes(images));
+        let judging = configs.iter().map(|config| config.judging_bytes(fresh));
+        learning.sum::<u64>() + judging.max().unwrap_or(0)
     }
 }
 

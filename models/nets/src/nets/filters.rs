@@ -189,6 +189,16 @@ impl FilterNetConfig {
         4 * (5 * weights + 2 * images * rows.sum::<u64>())
     }
 
+    /// Bytes in f32 that it takes to judge so many images at once: what comes into one layer and a copy of it in another
+    /// order, and what goes out, before and after its order is restored and its activation is applied.
+    pub fn judging_bytes(&self, images: u64) -> u64 {
+        let layers = self.edges().into_iter().map(|(shape, edge)| {
+            let cost = shape.cost(edge);
+            2 * cost.inputs + 3 * cost.outputs
+        });
+        4 * images * layers.max().unwrap_or(0)
+    }
+
     /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initial<'_>) -> FilterNet {
         let filters = self.filters.iter().map(|shape| shape.init(initial));

@@ -97,6 +97,7 @@ fn what_a_filter_costs_is_what_it_has() {
         outputs: 4,
     };
     assert_eq!(config.flat(), 6 * 49);
+    assert_eq!(config.judging_bytes(3), 4 * 3 * 5 * 6 * 49);
     let parameters = 6 * 15 + 6 * 15 + (6 * 49 + 1) * 4;
     let architecture = Architecture::Filters(config);
     assert_eq!(architecture.parameters(), parameters);
