@@ -8,6 +8,8 @@ use mlsys_lab::{Artifact, Params};
 
 /// So many are kept; the oldest goes first.
 const MOST: usize = 16;
+/// So many bytes of all that are kept but the newest.
+const MOST_BYTES: usize = 128 << 20;
 
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
@@ -28,9 +30,13 @@ pub(super) fn keep(kind: &str, params: &Params, device: DeviceId, artifact: Arc<
     };
     let mut all = lock();
     all.retain(|old| !(old.kind == kept.kind && old.device == device && old.params == kept.params));
-    if all.len() >= MOST {
-        all.remove(0);
-    }
+    let mut bytes = 0;
+    let fitting = all.iter().rev().take(MOST - 1).take_while(|old| {
+        bytes += old.artifact.bytes.len();
+        bytes <= MOST_BYTES
+    });
+    let surplus = all.len() - fitting.count();
+    all.drain(..surplus);
     all.push(kept);
 }
 
