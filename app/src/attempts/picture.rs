@@ -86,9 +86,9 @@ fn rows(
         for row in told(&seen, &theirs.points, one.label(), Whose::Other(kind)) {
             // A run that was done twice is one point.
             rows.retain(|before| {
-                before.label != row.label
+                before.values != row.values
                     || before.point != row.point
-                    || before.values != row.values
+                    || before.label != row.label
             });
             rows.push(row);
         }

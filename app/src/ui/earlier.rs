@@ -16,8 +16,8 @@ pub struct Earlier {
     pub data: RunData,
 }
 
-/// The most runs that are kept.
-const MOST: usize = 6;
+/// The most runs that are kept, and that stand behind curves.
+pub const MOST: usize = 6;
 /// The most points of all kept runs but the newest: with 17 bytes each, some 100 MB.
 const MOST_POINTS: usize = 6_000_000;
 

@@ -16,8 +16,8 @@ use crate::ui::page::Page;
 #[derive(Default)]
 pub(super) struct Attempts {
     all: Vec<Arc<Attempt>>,
-    /// What was taken back in from records, by lesson.
-    recalled: BTreeSet<Option<String>>,
+    /// What was taken back in from records, by lesson and kind of lab.
+    recalled: BTreeSet<(Option<String>, String)>,
 }
 
 /// As many are kept: a picture of more would be one of nothing.
@@ -37,8 +37,10 @@ impl App {
         let Some(page) = &self.page else {
             return Vec::new();
         };
-        let (lesson, kinds) = (scope(page), kinds(page));
-        if kinds.is_empty() || !self.attempts_kept.recalled.insert(lesson.clone()) {
+        let (lesson, mut kinds) = (scope(page), kinds(page));
+        let recalled = &mut self.attempts_kept.recalled;
+        kinds.retain(|kind| recalled.insert((lesson.clone(), kind.clone())));
+        if kinds.is_empty() {
             return Vec::new();
         }
         let kinds = kinds.into_iter().collect();
@@ -47,6 +49,11 @@ impl App {
 
     /// What earlier sessions recorded; it comes before what has ended in this one.
     pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
+        // Another page may have been opened since they were asked for.
+        let lesson = self
+            .page
+            .as_ref()
+            .map(|page| page.lesson.front.id.to_string());
         let slots = self.page.iter().flat_map(|page| &page.slots);
         for slot in slots {
             let set = Params::resolve(
@@ -56,8 +63,9 @@ impl App {
                 Some(slot.seed),
             );
             let Ok(set) = set else { continue };
-            let theirs =
-                |one: &&mut Attempt| one.lab == slot.id && one.schema.kind == slot.schema.kind;
+            let theirs = |one: &&mut Attempt| {
+                one.lesson == lesson && one.lab == slot.id && one.schema.kind == slot.schema.kind
+            };
             found
                 .iter_mut()
                 .filter(theirs)

@@ -104,10 +104,10 @@ impl App {
                 self.peaks.insert(device.name.clone(), peak);
             }
         }
-        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
         if complete {
             self.keep_attempt(active.slot);
         }
+        // What was recorded before proves nothing of this learner: it earns nothing and is held against nothing.
         if !complete || explored || replayed {
             return Vec::new();
         }

@@ -8,7 +8,7 @@ use mlsys_lesson::{Goal, Lesson};
 
 use super::Slot;
 use crate::attempts::{Attempt, Company, OWN_PAGES, Own};
-use crate::ui::earlier::{Earlier, Overlay};
+use crate::ui::earlier::{Earlier, MOST, Overlay};
 
 /// The runs of the lesson, as one of its labs holds them.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub struct Attempts {
     pub(super) left: Option<Arc<Attempt>>,
     /// What the lesson wants reached, by the panel's place in the schema.
     goals: Vec<Vec<Goal>>,
-    /// The curves of other runs, by the panel's place in the schema; empty for a panel that has none.
+    /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
     behind: Vec<Vec<Earlier>>,
 }
 
@@ -64,7 +64,7 @@ impl Slot {
                 return Vec::new();
             }
             let behind = company.behind(self.schema, &panel.name).into_iter();
-            let behind = behind.map(|one| {
+            let behind = behind.take(MOST).map(|one| {
                 let params = one.params.iter();
                 let params = params.map(|(n, v)| (n.clone(), v.clone()));
                 Earlier::new(one.label(), params.collect(), one.data.clone())
