@@ -31,16 +31,26 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
     // A row between the text and what is said of it.
     let gap = u16::from(area.height > legend + said + 3 && legend + said > 0);
     let height = area.height - legend - said - gap;
-    let shown = fitting(passage, area.width, usize::from(height));
+    let texts = passage.paragraphs.len();
+    // Where not all texts have a row, the last one tells of the others.
+    let told = u16::from(texts > usize::from(height) && height > 1);
+    let rows = usize::from(height - told);
+    let shown = fitting(passage, area.width, rows);
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let mut y = area.y;
-    for row in shown.iter().take(usize::from(height)) {
+    for row in shown.iter().take(rows) {
         let mut x = area.x;
         for run in row {
             let style = run.standing.and_then(|place| passage.standings.get(place));
             let style = style.map_or(look.theme.dim, |standing| tone(standing.tone, look));
             x = pen.text(x, y, &run.text, style);
         }
+        y += 1;
+    }
+    if told > 0 {
+        let more = texts.saturating_sub(rows);
+        let more = format!("{} {more} more texts", look.glyphs.ellipsis);
+        pen.text(area.x, y, &more, look.theme.dim);
         y += 1;
     }
     y += gap;
@@ -58,7 +68,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
     }
 }
 
-/// The last rows of each text, so that all have a part of the height; texts beyond it are counted.
+/// The last rows of each text, so that all have a part of the height; texts beyond it are left out.
 fn fitting(passage: &Passage, width: u16, height: usize) -> Vec<Row> {
     let count = passage.paragraphs.len();
     let shown = count.min(height.max(1));
