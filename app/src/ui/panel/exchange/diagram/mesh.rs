@@ -96,7 +96,7 @@ impl Mesh {
             let (left, right) = ports[place];
             let (y, style) = (row(*lane), look.theme.selection);
             // What arrives stands near where it arrives, and under its head.
-            let room = (right - left).saturating_sub(2) / 2;
+            let room = right.saturating_sub(left).saturating_sub(2) / 2;
             let short = |message: &Message| {
                 let name = carried(exchange, message);
                 match pen::width(&name) <= room {
@@ -110,7 +110,7 @@ impl Mesh {
             }
             if let Some(message) = line.right {
                 let name = short(message);
-                pen.text(right - pen::width(&name), y, &name, style);
+                pen.text(right.saturating_sub(pen::width(&name)), y, &name, style);
                 pen.glyph(right, under, look.glyphs.ascending, look.theme.accent);
             }
         }
