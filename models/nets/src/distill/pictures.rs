@@ -136,7 +136,7 @@ pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
     powers.into_iter().map(|power| power / total).collect()
 }
 
-/// An image, and what the teacher says of it: as it is, and at the temperature.
+/// What the teacher says of an image at the temperature, the image, and what it says at 1.
 fn soft_targets(pictured: &Pictured<'_>) -> Frame {
     let fresh = pictured.fresh;
     let index = fresh.telling;
@@ -158,12 +158,13 @@ fn soft_targets(pictured: &Pictured<'_>) -> Frame {
     let label = fresh.examples.labels.get(index).copied().unwrap_or(0);
     let image = fresh.image(index, label.to_string(), Verdict::Unjudged);
     let temperature = pictured.temperature;
+    // Where not all have room, the first are seen: the bars are what it is about, and their title names the image.
     let mut panes = vec![
-        pane("a fresh image", fresh.images(vec![image])),
         pane(
-            &format!("the teacher at T = {}", number(temperature)),
+            &format!("the teacher on this {label} at T = {}", number(temperature)),
             bars(temperature),
         ),
+        pane("that image", fresh.images(vec![image])),
     ];
     if temperature != 1.0 {
         panes.push(pane("at T = 1", bars(1.0)));
