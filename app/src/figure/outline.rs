@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::{
-    CellRow, Cells, Film, Frame, Graph, Pane, Passage, Place, Slot, Span, Stack, Stacks, Timeline,
-    Total,
+    CellRow, Cells, Film, Frame, Graph, Pane, Place, Slot, Span, Stack, Stacks, Timeline, Total,
 };
 use mlsys_lab::value::number;
 
@@ -223,30 +222,6 @@ pub fn cells(cells: &Cells) -> Vec<String> {
         0 => {}
         more => lines.push(format!("and {more} more rows")),
     }
-    lines
-}
-
-/// The lines of text: what is seen, what the marks mean, then each text with its marks.
-pub fn passage(passage: &Passage) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    if !passage.note.is_empty() {
-        lines.push(passage.note.clone());
-    }
-    let marked = passage
-        .standings
-        .iter()
-        .filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
-    let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
-    let marks: Vec<String> = marks.collect();
-    if !marks.is_empty() {
-        lines.push(marks.join(", "));
-    }
-    lines.extend(
-        passage
-            .paragraphs
-            .iter()
-            .map(|paragraph| passage.plain(paragraph)),
-    );
     lines
 }
 

@@ -75,6 +75,30 @@ pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> 
     rows.collect()
 }
 
+/// The lines of text: what is seen, what the marks mean, then each text with its marks.
+pub fn outline(passage: &Passage) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if !passage.note.is_empty() {
+        lines.push(passage.note.clone());
+    }
+    let marked = passage
+        .standings
+        .iter()
+        .filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
+    let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
+    let marks: Vec<String> = marks.collect();
+    if !marks.is_empty() {
+        lines.push(marks.join(", "));
+    }
+    lines.extend(
+        passage
+            .paragraphs
+            .iter()
+            .map(|paragraph| passage.plain(paragraph)),
+    );
+    lines
+}
+
 /// Cuts a row that is a letter too long behind its last space, or before its last letter; what is cut off.
 fn broken(row: &mut Vec<(char, usize)>) -> Vec<(char, usize)> {
     let least = row.len().saturating_sub(WORD).max(1);

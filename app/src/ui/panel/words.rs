@@ -16,7 +16,7 @@ use super::table::order::rows;
 use super::{
     FrameView, Scene, extent, histogram, kernel, matrix, metrics, naming, quantity, scatter,
 };
-use crate::figure::{exchange, outline, unit};
+use crate::figure::{exchange, outline, passage, unit};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use pairs::{matrix_words, traffic_words};
 
@@ -216,7 +216,7 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
             let said = |frame: &Frame| picture_words(frame, &FrameView::default(), glyphs);
             outline::panes(panes, said).join("\n")
         }
-        Frame::Passage(of) => outline::passage(of).join("\n"),
+        Frame::Passage(of) => passage::outline(of).join("\n"),
         Frame::Text(text) => {
             let shown: Vec<&str> = text.lines().skip(view.scroll).collect();
             shown.join("\n").trim().to_owned()

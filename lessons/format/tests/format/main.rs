@@ -16,6 +16,7 @@ mod limits;
 mod own;
 mod progress;
 mod robust;
+mod sources;
 mod support;
 mod translation;
 mod withheld;
