@@ -3,8 +3,8 @@
 use mlsys_lab::frame::exchange::{Begins, Message, Round};
 use mlsys_lab::frame::{
     Bar, Bars, CellRow, Cells, Distribution, Exchange, Film, Frame, Graph, HeatMap, Histogram,
-    Image, Images, Level, Limit, Pane, Scatter, ScatterPoint, Span, Stack, Stacks, Table, Timeline,
-    Total, Verdict,
+    Image, Images, Level, Limit, Pane, Paragraph, Passage, Scatter, ScatterPoint, Span, Stack,
+    Stacks, Standing, Stretch, Table, Timeline, Tone, Total, Verdict,
 };
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Scale;
@@ -267,6 +267,27 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             ],
             cover: usize::MAX,
         })),
+        Frame::Passage(Passage::default()),
+        Frame::Passage(Passage {
+            standings: vec![Standing {
+                name: "\u{1b}[2J漢字".repeat(9),
+                tone: Tone::Bad,
+                marks: ["\u{1b}[2J", "漢字"].map(str::to_owned),
+            }],
+            paragraphs: vec![
+                Paragraph {
+                    label: "漢字\n".repeat(20),
+                    stretches: [0, usize::MAX]
+                        .map(|standing| Stretch {
+                            standing,
+                            text: "a\tb\n\u{1b}[31m漢字 ".repeat(9),
+                        })
+                        .to_vec(),
+                };
+                30
+            ],
+            note: "漢字 ".repeat(200),
+        }),
         Frame::Stacks(Stacks::default()),
         Frame::Stacks(memory()),
         Frame::Stacks(Stacks {
