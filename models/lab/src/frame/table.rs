@@ -125,7 +125,10 @@ impl Table {
         if self.notes.is_empty() {
             return table;
         }
-        table.columns.push("source".to_owned());
+        // A table of which a column is called so already keeps that name for it.
+        let is_taken = self.columns.iter().any(|title| title == "source");
+        let title = if is_taken { "source of each" } else { "source" };
+        table.columns.push(title.to_owned());
         for (index, row) in table.rows.iter_mut().enumerate() {
             row.resize(self.columns.len(), Value::from(""));
             row.push(self.notes.of_row(index, &self.columns, &say).into());
