@@ -71,9 +71,14 @@ fn axis(rows: &Table, chosen: &Chosen) -> Dimension {
             }
         }
     }
+    // Names stand side by side, the first at 0, which has no logarithm.
+    let scale = match categories.is_empty() {
+        true => chosen.scale.unwrap_or_else(|| fitting(&numbers)),
+        false => Scale::Linear,
+    };
     Dimension {
         name: title.to_owned(),
-        scale: chosen.scale.unwrap_or_else(|| fitting(&numbers)),
+        scale,
         categories,
         ..Dimension::default()
     }
