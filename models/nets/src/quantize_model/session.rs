@@ -20,6 +20,7 @@ use super::setup::{Execution, Knobs, Method, Setup};
 use super::tune::Tuner;
 use crate::baseline::{self, Layer, Trained};
 use crate::device;
+use crate::divergence::Ceiling;
 use crate::nets::Network;
 use crate::parallel::knobs;
 use crate::parallel::wire::Trouble;
@@ -86,6 +87,7 @@ pub(super) struct Session {
     tuned: u64,
     pub(super) scan: Scan,
     curves: Option<Curves>,
+    ceiling: Ceiling,
     pub(super) diverged: bool,
     /// Steps done: of training, or layers tried alone.
     pub(super) step: u64,
@@ -108,6 +110,7 @@ impl Session {
         let before = judge.answers(&network, &none);
         let seconds_before = judge.seconds(&network, &none)?;
         let row = trained.weights.clone();
+        let classes = layers.last().map_or(2, |layer| layer.outputs);
         Ok(Self {
             id: run.device,
             scan: Scan::new(&knobs, layers.len()),
@@ -121,6 +124,7 @@ impl Session {
             tuner: None,
             tuned: 0,
             curves: None,
+            ceiling: Ceiling::new((classes as f64).ln()),
             diverged: false,
             step: 0,
             params: run.params.clone(),
@@ -156,6 +160,7 @@ impl Session {
     /// The weights rounded anew.
     fn round(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
         self.seconds_after = None;
+        self.ceiling.begin_anew();
         self.rounded = Rounded::of(&self.knobs, &self.layers, &self.row);
         let noise = self.rounded.noise(&self.layers, &self.row);
         self.fresh = noise.into_iter().fold(Noise::default(), Noise::and);
@@ -285,11 +290,11 @@ impl Session {
         self.step += 1;
         self.tuned += 1;
         point(run, "tuning_loss", self.step, loss);
-        if !loss.is_finite() {
+        if let Some(what) = self.ceiling.judge(loss) {
             self.diverged = true;
             run.sink.report(Report::Diverged {
                 step: self.step,
-                reason: "the loss is no longer a finite number".to_owned(),
+                reason: what.to_owned(),
             });
         }
         let last = !self.has_training_left();
