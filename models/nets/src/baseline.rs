@@ -76,29 +76,33 @@ pub(crate) fn learn(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Tra
     trained
 }
 
-/// Refuses a network whose answers to all fresh images at once memory cannot hold: they are more than a batch of training.
+/// Refuses a network that the device's memory cannot hold while it is judged.
 fn must_be_judged(architecture: &Architecture, device: DeviceId) -> Result<(), LabError> {
+    let Some(free) = device::free_memory(device) else {
+        return Ok(());
+    };
+    judged_within(architecture, free).map_err(|reason| LabError::Failed { device, reason })
+}
+
+/// Whether memory holds a network's answers to all fresh images at once, which are more than a batch of training.
+fn judged_within(architecture: &Architecture, free: u64) -> Result<(), String> {
     let images = match architecture {
         Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => FRESH as u64,
         // Its tokens are judged a few thousand at a time.
         Architecture::Transformer(_) => return Ok(()),
     };
-    let Some(free) = device::free_memory(device) else {
-        return Ok(());
-    };
-    // Of each layer what comes in and what goes out, and the weights twice.
+    // Of each layer what comes in and what goes out, and the weights twice; 4 bytes each.
     let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
     let needed = 8 * numbers;
     if needed <= free {
         return Ok(());
     }
-    let reason = format!(
+    Err(format!(
         "judging {} on {images} images takes about {:.1} GB, and {:.1} GB are free; make width smaller",
         architecture.in_words(),
         needed as f64 / 1e9,
         free as f64 / 1e9
-    );
-    Err(LabError::Failed { device, reason })
+    ))
 }
 
 /// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.

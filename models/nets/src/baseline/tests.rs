@@ -150,6 +150,23 @@ fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
     assert!(points.unwrap_err().is_usage());
 }
 
+#[test]
+fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
+    let of = |model, width| Recipe::images(model, width, 1, 1).unwrap().architecture;
+    // 301 850 numbers an image and 20 million weights, twice each.
+    let said = judged_within(&of(Model::Cnn, 1024), 2_000_000_000).unwrap_err();
+    for part in [
+        "1000 images",
+        "2.6 GB",
+        "2.0 GB are free",
+        "make width smaller",
+    ] {
+        assert!(said.contains(part), "'{part}' is missing in {said}");
+    }
+    assert_eq!(judged_within(&of(Model::Cnn, 1024), 3_000_000_000), Ok(()));
+    assert_eq!(judged_within(&of(Model::Mlp, 1024), 100_000_000), Ok(()));
+}
+
 /// A lab that may start from another's network.
 const STARTS: &str = r#"
 kind = "starts"
