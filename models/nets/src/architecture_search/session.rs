@@ -64,6 +64,7 @@ struct Session {
     setup: Setup,
     knobs: Knobs,
     params: Params,
+    room: Room,
     id: DeviceId,
     /// Without autodiff.
     device: Device,
@@ -81,7 +82,8 @@ impl Session {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        must_fit(run.device, &setup, &knobs)?;
+        let room = Room::of(run.device);
+        must_fit(room, &setup, &knobs)?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data()).map_err(unusable)?;
         let mut session = Self {
@@ -89,6 +91,7 @@ impl Session {
             judged: EvaluationSet::new(&data.held_out, &device),
             train: data.train,
             params: run.params.clone(),
+            room,
             id: run.device,
             tried: Vec::new(),
             slowest: 0.0,
@@ -131,10 +134,10 @@ impl Session {
         run: &mut Run<'_>,
         changes: Vec<(String, Value)>,
     ) -> Result<(), LabError> {
-        let (setup, id) = (self.setup, self.id);
+        let (setup, room) = (self.setup, self.room);
         let read = |params: &Params| {
             let knobs = Knobs::read(params)?;
-            must_fit(id, &setup, &knobs)?;
+            must_fit(room, &setup, &knobs)?;
             Ok(knobs)
         };
         let step = self.tried.len() as u64;
@@ -313,14 +316,14 @@ fn places(tried: &[Tried]) -> Vec<Place> {
 }
 
 /// Refuses batches that the memory cannot hold with the largest network.
-fn must_fit(id: DeviceId, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
+fn must_fit(room: Room, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
     let largest = Candidate::largest().config();
     // It learns, is judged by all fresh digits at once, and is timed, one after the other.
     let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
     let needed = largest
         .learning_bytes(setup.batch_size as u64)
         .max(largest.judging_bytes(images));
-    Room::of(id).must_hold(
+    room.must_hold(
         needed,
         "the largest network and its batch",
         "batch_size or latency_batch",

@@ -70,6 +70,7 @@ fn failed(device: DeviceId, trouble: Trouble) -> LabError {
 
 struct Session {
     setup: Setup,
+    room: Room,
     wish: Wish,
     params: Params,
     config: TransformerConfig,
@@ -133,7 +134,8 @@ impl Session {
             .prompt
             .rows(setup.batch, held_out, &vocabulary, config.context)?;
         let prompt = prompts.first().map_or(0, Vec::len);
-        must_fit(run.device, &setup, &config, [prompt, wish.generated])?;
+        let room = Room::of(run.device);
+        must_fit(room, &setup, &config, [prompt, wish.generated])?;
         if prompt + wish.generated > config.context {
             let said = format!(
                 "the model was trained on sequences of {} tokens: what it makes of positions beyond them it never learned",
@@ -192,6 +194,7 @@ impl Session {
         Ok(Some(Self {
             params: run.params.clone(),
             setup,
+            room,
             wish,
             config,
             vocabulary,
@@ -207,11 +210,11 @@ impl Session {
 
     fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
         let step = self.writer.written() as u64;
-        let (id, prompt) = (run.device, self.writer.prompt());
+        let (room, prompt) = (self.room, self.writer.prompt());
         let (setup, config) = (&self.setup, &self.config);
         let read = |params: &Params| -> Result<Wish, LabError> {
             let wish = Wish::of(params)?;
-            must_fit(id, setup, config, [prompt, wish.generated])?;
+            must_fit(room, setup, config, [prompt, wish.generated])?;
             Ok(wish)
         };
         let params = &mut self.params;
@@ -333,7 +336,7 @@ fn service(
         .prompt
         .rows(count, held_out, &vocabulary, config.context)?;
     let longest = [prompts.first().map_or(0, Vec::len), wish.generated];
-    must_fit(run.device, setup, &config, longest)?;
+    must_fit(Room::of(run.device), setup, &config, longest)?;
     Ok(Some(Service {
         network,
         config,
@@ -355,7 +358,7 @@ fn service(
 
 /// Refuses sequences that the device's memory cannot hold, before anything is taken.
 fn must_fit(
-    id: DeviceId,
+    room: Room,
     setup: &Setup,
     config: &TransformerConfig,
     [prompt, generated]: [usize; 2],
@@ -377,7 +380,7 @@ fn must_fit(
     let kept = 3 * tokens * bytes_of_token(config, Bits::Full);
     let needed = 4 * (weights + batch * (scores + rows)) + batch * kept;
     let who = format!("{batch} sequences of {tokens} tokens");
-    Room::of(id).must_hold(
+    room.must_hold(
         needed,
         &who,
         "batch_size, prompt_tokens or generated_tokens",
