@@ -100,7 +100,9 @@ fn pages(of: &Serving) -> Frame {
             cells: part.iter().map(cell).collect(),
             remark: String::new(),
         });
-    let (held, room) = of.now().map_or((0, 0), |step| (step.held, step.room));
+    // Who is done has given its pages back already, so that the sentence counts what the picture shows.
+    let owned: Vec<usize> = owners.iter().flatten().map(|(_, tokens)| *tokens).collect();
+    let (held, room) = (owned.iter().sum::<usize>(), owned.len() * size);
     let kind = |name: &str, tone| Kind {
         name: name.to_owned(),
         tone,
