@@ -126,7 +126,7 @@ fn files_that_do_not_fit_are_refused_in_plain_sentences() {
     let none = folder.path("none.bpk").display().to_string();
     load(&none, &[]).refused(2, &["none.bpk"]);
     let theirs = folder.file("a.safetensors", "");
-    load(&theirs, &[]).refused(2, &["read from .bpk files only"]);
+    load(&theirs, &[]).refused(2, &["a.safetensors is no whole file of weights"]);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn the_json_schema_knows_the_labs() {
     let schema = json_schema(&registry());
     assert_eq!(
         schema["$defs"]["lab"]["properties"]["kind"]["enum"],
-        serde_json::json!(["train", "occupancy", "graph"])
+        serde_json::json!(["train", "occupancy", "prune-model", "graph"])
     );
     assert_eq!(
         schema["$defs"]["question"]["properties"]["lab"]["enum"],

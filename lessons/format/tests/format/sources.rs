@@ -25,7 +25,7 @@ fn a_lab_starts_from_one_before_it_that_leaves_what_it_needs() {
     let text = with_body(&format!(
         "{RUN}```{{lab}} half\nkind = \"prune-model\"\n[knob.model_from]\ndefault = \"run\"\nvalues = [\"run\", \"rum\"]\n```\n"
     ));
-    assert_eq!(found(&text), [("bad-param", 12, 1)]);
+    assert_eq!(found(&text), [("bad-param", 12, 7)]);
     let parsed = read("t.md", text.as_bytes(), &registry());
     let told = parsed.diagnostics[0].to_string();
     assert!(
