@@ -17,6 +17,7 @@ pub mod distill;
 mod divergence;
 pub mod expression;
 pub mod generate;
+mod live;
 pub mod lora;
 pub mod mixed;
 pub mod nets;

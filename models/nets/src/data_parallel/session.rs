@@ -20,8 +20,9 @@ use super::worker::Member;
 use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
+use crate::live::Halt;
 use crate::nets::Activation;
-use crate::parallel::crew::{Crew, Halt, begun, patience, seats};
+use crate::parallel::crew::{Crew, begun, patience, seats};
 use crate::parallel::flat;
 use crate::parallel::knobs;
 use crate::parallel::reference::{Reference, Step, difference, relative_difference};
@@ -45,7 +46,7 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
                     Ok(()) => {}
                     // The next turn stops, and keeps the reason.
                     Err(Halt::Asked) => session.cut_short = CutShort::Yes,
-                    Err(Halt::Failed(error)) => return Err(error),
+                    Err(halt) => return halt.end(run),
                 }
             }
             Turn::Redraw(changes) => {
@@ -332,7 +333,7 @@ impl Session {
                     run.scalar("accuracy", accuracy);
                 }
                 Ok(None) | Err(Halt::Asked) => {}
-                Err(Halt::Failed(error)) => return Err(error),
+                Err(halt) => return halt.end(run),
             }
         }
         self.draw(run, Moment::Final);

@@ -1,10 +1,7 @@
 //! A run from opening the device to the last report.
 
-use std::time::Instant;
-
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::learner::{Judged, Learner, Tally};
 use super::pictures;
@@ -12,49 +9,14 @@ use super::setup::{Knobs, Numbers, Setup};
 use crate::data::{self, Data};
 use crate::device;
 use crate::divergence::{self, Ceiling};
-use crate::parallel::knobs;
-use crate::parallel::wire::Trouble;
+use crate::live::{self, Halt, Live, point};
 
 /// Steps between two values of every series but the losses.
 const RECORDED: u64 = 10;
 
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let id = run.device;
-    let failed = |trouble| failed(id, trouble);
-    let mut session = Session::open(run)?;
-    session.report_sizes(run);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes);
-                session.advance(run).map_err(failed)?;
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run).map_err(failed)
-}
-
-fn failed(device: DeviceId, trouble: Trouble) -> LabError {
-    let reason = match trouble {
-        Trouble::Failed(what) => format!("the run {what}"),
-        // There is one worker here, and it waits for nobody.
-        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
-            "the run was ended".to_owned()
-        }
-    };
-    LabError::Failed { device, reason }
-}
-
-struct Session {
+pub(super) struct Session {
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     data: Data,
     judged: Judged,
     learner: Learner,
@@ -68,23 +30,19 @@ struct Session {
     all: Tally,
     /// Up to what was recorded last.
     told: Tally,
-    started: Instant,
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data).map_err(|error| LabError::Data(error.to_string()))?;
-        let failed = |trouble| failed(run.device, trouble);
-        Ok(Self {
+        let session = Self {
             judged: Judged::new(&data, &device),
-            learner: Learner::new(&setup, &data, &device).map_err(failed)?,
-            reference: Learner::new(&setup, &data, &device).map_err(failed)?.wide(),
+            learner: Learner::new(&setup, &data, &device)?,
+            reference: Learner::new(&setup, &data, &device)?.wide(),
             ceiling: Ceiling::new((setup.sizes.outputs as f64).ln()),
-            params: run.params.clone(),
             setup,
             knobs,
             data,
@@ -93,17 +51,9 @@ impl Session {
             recorded: 0,
             all: Tally::default(),
             told: Tally::default(),
-            started,
-        })
-    }
-
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        let params = &mut self.params;
-        if let Some(knobs) = knobs::turn(schema, run, params, self.step, changes, Knobs::read) {
-            self.knobs = knobs;
-            self.ceiling.begin_anew();
-            self.report_sizes(run);
-        }
+        };
+        session.report_sizes(run);
+        Ok(session)
     }
 
     /// What the formats alone decide.
@@ -113,32 +63,6 @@ impl Session {
         run.scalar("bytes_per_parameter", bytes);
         run.scalar("smallest_step_at_one", numbers.weights.spacing(1.0));
         run.scalar("smallest_positive", numbers.gradients.smallest());
-    }
-
-    /// One step of both runs, with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
-        let examples = &self.data.train;
-        let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
-        let wide = Knobs {
-            numbers: Numbers::WIDE,
-            ..self.knobs
-        };
-        let reference = self
-            .reference
-            .step(examples, &wide, &mut Tally::default())?;
-        self.step += 1;
-        let step = self.step;
-        point(run, "loss", step, loss);
-        point(run, "reference_loss", step, reference);
-        let broken = divergence::of_weights(self.learner.weights());
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.diverge(run, what);
-        }
-        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
-            self.record(run)?;
-        }
-        self.draw(run, Moment::Running);
-        Ok(())
     }
 
     fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
@@ -159,7 +83,7 @@ impl Session {
     }
 
     /// Reports every series that has a value each [`RECORDED`] steps.
-    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let step = self.step;
         self.recorded = step;
         let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
@@ -188,43 +112,79 @@ impl Session {
         self.told = all;
         Ok(())
     }
+}
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        self.knobs = knobs;
+        self.ceiling.begin_anew();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    /// One step of both runs.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let examples = &self.data.train;
+        let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
+        let wide = Knobs {
+            numbers: Numbers::WIDE,
+            ..self.knobs
+        };
+        let reference = self
+            .reference
+            .step(examples, &wide, &mut Tally::default())?;
+        self.step += 1;
+        let step = self.step;
+        point(run, "loss", step, loss);
+        point(run, "reference_loss", step, reference);
+        let broken = divergence::of_weights(self.learner.weights());
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        if step == 1 || step.is_multiple_of(RECORDED) || step == self.knobs.steps {
+            self.record(run)?;
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
         let pictured = pictures::Pictured {
             learner: &self.learner,
             reference: &self.reference,
             knobs: &self.knobs,
         };
-        for (panel, make) in pictures::ALL {
-            if self.step > 0 && run.sink.wants_frame(panel, moment) {
-                let frame = make(&pictured);
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.step,
-                    frame,
-                });
-            }
-        }
-        run.sink.frames_done();
+        // Before the first step there is nothing to see.
+        let panels = if self.step > 0 {
+            &pictures::ALL[..]
+        } else {
+            &[]
+        };
+        live::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
+        Ok(())
     }
 
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.divergence.is_none() && self.recorded < self.step {
             self.record(run)?;
         }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
+        self.draw(run, Moment::Final)
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
 }

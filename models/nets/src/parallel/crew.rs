@@ -21,6 +21,7 @@ use burn::tensor::Device;
 use mlsys_lab::{DeviceId, LabError, Run};
 
 use crate::device;
+use crate::live::Halt;
 
 use super::wire::{Doing, Ledger, Parcel, Port, Traffic, Trouble, ports};
 use blame::Blame;
@@ -95,21 +96,6 @@ pub(crate) trait Worker: 'static {
     fn act(&mut self, order: Self::Order, port: &mut Port) -> Result<Self::Answer, Trouble>;
 }
 
-/// Why a step has no answers.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// Somebody ended the run.
-    Asked,
-    /// It failed.
-    Failed(LabError),
-}
-
-impl From<LabError> for Halt {
-    fn from(error: LabError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// What a run begins with; nothing if somebody ended the run before.
 ///
 /// # Errors
@@ -117,12 +103,7 @@ impl From<LabError> for Halt {
 pub(crate) fn begun<T>(opened: Result<T, Halt>, run: &mut Run<'_>) -> Result<Option<T>, LabError> {
     match opened {
         Ok(session) => Ok(Some(session)),
-        Err(Halt::Asked) => {
-            // The turn that is not taken: the control notes why.
-            let _ = run.control.turn(0);
-            Ok(None)
-        }
-        Err(Halt::Failed(error)) => Err(error),
+        Err(halt) => halt.end(run).map(|()| None),
     }
 }
 

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use burn::tensor::Device;
 use mlsys_lab::{DeviceId, LabError};
 
-use super::crew::{Berth, Crew, Halt, Seat, Worker};
+use super::crew::{Berth, Crew, Seat, Worker};
 use super::flat;
 use super::model::{self, Model};
 use super::optimizer::{Optimizer, Rule};
 use super::wire::{Port, Trouble};
 use crate::data::Data;
+use crate::live::Halt;
 use crate::nets::Network;
 
 /// A run with one worker beside one with several.

@@ -22,7 +22,8 @@ use super::setup::{Clock, Comparison, Knobs, Setup};
 use super::stage::{Answer, Diary, Order, Stage, Wanted};
 use crate::device;
 use crate::divergence::{self, Ceiling};
-use crate::parallel::crew::{Crew, Halt, Seat, begun, patience, seats};
+use crate::live::Halt;
+use crate::parallel::crew::{Crew, Seat, begun, patience, seats};
 use crate::parallel::knobs;
 use crate::parallel::model::Model;
 use crate::parallel::reference::{self, Reference};
@@ -50,7 +51,7 @@ pub(super) fn run(run: &mut Run<'_>, schema: &Schema) -> Result<(), LabError> {
                         run.control.turn(session.step);
                         break;
                     }
-                    Err(Halt::Failed(error)) => return Err(error),
+                    Err(halt) => return halt.end(run),
                 }
             }
             Turn::Redraw(changes) => {

@@ -18,7 +18,8 @@ use super::worker::{Order, Rank, Telling};
 use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
-use crate::parallel::crew::{self, Crew, Halt, begun, patience};
+use crate::live::Halt;
+use crate::parallel::crew::{self, Crew, begun, patience};
 use crate::parallel::model::Model;
 use crate::parallel::room::Room;
 use crate::parallel::wire::{Flow, Traffic};
@@ -42,7 +43,7 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
                         run.control.turn(session.step);
                         break;
                     }
-                    Err(Halt::Failed(error)) => return Err(error),
+                    Err(halt) => return halt.end(run),
                 }
                 session.draw(run, Moment::Running);
             }

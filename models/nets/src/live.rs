@@ -1,0 +1,180 @@
+//! Runs that go a step at a time: what may come between two steps, and how a run ends.
+
+use std::time::Instant;
+
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{Frame, LabError, Params, Run, Schema, Value};
+
+use crate::parallel::knobs;
+use crate::parallel::wire::Trouble;
+
+/// A run that is ready for its first step.
+pub(crate) trait Live {
+    /// What may be turned in mid-run.
+    type Knobs;
+
+    /// Steps done.
+    fn done(&self) -> u64;
+
+    /// Whether steps are left.
+    fn goes_on(&self) -> bool;
+
+    /// Whether it has diverged, and so ends whatever is left.
+    fn diverged(&self) -> bool {
+        false
+    }
+
+    /// The knobs as parameters give them.
+    ///
+    /// # Errors
+    /// If they contradict one another, or memory cannot hold what they ask for: then the one that was turned stays where it
+    /// was.
+    fn read(&self, params: &Params) -> Result<Self::Knobs, LabError>;
+
+    /// Some were turned; they take effect with the next step.
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Self::Knobs) -> Result<(), Halt>;
+
+    /// One step with everything that is due after it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+
+    /// Offers all pictures.
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt>;
+
+    /// The last values and pictures, however the run ended.
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+}
+
+/// Why a run goes no further.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// Somebody ended it.
+    Asked,
+    /// It failed.
+    Failed(LabError),
+    /// What it computes by itself, without workers, went wrong.
+    Broken(Trouble),
+}
+
+impl From<LabError> for Halt {
+    fn from(error: LabError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Trouble> for Halt {
+    fn from(trouble: Trouble) -> Self {
+        Self::Broken(trouble)
+    }
+}
+
+impl Halt {
+    /// Ends the run: to have been asked for it is no failure.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub(crate) fn end(self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let reason = match self {
+            Self::Asked => {
+                // The control notes why.
+                run.control.must_end();
+                return Ok(());
+            }
+            Self::Failed(error) => return Err(error),
+            Self::Broken(Trouble::Failed(what)) => format!("the run {what}"),
+            // Who works alone waits for nobody.
+            Self::Broken(
+                Trouble::Late { .. }
+                | Trouble::Gone { .. }
+                | Trouble::Wrong { .. }
+                | Trouble::Aborted,
+            ) => "the run was ended".to_owned(),
+        };
+        let device = run.device;
+        Err(LabError::Failed { device, reason })
+    }
+}
+
+/// Runs from opening to the last report: steps, and between them pause, knobs and stop.
+///
+/// # Errors
+/// If the run failed.
+pub(crate) fn run<S: Live>(
+    schema: &Schema,
+    run: &mut Run<'_>,
+    open: impl FnOnce(&mut Run<'_>) -> Result<S, Halt>,
+) -> Result<(), LabError> {
+    let started = Instant::now();
+    let mut session = match open(run) {
+        Ok(session) => session,
+        Err(halt) => return halt.end(run),
+    };
+    if let Err(halt) = go(schema, run, &mut session) {
+        halt.end(run)?;
+    }
+    let finished = session.finish(run);
+    run.scalar("steps_done", session.done() as i64);
+    run.scalar("diverged", session.diverged());
+    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
+    finished.or_else(|halt| halt.end(run))
+}
+
+fn go<S: Live>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<(), Halt> {
+    while !session.diverged() && session.goes_on() {
+        match run.control.turn(session.done()) {
+            Turn::Go(changes) => {
+                turn(schema, run, session, changes)?;
+                // A knob may have brought the end nearer.
+                if session.goes_on() {
+                    session.advance(run)?;
+                }
+            }
+            Turn::Redraw(changes) => {
+                turn(schema, run, session, changes)?;
+                session.draw(run, Moment::Asked)?;
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    Ok(())
+}
+
+fn turn<S: Live>(
+    schema: &Schema,
+    run: &mut Run<'_>,
+    session: &mut S,
+    changes: Vec<(String, Value)>,
+) -> Result<(), Halt> {
+    let (step, mut params) = (session.done(), run.params.clone());
+    let read = |params: &Params| session.read(params);
+    let turned = knobs::turn(schema, run, &mut params, step, changes, read);
+    run.params = params;
+    turned.map_or(Ok(()), |knobs| session.turn(run, knobs))
+}
+
+/// Reports one value of a series.
+pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
+    run.sink.report(Report::Point {
+        name: name.into(),
+        step,
+        value,
+    });
+}
+
+/// Offers the pictures of the panels; `make` makes those that somebody wants, if there is something to see yet.
+pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
+    run: &mut Run<'_>,
+    (step, moment): (u64, Moment),
+    panels: &[(&str, P)],
+    mut make: impl FnMut(&str, P) -> F,
+) {
+    for &(panel, picture) in panels {
+        if run.sink.wants_frame(panel, moment)
+            && let Some(frame) = make(panel, picture).into()
+        {
+            let panel = panel.into();
+            run.sink.report(Report::Frame { panel, step, frame });
+        }
+    }
+    run.sink.frames_done();
+}
