@@ -10,6 +10,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `distill`.
 pub struct Distill {
     schema: Schema,
@@ -33,6 +36,6 @@ impl Lab for Distill {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }
