@@ -1,11 +1,7 @@
 //! A run: counts, times, then training, a step of every variant in turn.
 
-use std::time::Instant;
-
-use burn::tensor::Device;
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::form::Form;
 use super::measure::Times;
@@ -15,46 +11,13 @@ use crate::baseline::Recipe;
 use crate::data::{self, Batches, Examples};
 use crate::device;
 use crate::divergence::{self, Ceiling};
+use crate::live::{self, Halt, Live, point};
 use crate::nets::{Activation, Initialization, Network};
-use crate::parallel::knobs;
 use crate::parallel::room::Room;
 use crate::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, unusable};
 
 /// Steps between two looks at the accuracy.
 const JUDGED: u64 = 20;
-
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let setup = Setup::read(&run.params)?;
-    Room::of(run.device).must_hold(
-        setup.bytes(),
-        "these blocks, their batch and its slopes",
-        "channels, size or batch_size",
-    )?;
-    let device = device::open(run.device)?;
-    count(run, &setup);
-    let times = Times::measure(run, &setup)?;
-    report_times(run, &times);
-    let mut session = Session::open(run, setup, times, &device)?;
-    session.draw(run, Moment::Running);
-    while session.divergence.is_none() && session.step < session.setup.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes);
-                session.advance(run);
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
 
 /// What formulas say, before anything runs.
 fn count(run: &mut Run<'_>, setup: &Setup) {
@@ -90,11 +53,10 @@ struct Variant {
     ceiling: Ceiling,
 }
 
-struct Session {
+pub(super) struct Session {
     setup: Setup,
     /// How each step is done.
     how: Knobs,
-    params: Params,
     times: Times,
     variants: Vec<Variant>,
     train: Examples,
@@ -106,12 +68,17 @@ struct Session {
 }
 
 impl Session {
-    fn open(
-        run: &mut Run<'_>,
-        setup: Setup,
-        times: Times,
-        device: &Device,
-    ) -> Result<Self, LabError> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let setup = Setup::read(&run.params)?;
+        Room::of(run.device).must_hold(
+            setup.bytes(),
+            "these blocks, their batch and its slopes",
+            "channels, size or batch_size",
+        )?;
+        let device = device::open(run.device)?;
+        count(run, &setup);
+        let times = Times::measure(run, &setup)?;
+        report_times(run, &times);
         let data = data::load(&setup.data()).map_err(unusable)?;
         let train = shrunk(&data.train, setup.sizes.size);
         let judged = shrunk(&data.held_out, setup.sizes.size);
@@ -124,12 +91,8 @@ impl Session {
             steps: setup.steps,
             seed: setup.seed,
         };
-        let how = |params: &Params| {
-            let mut how = recipe(Form::Standard).knobs();
-            how.update.learning_rate = params.float("learning_rate")?;
-            Ok::<_, LabError>(how)
-        };
-        let how = how(&run.params)?;
+        let mut how = recipe(Form::Standard).knobs();
+        how.update.learning_rate = run.params.float("learning_rate")?;
         let learning = device.clone().autodiff();
         let variants = setup.forms.iter().map(|&form| {
             let architecture = setup.architecture(form);
@@ -143,10 +106,9 @@ impl Session {
                 ceiling: Ceiling::new(10_f64.ln()),
             }
         });
-        Ok(Self {
+        let mut session = Self {
             variants: variants.collect(),
-            judged: EvaluationSet::new(&judged, device),
-            params: run.params.clone(),
+            judged: EvaluationSet::new(&judged, &device),
             how,
             setup,
             times,
@@ -154,22 +116,52 @@ impl Session {
             divergence: None,
             step: 0,
             looked: None,
-        })
+        };
+        session.draw(run, Moment::Running)?;
+        Ok(session)
     }
 
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        let rate = |params: &Params| params.float("learning_rate");
-        let params = &mut self.params;
-        if let Some(rate) = knobs::turn(schema, run, params, self.step, changes, rate) {
-            self.how.update.learning_rate = rate;
-            for variant in &mut self.variants {
-                variant.ceiling.begin_anew();
-            }
+    /// How many fresh digits each variant reads right.
+    fn judge(&mut self, run: &mut Run<'_>) {
+        self.looked = Some(self.step);
+        for variant in &self.variants {
+            let network = variant.trainer.network();
+            let accuracy = self.judged.judge(&network, Activation::Relu).accuracy;
+            run.scalar(&format!("accuracy.{}", variant.form.metric()), accuracy);
         }
+    }
+}
+
+impl Live for Session {
+    /// The learning rate.
+    type Knobs = f64;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.setup.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<f64, LabError> {
+        params.float("learning_rate")
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, rate: f64) -> Result<(), Halt> {
+        self.how.update.learning_rate = rate;
+        for variant in &mut self.variants {
+            variant.ceiling.begin_anew();
+        }
+        Ok(())
     }
 
     /// A step of every variant, on the same batch.
-    fn advance(&mut self, run: &mut Run<'_>) {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         self.step += 1;
         for variant in &mut self.variants {
             let step = variant
@@ -177,11 +169,8 @@ impl Session {
                 .step(&self.train, &self.how, Measuring::Nothing);
             let loss = step.loss.into_data().iter::<f64>().next();
             let loss = loss.unwrap_or(f64::NAN);
-            run.sink.report(Report::Point {
-                name: format!("loss.{}", variant.form.metric()).into(),
-                step: self.step,
-                value: loss,
-            });
+            let name = format!("loss.{}", variant.form.metric());
+            point(run, &name, self.step, loss);
             if let Some(what) = variant.ceiling.judge(loss) {
                 self.divergence = Some(what);
                 let reason = format!(
@@ -197,49 +186,29 @@ impl Session {
         if self.step.is_multiple_of(JUDGED) {
             self.judge(run);
         }
-        self.draw(run, Moment::Running);
+        self.draw(run, Moment::Running)
     }
 
-    /// How many fresh digits each variant reads right.
-    fn judge(&mut self, run: &mut Run<'_>) {
-        self.looked = Some(self.step);
-        for variant in &self.variants {
-            let network = variant.trainer.network();
-            let accuracy = self.judged.judge(&network, Activation::Relu).accuracy;
-            run.scalar(&format!("accuracy.{}", variant.form.metric()), accuracy);
-        }
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let networks = || {
+            let variants = self.variants.iter();
+            let variants = variants.map(|x| (x.form, x.trainer.network()));
+            variants.collect::<Vec<(Form, Network)>>()
+        };
+        let pictured = pictures::Pictured {
+            setup: &self.setup,
+            times: &self.times,
+            networks: &networks,
+        };
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
+        Ok(())
     }
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, picture) in pictures::ALL {
-            if run.sink.wants_frame(panel, moment) {
-                let networks = || {
-                    let variants = self.variants.iter();
-                    let variants = variants.map(|x| (x.form, x.trainer.network()));
-                    variants.collect::<Vec<(Form, Network)>>()
-                };
-                let frame = picture(&pictures::Pictured {
-                    setup: &self.setup,
-                    times: &self.times,
-                    networks: &networks,
-                });
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.step,
-                    frame,
-                });
-            }
-        }
-        run.sink.frames_done();
-    }
-
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.step > 0 && self.divergence.is_none() && self.looked != Some(self.step) {
             self.judge(run);
         }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
+        self.draw(run, Moment::Final)
     }
 }
