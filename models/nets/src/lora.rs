@@ -12,6 +12,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `low-rank-adapt`: LoRA and QLoRA beside fine-tuning of the whole network.
 pub struct LowRankAdapt {
     schema: Schema,
@@ -35,6 +38,6 @@ impl Lab for LowRankAdapt {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

@@ -1,12 +1,10 @@
 //! A run: the network, its adapters and its copy that is trained whole, step by step on the same examples.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use burn::tensor::{Device, Tensor};
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::adapters::{Apart, attach, beside, changed};
 use super::pictures;
@@ -16,8 +14,8 @@ use crate::baseline::{self, Layer, Trained};
 use crate::data::{Batches, Examples};
 use crate::device;
 use crate::divergence::{self, Ceiling};
+use crate::live::{self, Halt, Live, point};
 use crate::nets::{Inputs, Network};
-use crate::parallel::knobs;
 use crate::train::{Activations, EvaluationSet, Measuring, Trainer, batch, must_fit};
 
 /// Steps between two values of every series but the losses.
@@ -27,39 +25,10 @@ const PICTURED: u64 = 50;
 /// Examples whose outputs are compared, merged and not.
 const COMPARED: usize = 256;
 
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let setup = Setup::read(&run.params)?;
-    let knobs = Knobs::read(&run.params)?;
-    let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-        return Ok(());
-    };
-    let mut session = Session::open(run, setup, knobs, trained)?;
-    session.begin(run);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes);
-                session.advance(run);
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
-
 /// A run under way.
 pub(super) struct Session {
     pub(super) setup: Setup,
     knobs: Knobs,
-    params: Params,
     pub(super) trained: Arc<Trained>,
     pub(super) kept: Kept,
     pub(super) targets: Vec<Layer>,
@@ -78,12 +47,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    fn open(
-        run: &mut Run<'_>,
-        setup: Setup,
-        knobs: Knobs,
-        trained: Arc<Trained>,
-    ) -> Result<Self, LabError> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
         let targets = setup.targets(&trained)?;
         tell_of_ranks(run, &setup, &targets);
         let training = knobs.training(&setup.recipe, trained.activation);
@@ -110,13 +77,12 @@ impl Session {
             Trainer::new(network, &training, batches, at, Activations::Kept)
         };
         let ceiling = || Ceiling::new((guesses(&trained) as f64).ln());
-        Ok(Self {
+        let mut session = Self {
             adapted: trainer(network),
             full: trainer(trained.network(&tape)),
             new: EvaluationSet::new(&tasks.new, &device),
             old: EvaluationSet::new(&tasks.old, &device),
             ceilings: [ceiling(), ceiling()],
-            params: run.params.clone(),
             divergence: None,
             step: 0,
             recorded: None,
@@ -128,11 +94,13 @@ impl Session {
             costs,
             tasks,
             device,
-        })
+        };
+        session.begin(run)?;
+        Ok(session)
     }
 
     /// What is known before the first step.
-    fn begin(&mut self, run: &mut Run<'_>) {
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let costs = self.costs;
         run.scalar("adapter_parameters", costs.adapters as i64);
         run.scalar("trainable_percent", costs.trainable_percent());
@@ -143,51 +111,11 @@ impl Session {
         run.scalar("accuracy_before", self.accuracy(&kept, &self.new));
         run.scalar("old_accuracy", self.accuracy(&base, &self.old));
         self.record(run);
-        self.draw(run, Moment::Running);
+        self.draw(run, Moment::Running)
     }
 
     fn accuracy(&self, network: &Network, set: &EvaluationSet) -> f64 {
         set.judge(network, self.trained.activation).accuracy
-    }
-
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        let params = &mut self.params;
-        if let Some(knobs) = knobs::turn(schema, run, params, self.step, changes, Knobs::read) {
-            self.knobs = knobs;
-            self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
-        }
-    }
-
-    /// One step of both networks on the same examples.
-    fn advance(&mut self, run: &mut Run<'_>) {
-        let activation = self.trained.activation;
-        let knobs = self.knobs.training(&self.setup.recipe, activation);
-        self.step += 1;
-        let trainers = [&mut self.adapted, &mut self.full];
-        for ((trainer, ceiling), name) in trainers
-            .into_iter()
-            .zip(&mut self.ceilings)
-            .zip(["loss", "loss_full"])
-        {
-            let step = trainer.step(&self.tasks.train, &knobs, Measuring::Nothing);
-            let loss = f64::from(step.loss.into_scalar::<f32>());
-            point(run, name, self.step, loss);
-            self.divergence = self.divergence.or(ceiling.judge(loss));
-        }
-        if let Some(what) = self.divergence {
-            let reason = divergence::at_rate(what, self.knobs.learning_rate);
-            run.sink.report(Report::Diverged {
-                step: self.step,
-                reason,
-            });
-        }
-        let is_due = self.step == 1 || self.step.is_multiple_of(RECORDED);
-        if is_due || self.step == self.knobs.steps {
-            self.record(run);
-        }
-        if self.step.is_multiple_of(PICTURED) {
-            self.draw(run, Moment::Running);
-        }
     }
 
     /// The accuracies of both networks on both tasks.
@@ -206,32 +134,6 @@ impl Session {
             let accuracy = self.accuracy(network, set);
             point(run, name, self.step, accuracy);
         }
-    }
-
-    /// The last values and pictures, however the run ended.
-    fn finish(&mut self, run: &mut Run<'_>) {
-        self.record(run);
-        let [adapted, full] = [self.adapted.network(), self.full.network()];
-        let apart = Apart::read(&adapted);
-        let off = self.trained.network_of(&apart.base, &self.device);
-        run.scalar("old_accuracy_adapter_off", self.accuracy(&off, &self.old));
-        run.scalar("old_accuracy_full", self.accuracy(&full, &self.old));
-        let changed = changed(&self.kept.row, &apart.base);
-        run.scalar("base_weights_changed", changed as i64);
-        let off_by = self.merge_difference(&adapted, &apart);
-        // Of a run that diverged there is none.
-        if off_by.is_finite() {
-            run.scalar("merge_difference", off_by);
-        }
-        let scale = self.setup.scale();
-        let merged = apart.merged(&self.targets, scale);
-        let back = apart.with_products(&merged, &self.targets, -scale);
-        let pairs = back.iter().zip(&apart.base);
-        let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
-        run.scalar("unmerge_difference", off);
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
     }
 
     /// The largest difference between the outputs with adapters beside the weights and those with them merged.
@@ -258,16 +160,93 @@ impl Session {
     pub(super) fn networks(&self) -> [Network; 2] {
         [self.adapted.network(), self.full.network()]
     }
+}
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, make) in pictures::ALL {
-            if run.sink.wants_frame(panel, moment) {
-                let frame = make(self);
-                let (panel, step) = (panel.into(), self.step);
-                run.sink.report(Report::Frame { panel, step, frame });
-            }
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        self.knobs = knobs;
+        self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
+        Ok(())
+    }
+
+    /// One step of both networks on the same examples.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let activation = self.trained.activation;
+        let knobs = self.knobs.training(&self.setup.recipe, activation);
+        self.step += 1;
+        let trainers = [&mut self.adapted, &mut self.full];
+        for ((trainer, ceiling), name) in trainers
+            .into_iter()
+            .zip(&mut self.ceilings)
+            .zip(["loss", "loss_full"])
+        {
+            let step = trainer.step(&self.tasks.train, &knobs, Measuring::Nothing);
+            let loss = f64::from(step.loss.into_scalar::<f32>());
+            point(run, name, self.step, loss);
+            self.divergence = self.divergence.or(ceiling.judge(loss));
         }
-        run.sink.frames_done();
+        if let Some(what) = self.divergence {
+            let reason = divergence::at_rate(what, self.knobs.learning_rate);
+            run.sink.report(Report::Diverged {
+                step: self.step,
+                reason,
+            });
+        }
+        let is_due = self.step == 1 || self.step.is_multiple_of(RECORDED);
+        if is_due || self.step == self.knobs.steps {
+            self.record(run);
+        }
+        if self.step.is_multiple_of(PICTURED) {
+            self.draw(run, Moment::Running)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |_, make| make(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.record(run);
+        let [adapted, full] = [self.adapted.network(), self.full.network()];
+        let apart = Apart::read(&adapted);
+        let off = self.trained.network_of(&apart.base, &self.device);
+        run.scalar("old_accuracy_adapter_off", self.accuracy(&off, &self.old));
+        run.scalar("old_accuracy_full", self.accuracy(&full, &self.old));
+        let changed = changed(&self.kept.row, &apart.base);
+        run.scalar("base_weights_changed", changed as i64);
+        let off_by = self.merge_difference(&adapted, &apart);
+        // Of a run that diverged there is none.
+        if off_by.is_finite() {
+            run.scalar("merge_difference", off_by);
+        }
+        let scale = self.setup.scale();
+        let merged = apart.merged(&self.targets, scale);
+        let back = apart.with_products(&merged, &self.targets, -scale);
+        let pairs = back.iter().zip(&apart.base);
+        let off = pairs.fold(0.0_f64, |most, (a, b)| most.max(f64::from(*a - *b).abs()));
+        run.scalar("unmerge_difference", off);
+        self.draw(run, Moment::Final)
     }
 }
 
@@ -290,12 +269,4 @@ fn tell_of_ranks(run: &mut Run<'_>, setup: &Setup, targets: &[Layer]) {
         );
         run.sink.report(Report::Notice(said));
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
 }
