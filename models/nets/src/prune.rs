@@ -15,6 +15,9 @@ mod tuner;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `prune-model`.
 pub struct PruneModel {
     schema: Schema,
@@ -38,6 +41,6 @@ impl Lab for PruneModel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

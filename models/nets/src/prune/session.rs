@@ -3,12 +3,10 @@
 mod report;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::cut::{self, Cut, Field};
 use super::hardware::{self, Uses};
@@ -20,55 +18,18 @@ use crate::baseline::{self, Layer, Trained};
 use crate::data::{Batches, Examples};
 use crate::device;
 use crate::divergence::{self, Ceiling};
+use crate::live::{self, Halt, Live, point};
 use crate::nets::{Architecture, Initialization, Network};
 use crate::parallel::flat;
-use crate::parallel::knobs;
 use crate::parallel::wire::Trouble;
 use crate::train::EvaluationSet;
 
 /// Steps between two accuracies.
 const RECORDED: u64 = 10;
 
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let id = run.device;
-    let failed = |trouble| failed(id, trouble);
-    let Some(mut session) = Session::open(run)? else {
-        return Ok(());
-    };
-    session.begin(run).map_err(failed)?;
-    session.draw(run, Moment::Final);
-    while session.divergence.is_none() && session.step < session.goal {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes).map_err(failed)?;
-                session.advance(run).map_err(failed)?;
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes).map_err(failed)?;
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run)
-}
-
-fn failed(device: DeviceId, trouble: Trouble) -> LabError {
-    let reason = match trouble {
-        Trouble::Failed(what) => format!("the run {what}"),
-        // There is one worker here, and it waits for nobody.
-        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
-            "the run was ended".to_owned()
-        }
-    };
-    LabError::Failed { device, reason }
-}
-
-struct Session {
+pub(super) struct Session {
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     /// Without autodiff.
     device: Device,
     trained: Arc<Trained>,
@@ -102,23 +63,18 @@ struct Session {
     seconds: Option<[f64; 2]>,
     ceiling: Ceiling,
     divergence: Option<&'static str>,
-    started: Instant,
 }
 
 impl Session {
-    /// None if the run was ended while its network was trained.
-    fn open(run: &mut Run<'_>) -> Result<Option<Self>, LabError> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-            return Ok(None);
-        };
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
         match trained.architecture {
             Architecture::Mlp(_) | Architecture::Cnn(_) => {}
             Architecture::Transformer(_) | Architecture::Filters(_) => {
                 let message = "this lab prunes an mlp or a cnn, and what that lab trains is neither; name another";
-                return Err(LabError::contradiction(["model_from"], message));
+                return Err(LabError::contradiction(["model_from"], message).into());
             }
         }
         let device = device::open(run.device)?;
@@ -147,7 +103,6 @@ impl Session {
             seconds: None,
             ceiling: Ceiling::new(10.0_f64.ln()),
             divergence: None,
-            params: run.params.clone(),
             examples: data.train,
             judged,
             layers,
@@ -155,14 +110,13 @@ impl Session {
             device,
             setup,
             knobs,
-            started,
         };
-        session.restart = session
-            .initial()
-            .map_err(|trouble| failed(run.device, trouble))?;
+        session.restart = session.initial()?;
         session.tell_of_beginnings(run);
         run.scalar("accuracy_before", session.dense);
-        Ok(Some(session))
+        session.begin(run)?;
+        session.draw(run, Moment::Final)?;
+        Ok(session)
     }
 
     /// Of a network that another run has left it is not known where it began.
@@ -260,20 +214,60 @@ impl Session {
         self.judged.judge(network, self.trained.activation).accuracy
     }
 
-    fn apply(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        changes: Vec<(String, Value)>,
-    ) -> Result<(), Trouble> {
-        let params = &mut self.params;
-        let turned = knobs::turn(schema, run, params, self.step, changes, Knobs::read);
-        let Some(knobs) = turned else {
+    /// What has become of the accuracy.
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+        let Some(tuner) = &self.tuner else {
             return Ok(());
         };
+        self.row = tuner.whole()?;
+        let network = tuner.network();
+        self.accuracy = self.judge(&network);
+        self.recorded = Some(self.step);
+        point(run, "accuracy", self.step, self.accuracy);
+        let event = Event::Tuned;
+        self.trail.push(Sample::at(self.step, self.accuracy, event));
+        self.report_after(run)
+    }
+
+    /// What networks of all sparsities take to store is found anew only if a knob that it depends on was turned.
+    fn draw_curves(&mut self) {
+        let known = self.curves.as_ref();
+        if known.is_some_and(|curves| curves.are_of(&self.knobs)) {
+            return;
+        }
+        let none = Cut::none(&self.layers);
+        let field = Field {
+            layers: &self.layers,
+            row: &self.trained.weights,
+            draws: &self.draws,
+        };
+        self.curves = Some(Curves::compute(&none, &field, &self.knobs));
+    }
+}
+
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.goal
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.choice != self.knobs.choice {
-            return self.begin(run);
+            return Ok(self.begin(run)?);
         }
         self.report_left(run);
         if before.value_bits != self.knobs.value_bits {
@@ -282,8 +276,7 @@ impl Session {
         Ok(())
     }
 
-    /// One step with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.steps_of_round == self.setup.steps && self.round < self.setup.rounds {
             self.next_round(run)?;
         }
@@ -306,45 +299,16 @@ impl Session {
         if self.divergence.is_none() && (is_last || self.steps_of_round.is_multiple_of(RECORDED)) {
             self.record(run)?;
         }
-        self.draw(run, Moment::Running);
-        Ok(())
+        self.draw(run, Moment::Running)
     }
 
-    /// What has become of the accuracy.
-    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
-        let Some(tuner) = &self.tuner else {
-            return Ok(());
-        };
-        self.row = tuner.whole()?;
-        let network = tuner.network();
-        self.accuracy = self.judge(&network);
-        self.recorded = Some(self.step);
-        point(run, "accuracy", self.step, self.accuracy);
-        let event = Event::Tuned;
-        self.trail.push(Sample::at(self.step, self.accuracy, event));
-        self.report_after(run)
-    }
-
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, make) in pictures::ALL {
-            if !run.sink.wants_frame(panel, moment) {
-                continue;
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |panel, make| {
+            if panel == "size" {
+                self.draw_curves();
             }
-            if panel == "size"
-                && !self
-                    .curves
-                    .as_ref()
-                    .is_some_and(|of| of.are_of(&self.knobs))
-            {
-                let none = Cut::none(&self.layers);
-                let field = Field {
-                    layers: &self.layers,
-                    row: &self.trained.weights,
-                    draws: &self.draws,
-                };
-                self.curves = Some(Curves::compute(&none, &field, &self.knobs));
-            }
-            let frame = make(&Pictured {
+            make(&Pictured {
                 layers: &self.layers,
                 uses: &self.uses,
                 knobs: &self.knobs,
@@ -354,25 +318,17 @@ impl Session {
                 trail: &self.trail,
                 curves: self.curves.as_ref(),
                 seconds: self.seconds,
-            });
-            run.sink.report(Report::Frame {
-                panel: panel.into(),
-                step: self.step,
-                frame,
-            });
-        }
-        run.sink.frames_done();
+            })
+        });
+        Ok(())
     }
 
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let id = run.device;
-        let failed = |trouble| failed(id, trouble);
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.divergence.is_none() && self.step > 0 && self.recorded != Some(self.step) {
-            self.record(run).map_err(failed)?;
+            self.record(run)?;
         }
         if self.knobs.value_bits < 32 {
-            let after = self.accuracy_after().map_err(failed)?;
+            let after = self.accuracy_after()?;
             let event = Event::Rounded(self.knobs.value_bits);
             self.trail.push(Sample::at(self.step, after, event));
         }
@@ -380,18 +336,6 @@ impl Session {
         let resurrected = tuner::resurrected(&self.row, &stays);
         run.scalar("resurrected_weights", resurrected as i64);
         self.time(run)?;
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
+        self.draw(run, Moment::Final)
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
 }
