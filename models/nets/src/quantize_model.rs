@@ -17,6 +17,9 @@ mod tune;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `quantize-model`.
 pub struct QuantizeModel {
     schema: Schema,
@@ -40,6 +43,6 @@ impl Lab for QuantizeModel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

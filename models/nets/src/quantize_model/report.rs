@@ -1,19 +1,10 @@
 //! What a session says of the network as it is rounded.
 
 use mlsys_lab::Run;
-use mlsys_lab::report::Report;
 use mlsys_machines::quantizer::Noise;
 
 use super::session::Session;
 use super::setup::Method;
-
-pub(super) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
-}
 
 impl Session {
     /// Everything but what trying layers alone finds.

@@ -1,19 +1,16 @@
 //! A run from the trained network to the last report.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 use mlsys_machines::quantizer::Noise;
 
 use super::calibrated::{InputGrids, Observed};
 use super::judge::{Answers, Judge};
 use super::native;
 use super::pictures::{self, Curves, Pictured};
-use super::report::point;
 use super::rounding::{self, Rounded};
 use super::scan::{Scan, Tried};
 use super::setup::{Execution, Knobs, Method, Setup};
@@ -21,39 +18,11 @@ use super::tune::Tuner;
 use crate::baseline::{self, Layer, Trained};
 use crate::device;
 use crate::divergence::Ceiling;
+use crate::live::{self, Halt, Live, point};
 use crate::nets::Network;
-use crate::parallel::knobs;
-use crate::parallel::wire::Trouble;
 
 /// Steps of training between two looks at fresh examples.
 const LOOK_EVERY: u64 = 10;
-
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let setup = Setup::read(&run.params)?;
-    let knobs = Knobs::read(&run.params)?;
-    let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-        return Ok(());
-    };
-    let mut session = Session::open(run, setup, knobs, trained, started)?;
-    session.begin(run)?;
-    session.draw(run, Moment::Final);
-    while !session.is_done() {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes)?;
-                session.advance(run)?;
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes)?;
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run)
-}
 
 pub(super) struct Session {
     id: DeviceId,
@@ -61,7 +30,6 @@ pub(super) struct Session {
     device: Device,
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     pub(super) trained: Arc<Trained>,
     pub(super) layers: Vec<Layer>,
     pub(super) judge: Judge,
@@ -91,17 +59,13 @@ pub(super) struct Session {
     pub(super) diverged: bool,
     /// Steps done: of training, or layers tried alone.
     pub(super) step: u64,
-    pub(super) started: Instant,
 }
 
 impl Session {
-    fn open(
-        run: &mut Run<'_>,
-        setup: Setup,
-        knobs: Knobs,
-        trained: Arc<Trained>,
-        started: Instant,
-    ) -> Result<Self, LabError> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
         let device = device::open(run.device)?;
         let layers = trained.layers();
         let judge = Judge::new(&trained, run.device, &device)?;
@@ -111,7 +75,7 @@ impl Session {
         let seconds_before = judge.seconds(&network, &none)?;
         let row = trained.weights.clone();
         let classes = layers.last().map_or(2, |layer| layer.outputs);
-        Ok(Self {
+        let mut session = Self {
             id: run.device,
             scan: Scan::new(&knobs, layers.len()),
             rounded: Rounded::of(&knobs, &layers, &row),
@@ -127,7 +91,6 @@ impl Session {
             ceiling: Ceiling::new((classes as f64).ln()),
             diverged: false,
             step: 0,
-            params: run.params.clone(),
             device,
             setup,
             knobs,
@@ -137,8 +100,10 @@ impl Session {
             before,
             seconds_before,
             row,
-            started,
-        })
+        };
+        session.begin(run)?;
+        session.draw(run, Moment::Final)?;
+        Ok(session)
     }
 
     pub(super) fn knobs(&self) -> &Knobs {
@@ -229,64 +194,22 @@ impl Session {
         Ok(())
     }
 
-    fn apply(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        changes: Vec<(String, Value)>,
-    ) -> Result<(), LabError> {
-        let params = &mut self.params;
-        let turned = knobs::turn(schema, run, params, self.step, changes, Knobs::read);
-        let Some(knobs) = turned else {
-            return Ok(());
-        };
-        let before = std::mem::replace(&mut self.knobs, knobs);
-        if before.same_rounding(&knobs) {
-            return Ok(());
-        }
-        let goes_on = (before.method, knobs.method) == (Method::Aware, Method::Aware);
-        if goes_on && self.has_training_left() {
-            self.round(run)
-        } else {
-            self.begin(run)
-        }
-    }
-
     fn has_training_left(&self) -> bool {
         self.tuner.is_some() && self.tuned < self.setup.finetune_steps && !self.diverged
     }
 
-    fn is_done(&self) -> bool {
-        self.diverged || !self.has_training_left() && self.scan.next(&self.knobs).is_none()
-    }
-
-    /// A step of training while some are left, then a layer that is tried alone.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        if self.has_training_left() {
-            self.train(run)?;
-        } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
-            self.try_alone(run, layer, &knobs);
-        } else {
-            return Ok(());
-        }
-        self.draw(run, Moment::Running);
-        Ok(())
-    }
-
-    fn train(&mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+    fn train(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let Some(tuner) = &mut self.tuner else {
             return Ok(());
         };
-        let done = tuner.step(
+        let loss = tuner.step(
             &self.knobs,
             &self.grids,
             &self.trained,
             &self.layers,
             &mut self.row,
             &mut self.rounded,
-        );
-        let id = self.id;
-        let loss = done.map_err(|trouble| failed(id, trouble))?;
+        )?;
         self.step += 1;
         self.tuned += 1;
         point(run, "tuning_loss", self.step, loss);
@@ -331,30 +254,6 @@ impl Session {
         }
     }
 
-    pub(super) fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, make) in pictures::ALL {
-            if !run.sink.wants_frame(panel, moment) {
-                continue;
-            }
-            if panel == pictures::NOISE {
-                self.draw_curves();
-            }
-            let frame = make(&Pictured {
-                session: self,
-                observed: self.observed.as_ref(),
-                grids: &self.grids,
-                curves: self.curves.as_ref(),
-                device: self.id,
-            });
-            run.sink.report(Report::Frame {
-                panel: panel.into(),
-                step: self.step,
-                frame,
-            });
-        }
-        run.sink.frames_done();
-    }
-
     /// The noise of all widths takes as long as rounding that often, and does not depend on the one that is set.
     fn draw_curves(&mut self) {
         let known = self.curves.as_ref();
@@ -363,27 +262,74 @@ impl Session {
             self.curves = Some(Curves::of(&self.knobs, &self.layers, weights));
         }
     }
+}
 
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.has_training_left() || self.scan.next(&self.knobs).is_some()
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.same_rounding(&knobs) {
+            return Ok(());
+        }
+        let goes_on = (before.method, knobs.method) == (Method::Aware, Method::Aware);
+        if goes_on && self.has_training_left() {
+            self.round(run)?;
+        } else {
+            self.begin(run)?;
+        }
+        Ok(())
+    }
+
+    /// A step of training while some are left, then a layer that is tried alone.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        if self.has_training_left() {
+            self.train(run)?;
+        } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
+            self.try_alone(run, layer, &knobs);
+        } else {
+            return Ok(());
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |panel, make| {
+            if panel == pictures::NOISE {
+                self.draw_curves();
+            }
+            make(&Pictured {
+                session: self,
+                observed: self.observed.as_ref(),
+                grids: &self.grids,
+                curves: self.curves.as_ref(),
+                device: self.id,
+            })
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.seconds_after.is_none() {
             self.settle(run)?;
         }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.diverged);
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
+        self.draw(run, Moment::Final)
     }
-}
-
-fn failed(device: DeviceId, trouble: Trouble) -> LabError {
-    let reason = match trouble {
-        Trouble::Failed(what) => format!("the run {what}"),
-        // There is one worker here, and it waits for nobody.
-        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
-            "the run was ended".to_owned()
-        }
-    };
-    LabError::Failed { device, reason }
 }
