@@ -9,18 +9,18 @@ mod tests;
 use std::time::Instant;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Frame, LabError, Params, Run, Schema, Value};
+use mlsys_lab::report::Moment;
+use mlsys_lab::{Frame, LabError, Params, Run};
 
 use self::pages::Pool;
 use self::plan::{Batching, Played, Request, Server, Step};
 use super::sample::{draw, odds};
 use super::writer::Wish;
 use crate::data::Vocabulary;
+use crate::live::{self, Halt, Live, point};
 use crate::nets::{Standing, Transformer, TransformerConfig};
+use crate::parallel::flat;
 use crate::parallel::wire::Trouble;
-use crate::parallel::{flat, knobs};
 use crate::random::Stream;
 
 /// The panels that only a server fills.
@@ -45,7 +45,7 @@ pub(super) struct Service {
 }
 
 /// A service that goes on.
-struct Serving {
+pub(super) struct Serving {
     of: Service,
     pool: Pool,
     /// Prompt and answer of each request, as far as they have come.
@@ -59,51 +59,9 @@ struct Serving {
     tokens: u64,
 }
 
-/// Serves all requests.
-///
-/// # Errors
-/// If the device gives back something else than numbers.
-pub(super) fn run(schema: &Schema, service: Service, run: &mut Run<'_>) -> Result<(), LabError> {
-    let id = run.device;
-    let failed = |trouble: Trouble| LabError::Failed {
-        device: id,
-        reason: match trouble {
-            Trouble::Failed(what) => format!("the run {what}"),
-            Trouble::Late { .. }
-            | Trouble::Gone { .. }
-            | Trouble::Wrong { .. }
-            | Trouble::Aborted => "the run was ended".to_owned(),
-        },
-    };
-    let started = Instant::now();
-    let mut params = run.params.clone();
-    let mut serving = Serving::new(service);
-    serving.report_plan(run);
-    while serving.done < serving.played.steps.len() {
-        match run.control.turn(serving.done as u64) {
-            Turn::Go(changes) => {
-                serving.apply(schema, run, &mut params, changes);
-                serving.step().map_err(failed)?;
-                serving.report(run);
-                serving.draw(run, Moment::Running);
-            }
-            Turn::Redraw(changes) => {
-                serving.apply(schema, run, &mut params, changes);
-                serving.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    serving.draw(run, Moment::Final);
-    run.scalar("text", serving.answer(0));
-    run.scalar("steps_done", serving.done as i64);
-    run.scalar("diverged", false);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
-
 impl Serving {
-    fn new(of: Service) -> Self {
+    /// Before the first token.
+    pub(super) fn new(of: Service) -> Self {
         let played = of.server.play(&of.requests);
         let batching = match of.server.batching {
             Batching::Static => Batching::Continuous,
@@ -131,29 +89,6 @@ impl Serving {
             done: 0,
             seconds: 0.0,
             tokens: 0,
-        }
-    }
-
-    /// Knobs that were turned: the temperature counts from the next token on, and what is planned stays.
-    fn apply(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        params: &mut Params,
-        changes: Vec<(String, Value)>,
-    ) {
-        let [_, answer] = self.of.server.longest;
-        let read = |params: &Params| -> Result<Wish, LabError> {
-            let wish = Wish::of(params)?;
-            if wish.generated == answer {
-                return Ok(wish);
-            }
-            let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
-            Err(LabError::contradiction(["generated_tokens"], message))
-        };
-        let step = self.done as u64;
-        if let Some(wish) = knobs::turn(schema, run, params, step, changes, read) {
-            self.of.temperature = wish.temperature;
         }
     }
 
@@ -270,7 +205,7 @@ impl Serving {
     }
 
     /// What the plans alone say.
-    fn report_plan(&self, run: &mut Run<'_>) {
+    pub(super) fn report_plan(&self, run: &mut Run<'_>) {
         run.scalar("steps_planned", self.played.steps.len() as i64);
         let both = [
             (self.of.server.batching, &self.played),
@@ -298,11 +233,7 @@ impl Serving {
                 ("requests_served", step.slots.iter().flatten().count()),
                 ("requests_waiting", step.waiting),
             ] {
-                run.sink.report(Report::Point {
-                    name: name.into(),
-                    step: self.done as u64,
-                    value: value as f64,
-                });
+                point(run, name, self.done as u64, value as f64);
             }
         }
     }
@@ -311,29 +242,62 @@ impl Serving {
     fn now(&self) -> Option<&Step> {
         self.played.steps.get(self.done.checked_sub(1)?)
     }
+}
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, make) in pictures::ALL {
-            if self.done > 0 && run.sink.wants_frame(panel, moment) {
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.done as u64,
-                    frame: make(self),
-                });
-            }
+impl Live for Serving {
+    type Knobs = Wish;
+
+    fn done(&self) -> u64 {
+        self.done as u64
+    }
+
+    fn goes_on(&self) -> bool {
+        self.done < self.played.steps.len()
+    }
+
+    /// The temperature counts from the next token on, and what is planned stays.
+    fn read(&self, params: &Params) -> Result<Wish, LabError> {
+        let wish = Wish::of(params)?;
+        let [_, answer] = self.of.server.longest;
+        if wish.generated == answer {
+            return Ok(wish);
         }
-        for panel in OF_A_BATCH {
-            if self.done > 0 && run.sink.wants_frame(panel, moment) {
-                let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
-                            requests unset.";
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.done as u64,
-                    frame: Frame::Text(said.to_owned()),
-                });
-            }
-        }
-        run.sink.frames_done();
+        let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
+        Err(LabError::contradiction(["generated_tokens"], message))
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), Halt> {
+        self.of.temperature = wish.temperature;
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.step()?;
+        self.report(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.done as u64, moment);
+        let elsewhere: pictures::Draw = |_| {
+            let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
+                        requests unset.";
+            Frame::Text(said.to_owned())
+        };
+        let others = OF_A_BATCH.map(|panel| (panel, elsewhere));
+        // Before the first token there is nothing to see.
+        let panels = match self.done {
+            0 => Vec::new(),
+            _ => [&pictures::ALL[..], &others].concat(),
+        };
+        live::draw(run, at, &panels, |_, make| make(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.draw(run, Moment::Final)?;
+        run.scalar("text", self.answer(0));
+        Ok(())
     }
 }
 

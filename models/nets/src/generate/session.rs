@@ -5,16 +5,15 @@ mod report;
 use std::time::Instant;
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn as Ordered;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, Frame, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{Frame, LabError, Params, Run, Schema};
 
 use super::beside::Beside;
 use super::cache::Bits;
 use super::decoder::{Caching, Decoder, bytes_of_token};
 use super::pictures::{self, Pictured};
 use super::serve::plan::{Server, requests};
-use super::serve::{self, Service};
+use super::serve::{self, Service, Serving};
 use super::setup::{Bandwidth, Comparison, Setup, Traffic, drafting};
 use super::tracks::{Pending, Phase, Tracks};
 use super::writer::{Turn, Wish, Writer};
@@ -22,57 +21,28 @@ use crate::baseline::{self, Trained};
 use crate::data::{Examples, Vocabulary};
 use crate::device;
 use crate::device::meter::{Meter, Precision};
+use crate::live::{self, Halt, Live};
 use crate::nets::{Architecture, Network, Transformer, TransformerConfig};
-use crate::parallel::knobs;
 use crate::parallel::room::Room;
 use crate::parallel::wire::Trouble;
 
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let id = run.device;
-    let failed = |trouble| failed(id, trouble);
     let setup = Setup::read(&run.params)?;
-    if let Some(traffic) = setup.traffic {
-        return match service(run, &setup, traffic)? {
-            Some(service) => serve::run(schema, service, run),
-            None => Ok(()),
-        };
+    match setup.traffic {
+        Some(traffic) => live::run(schema, run, |run| {
+            let serving = Serving::new(service(run, &setup, traffic)?);
+            serving.report_plan(run);
+            Ok(serving)
+        }),
+        None => live::run(schema, run, |run| Session::open(run, setup)),
     }
-    let Some(mut session) = Session::open(run, setup)? else {
-        return Ok(());
-    };
-    while session.diverged.is_none() && session.writer.written() < session.wish.generated {
-        match run.control.turn(session.writer.written() as u64) {
-            Ordered::Go(changes) => {
-                session.apply(schema, run, changes);
-                session.advance(run).map_err(failed)?;
-            }
-            Ordered::Redraw(changes) => {
-                session.apply(schema, run, changes);
-                session.draw(run, Moment::Asked).map_err(failed)?;
-            }
-            Ordered::Stop(_) => break,
-        }
-    }
-    session.finish(run).map_err(failed)
-}
-
-fn failed(device: DeviceId, trouble: Trouble) -> LabError {
-    let reason = match trouble {
-        Trouble::Failed(what) => format!("the run {what}"),
-        // There is one worker here, and it waits for nobody.
-        Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Wrong { .. } | Trouble::Aborted => {
-            "the run was ended".to_owned()
-        }
-    };
-    LabError::Failed { device, reason }
 }
 
 struct Session {
     setup: Setup,
     room: Room,
     wish: Wish,
-    params: Params,
     config: TransformerConfig,
     vocabulary: Vocabulary,
     writer: Writer,
@@ -83,7 +53,6 @@ struct Session {
     /// Bytes a second that the device's memory moves, where it was measured.
     bandwidth: Option<f64>,
     diverged: Option<String>,
-    started: Instant,
 }
 
 /// A transformer with its sizes, on a device.
@@ -115,19 +84,17 @@ impl Model {
 }
 
 impl Session {
-    /// Everything up to the first token; nothing if the run was ended meanwhile.
-    fn open(run: &mut Run<'_>, setup: Setup) -> Result<Option<Self>, LabError> {
+    /// Everything up to the first token.
+    fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, Halt> {
         let wish = Wish::of(&run.params)?;
-        let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-            return Ok(None);
-        };
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
         let device = device::open(run.device)?;
         let model = Model::of(&trained, &device)?;
         let config = model.config.clone();
         let data = trained.data()?;
         let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language)
         else {
-            return Err(LabError::Data("the data set has no tokens".to_owned()));
+            return Err(LabError::Data("the data set has no tokens".to_owned()).into());
         };
         let vocabulary = language.vocabulary.clone();
         let prompts = setup
@@ -153,10 +120,7 @@ impl Session {
                 ));
                 let small = baseline::learn(run, &recipe)?;
                 run.sink.report(Report::Status(String::new()));
-                let Some(small) = small else {
-                    return Ok(None);
-                };
-                let model = Model::of(&small, &device)?;
+                let model = Model::of(small.ok_or(Halt::Asked)?.as_ref(), &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),
                     Caching::Nothing => Caching::Nothing,
@@ -191,8 +155,7 @@ impl Session {
         if let Some(drafter) = drafter {
             writer = writer.with_drafter(drafter, setup.seed);
         }
-        Ok(Some(Self {
-            params: run.params.clone(),
+        Ok(Self {
             setup,
             room,
             wish,
@@ -204,27 +167,57 @@ impl Session {
             pending: Pending::default(),
             bandwidth,
             diverged: None,
-            started: Instant::now(),
-        }))
+        })
     }
 
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        let step = self.writer.written() as u64;
-        let (room, prompt) = (self.room, self.writer.prompt());
-        let (setup, config) = (&self.setup, &self.config);
-        let read = |params: &Params| -> Result<Wish, LabError> {
-            let wish = Wish::of(params)?;
-            must_fit(room, setup, config, [prompt, wish.generated])?;
-            Ok(wish)
+    /// A pass of the model after the prompt.
+    fn count(&mut self, tokens: usize) {
+        self.tracks.target_runs += 1;
+        self.tracks.gained += tokens as u64;
+    }
+
+    /// What the run and the other way are called.
+    fn names(&self) -> [&'static str; 2] {
+        let [own, other] = match self.setup.caching {
+            Caching::Kept(_) => ["with cache", "without cache"],
+            Caching::Nothing => ["without cache", "with cache"],
         };
-        let params = &mut self.params;
-        if let Some(wish) = knobs::turn(schema, run, params, step, changes, read) {
-            self.wish = wish;
+        match self.setup.draft {
+            Some(_) => ["with drafts", other],
+            None => [own, other],
         }
     }
+}
 
-    /// One turn, with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+impl Live for Session {
+    type Knobs = Wish;
+
+    fn done(&self) -> u64 {
+        self.writer.written() as u64
+    }
+
+    fn goes_on(&self) -> bool {
+        self.writer.written() < self.wish.generated
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Wish, LabError> {
+        let wish = Wish::of(params)?;
+        let tokens = [self.writer.prompt(), wish.generated];
+        must_fit(self.room, &self.setup, &self.config, tokens)?;
+        Ok(wish)
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), Halt> {
+        self.wish = wish;
+        Ok(())
+    }
+
+    /// One turn: a token of each sequence, some, or a draft of one.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let started = Instant::now();
         let turn = self.writer.turn(self.wish)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -259,13 +252,7 @@ impl Session {
         self.draw(run, Moment::Running)
     }
 
-    /// A pass of the model after the prompt.
-    fn count(&mut self, tokens: usize) {
-        self.tracks.target_runs += 1;
-        self.tracks.gained += tokens as u64;
-    }
-
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) -> Result<(), Trouble> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
         if self.tracks.stretches.is_empty() {
             return Ok(());
         }
@@ -284,7 +271,7 @@ impl Session {
                 let panel = panel.into();
                 run.sink.report(Report::Frame { panel, step, frame });
             }
-            Ok(())
+            Ok::<_, Trouble>(())
         };
         send("text", &|| Ok(pictures::text(&of)))?;
         send("cache", &|| Ok(pictures::cache(&of)))?;
@@ -301,34 +288,22 @@ impl Session {
         Ok(())
     }
 
-    /// What the run and the other way are called.
-    fn names(&self) -> [&'static str; 2] {
-        let [own, other] = match self.setup.caching {
-            Caching::Kept(_) => ["with cache", "without cache"],
-            Caching::Nothing => ["without cache", "with cache"],
-        };
-        match self.setup.draft {
-            Some(_) => ["with drafts", other],
-            None => [own, other],
-        }
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.draw(run, Moment::Final)?;
+        self.report_all(run);
+        Ok(())
     }
 }
 
-/// The model, and who asks it what; nothing if the run was ended meanwhile.
-fn service(
-    run: &mut Run<'_>,
-    setup: &Setup,
-    traffic: Traffic,
-) -> Result<Option<Service>, LabError> {
+/// The model, and who asks it what.
+fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, Halt> {
     let wish = Wish::of(&run.params)?;
-    let Some(trained) = baseline::obtain(run, &setup.recipe)? else {
-        return Ok(None);
-    };
+    let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
     let device = device::open(run.device)?;
     let Model { network, config } = Model::of(&trained, &device)?;
     let data = trained.data()?;
     let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language) else {
-        return Err(LabError::Data("the data set has no tokens".to_owned()));
+        return Err(LabError::Data("the data set has no tokens".to_owned()).into());
     };
     let vocabulary = language.vocabulary.clone();
     let count = traffic.requests;
@@ -337,7 +312,7 @@ fn service(
         .rows(count, held_out, &vocabulary, config.context)?;
     let longest = [prompts.first().map_or(0, Vec::len), wish.generated];
     must_fit(Room::of(run.device), setup, &config, longest)?;
-    Ok(Some(Service {
+    Ok(Service {
         network,
         config,
         vocabulary,
@@ -353,7 +328,7 @@ fn service(
         prompts,
         temperature: wish.temperature,
         seed: setup.seed,
-    }))
+    })
 }
 
 /// Refuses sequences that the device's memory cannot hold, before anything is taken.

@@ -10,7 +10,7 @@ use super::plan::Played;
 use super::{Batching, Serving};
 
 /// Makes a picture.
-type Draw = fn(&Serving) -> Frame;
+pub(super) type Draw = fn(&Serving) -> Frame;
 
 /// Every panel of a server.
 pub(super) const ALL: [(&str, Draw); 3] = [("server", server), ("pages", pages), ("text", text)];

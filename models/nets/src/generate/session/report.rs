@@ -1,13 +1,14 @@
 //! What a run tells in numbers.
 
 use mlsys_lab::Run;
-use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::report::Report;
 use mlsys_machines::speculative_decoding::expected_tokens;
 
 use super::Session;
 use crate::generate::beside::Same;
 use crate::generate::tracks::{Phase, Spent};
 use crate::generate::writer::Gain;
+use crate::live::point;
 use crate::parallel::wire::Trouble;
 
 impl Session {
@@ -32,6 +33,7 @@ impl Session {
         let seconds = (seconds + spent.seconds) / each as f64;
         let flops = (gain.pass.flops + spent.flops) / each as u64;
         let written = self.writer.written();
+        let step = written as u64;
         for token in written + 1 - each..=written {
             self.tracks.own.push(Spent {
                 token,
@@ -40,11 +42,11 @@ impl Session {
             });
         }
         if written > 1 {
-            point(run, "decode_seconds", written, seconds);
+            point(run, "decode_seconds", step, seconds);
         }
-        point(run, "forward_flops", written, flops as f64);
+        point(run, "forward_flops", step, flops as f64);
         let [numbers, scales] = self.writer.decoder().cache_bytes();
-        point(run, "cache_bytes", written, numbers as f64);
+        point(run, "cache_bytes", step, numbers as f64);
         run.scalar("cache_scale_bytes", scales as i64);
         run.scalar("token_forwards", self.tracks.positions as i64);
         self.rates(run);
@@ -90,9 +92,8 @@ impl Session {
         }
     }
 
-    /// The last values and pictures of a run, however it ended.
-    pub(super) fn finish(self, run: &mut Run<'_>) -> Result<(), Trouble> {
-        self.draw(run, Moment::Final)?;
+    /// The last values of a run, however it ended.
+    pub(super) fn report_all(&self, run: &mut Run<'_>) {
         let rows = self.writer.rows();
         let own = rows
             .first()
@@ -118,17 +119,5 @@ impl Session {
                 Same::Drawn => {}
             }
         }
-        run.scalar("steps_done", self.writer.written() as i64);
-        run.scalar("diverged", self.diverged.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, token: usize, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step: token as u64,
-        value,
-    });
 }
