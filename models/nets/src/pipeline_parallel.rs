@@ -15,6 +15,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `train-pipeline-parallel`.
 pub struct TrainPipelineParallel {
     schema: Schema,
@@ -38,6 +41,6 @@ impl Lab for TrainPipelineParallel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(run, &self.schema)
+        live::run(&self.schema, run, Session::open)
     }
 }

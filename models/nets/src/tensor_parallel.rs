@@ -22,6 +22,9 @@ mod worker;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// The lab `train-tensor-parallel`.
 pub struct TrainTensorParallel {
     schema: Schema,
@@ -45,6 +48,6 @@ impl Lab for TrainTensorParallel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

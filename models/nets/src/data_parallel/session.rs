@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::modelled::Modelled;
 use super::rows::Whole;
@@ -20,51 +19,15 @@ use super::worker::Member;
 use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
-use crate::live::Halt;
+use crate::live::{self, Halt, Live, point};
 use crate::nets::Activation;
-use crate::parallel::crew::{Crew, begun, patience, seats};
+use crate::parallel::crew::{Crew, patience, seats};
 use crate::parallel::flat;
-use crate::parallel::knobs;
 use crate::parallel::reference::{Reference, Step, difference, relative_difference};
 use crate::parallel::room::Room;
 use crate::parallel::wire::Traffic;
 use crate::train::EvaluationSet;
 use measured::{Measured, Times};
-
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let Some(mut session) = begun(Session::open(run), run)? else {
-        return Ok(());
-    };
-    session.report_sizes(run);
-    session.draw(run, Moment::Final);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes)?;
-                match session.advance(run) {
-                    Ok(()) => {}
-                    // The next turn stops, and keeps the reason.
-                    Err(Halt::Asked) => session.cut_short = CutShort::Yes,
-                    Err(halt) => return halt.end(run),
-                }
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes)?;
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run)
-}
-
-/// Whether the run was ended within a step, after which workers take no orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CutShort {
-    No,
-    Yes,
-}
 
 /// Whether the workers share every gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,12 +51,11 @@ enum Replicas {
     Different,
 }
 
-struct Session {
+pub(super) struct Session {
     /// Without autodiff.
     device: Device,
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     scheme: Arc<Scheme>,
     modelled: Modelled,
     crew: Crew<Member>,
@@ -102,10 +64,8 @@ struct Session {
     ceiling: Ceiling,
     divergence: Option<&'static str>,
     replicas: Replicas,
-    cut_short: CutShort,
     /// Steps done.
     step: u64,
-    started: Instant,
     measured: Measured,
     /// What is free.
     room: Room,
@@ -121,8 +81,7 @@ struct Session {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let room = Room::of(run.device);
         let knobs = setup.knobs(&run.params, room)?;
@@ -149,22 +108,19 @@ impl Session {
         let crew = Crew::start(run.device, places, limit, make)?;
         run.scalar("worker_devices", crew.devices(workers));
         run.sink.report(Report::Status(String::new()));
-        Ok(Self {
+        let mut session = Self {
             device,
             modelled: Modelled::of(&setup, &knobs, &scheme),
             batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
             ceiling: Ceiling::new(setup.model.guessing),
             setup,
             knobs,
-            params: run.params.clone(),
             scheme,
             crew,
             beside,
             divergence: None,
             replicas: Replicas::Identical,
-            cut_short: CutShort::No,
             step: 0,
-            started,
             measured: Measured::default(),
             room,
             replicas_go: Going::Together,
@@ -172,27 +128,84 @@ impl Session {
             sent_at: 0,
             answers: Vec::new(),
             samples: Vec::new(),
-        })
+        };
+        session.report_sizes(run);
+        session.draw(run, Moment::Final)?;
+        Ok(session)
     }
 
-    /// Turns the knobs; they take effect with the next step.
-    fn apply(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        changes: Vec<(String, Value)>,
-    ) -> Result<(), LabError> {
-        let turned = knobs::turn(
-            schema,
-            run,
-            &mut self.params,
-            self.step,
-            changes,
-            |params| self.setup.knobs(params, self.room),
-        );
-        let Some(knobs) = turned else {
-            return Ok(());
+    /// What is averaged at the end of a step.
+    fn average(&self, step: u64) -> Average {
+        match self.knobs.every {
+            0 | 1 => Average::Gradients,
+            every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
+            _ => Average::Nothing,
+        }
+    }
+
+    fn compare_replicas(&mut self, answers: &[Answer]) {
+        let mut digests = answers.iter().filter_map(|answer| answer.digest);
+        let first = digests.next();
+        if digests.any(|digest| Some(digest) != first) {
+            self.replicas = Replicas::Different;
+        }
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = match self.knobs.delay {
+            0 => String::new(),
+            delay => format!(", and gradients that are {delay} steps late bear less still"),
         };
+        let reason = format!(
+            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
+             keeps the steps short{delay}",
+            mlsys_lab::value::number(self.knobs.rate),
+        );
+        run.sink.report(Report::Diverged {
+            step: self.step,
+            reason,
+        });
+    }
+
+    /// The weights that all workers have together: their mean where they differ.
+    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, Halt> {
+        let orders = std::iter::repeat_n(Order::Show, self.crew.len());
+        let interrupted = || run.control.interrupted();
+        let answers = self.crew.act(self.step, orders, interrupted)?;
+        let parameters = self.setup.model.parameters() as usize;
+        Ok(Whole::of(&answers, parameters))
+    }
+
+    /// The share of held-out examples that a network with these weights gets right.
+    fn accuracy(&self, weights: &[f32]) -> f64 {
+        let network = self.setup.model.architecture.shapes(&self.device);
+        let network = flat::with_weights(network, weights);
+        let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
+        held_out.judge(&network, Activation::Relu).accuracy
+    }
+}
+
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        self.setup.knobs(params, self.room)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
         self.knobs = knobs;
         self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
         self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
@@ -206,15 +219,6 @@ impl Session {
         self.measured.turn();
         self.report_sizes(run);
         Ok(())
-    }
-
-    /// What is averaged at the end of a step.
-    fn average(&self, step: u64) -> Average {
-        match self.knobs.every {
-            0 | 1 => Average::Gradients,
-            every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
-            _ => Average::Nothing,
-        }
     }
 
     /// One step of the workers, and of the one beside them. It counts when all have done it.
@@ -281,74 +285,29 @@ impl Session {
         if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.diverge(run, what);
         }
-        self.draw(run, Moment::Running);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |_, picture| picture(self));
         Ok(())
     }
 
-    fn compare_replicas(&mut self, answers: &[Answer]) {
-        let mut digests = answers.iter().filter_map(|answer| answer.digest);
-        let first = digests.next();
-        if digests.any(|digest| Some(digest) != first) {
-            self.replicas = Replicas::Different;
-        }
-    }
-
-    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
-        self.divergence = Some(what);
-        let delay = match self.knobs.delay {
-            0 => String::new(),
-            delay => format!(", and gradients that are {delay} steps late bear less still"),
-        };
-        let reason = format!(
-            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
-             keeps the steps short{delay}",
-            mlsys_lab::value::number(self.knobs.rate),
-        );
-        run.sink.report(Report::Diverged {
-            step: self.step,
-            reason,
-        });
-    }
-
-    /// The weights that all workers have together: their mean where they differ.
-    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, Halt> {
-        let orders = std::iter::repeat_n(Order::Show, self.crew.len());
-        let interrupted = || run.control.interrupted();
-        let answers = self.crew.act(self.step, orders, interrupted)?;
-        let parameters = self.setup.model.parameters() as usize;
-        Ok(Whole::of(&answers, parameters))
-    }
-
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         self.report_results(run);
-        if self.setup.task == Kind::Digits
-            && self.step > 0
-            && self.divergence.is_none()
-            && self.cut_short == CutShort::No
-        {
+        if self.setup.task == Kind::Digits && self.step > 0 && self.divergence.is_none() {
             match self.weights(run) {
                 Ok(Some(whole)) => {
                     let accuracy = self.accuracy(&whole.weights);
                     run.scalar("accuracy", accuracy);
                 }
+                // After a step that was cut short the workers take no orders.
                 Ok(None) | Err(Halt::Asked) => {}
-                Err(halt) => return halt.end(run),
+                Err(halt) => return Err(halt),
             }
         }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        Ok(())
-    }
-
-    /// The share of held-out examples that a network with these weights gets right.
-    fn accuracy(&self, weights: &[f32]) -> f64 {
-        let network = self.setup.model.architecture.shapes(&self.device);
-        let network = flat::with_weights(network, weights);
-        let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
-        held_out.judge(&network, Activation::Relu).accuracy
+        self.draw(run, Moment::Final)
     }
 }
 
@@ -361,12 +320,4 @@ fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &St
         let weights = difference(&whole.weights, &alone.weights);
         point(run, "max_weight_difference", step, weights);
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
 }

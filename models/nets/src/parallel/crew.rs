@@ -96,17 +96,6 @@ pub(crate) trait Worker: 'static {
     fn act(&mut self, order: Self::Order, port: &mut Port) -> Result<Self::Answer, Trouble>;
 }
 
-/// What a run begins with; nothing if somebody ended the run before.
-///
-/// # Errors
-/// If it failed.
-pub(crate) fn begun<T>(opened: Result<T, Halt>, run: &mut Run<'_>) -> Result<Option<T>, LabError> {
-    match opened {
-        Ok(session) => Ok(Some(session)),
-        Err(halt) => halt.end(run).map(|()| None),
-    }
-}
-
 /// The workers of a run.
 pub(crate) struct Crew<W: Worker> {
     id: DeviceId,

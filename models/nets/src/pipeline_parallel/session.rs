@@ -9,9 +9,8 @@ use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 use mlsys_machines::pipeline::Played;
 
 use self::batches::Microbatches;
@@ -22,9 +21,8 @@ use super::setup::{Clock, Comparison, Knobs, Setup};
 use super::stage::{Answer, Diary, Order, Stage, Wanted};
 use crate::device;
 use crate::divergence::{self, Ceiling};
-use crate::live::Halt;
-use crate::parallel::crew::{Crew, Seat, begun, patience, seats};
-use crate::parallel::knobs;
+use crate::live::{Halt, Live, point};
+use crate::parallel::crew::{Crew, Seat, patience, seats};
 use crate::parallel::model::Model;
 use crate::parallel::reference::{self, Reference};
 use crate::parallel::wire::Traffic;
@@ -32,51 +30,16 @@ use crate::parallel::wire::Traffic;
 /// Between two steps, drawing waits for so many times as long as it took last.
 const DRAWING: u32 = 3;
 
-/// Runs the lab.
-pub(super) fn run(run: &mut Run<'_>, schema: &Schema) -> Result<(), LabError> {
-    let Some(mut session) = begun(Session::open(run), run)? else {
-        return Ok(());
-    };
-    session.report_sizes(run);
-    session.report_model(run);
-    session.draw(run, Moment::Running);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(run, schema, changes);
-                match session.advance(run) {
-                    Ok(()) => {}
-                    Err(Halt::Asked) => {
-                        // Only a turn records why a run ended.
-                        run.control.turn(session.step);
-                        break;
-                    }
-                    Err(halt) => return halt.end(run),
-                }
-            }
-            Turn::Redraw(changes) => {
-                session.apply(run, schema, changes);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run);
-    Ok(())
-}
-
-struct Session {
+pub(super) struct Session {
     setup: Arc<Setup>,
     model: Model,
     knobs: Knobs,
-    params: Params,
     crew: Crew<Stage>,
     reference: Option<Reference>,
     batches: Microbatches,
     modelled: Modelled,
     ceiling: Ceiling,
     divergence: Option<&'static str>,
-    started: Instant,
     /// Steps done.
     step: u64,
     /// What the stages did in the last step.
@@ -98,8 +61,7 @@ struct Whole {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Arc::new(Setup::read(&run.params)?);
         let knobs = Knobs::read(&run.params)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
@@ -128,14 +90,13 @@ impl Session {
             Comparison::Nobody => None,
         };
         run.sink.report(Report::Status(String::new()));
-        Ok(Self {
+        let mut session = Self {
             batches: Microbatches::new(&setup, model.data.train.len()),
             ceiling: match setup.is_asynchronous() {
                 true => Ceiling::from_guessing(model.guessing),
                 false => Ceiling::new(model.guessing),
             },
             measured: Played::default(),
-            params: run.params.clone(),
             setup,
             model,
             knobs,
@@ -143,95 +104,17 @@ impl Session {
             reference,
             modelled,
             divergence: None,
-            started,
             step: 0,
             diary,
             idle: 0.0,
             answers: Vec::new(),
             traffic: None,
             pictured: None,
-        })
-    }
-
-    /// Turns the knobs; they take effect with the next step.
-    fn apply(&mut self, run: &mut Run<'_>, schema: &Schema, changes: Vec<(String, Value)>) {
-        let (setup, flops) = (&self.setup, self.model.flops(self.setup.batch() as u64));
-        let read = |params: &Params| {
-            let knobs = Knobs::read(params)?;
-            Ok((Modelled::of(setup, flops, &knobs)?, knobs))
         };
-        let turned = knobs::turn(schema, run, &mut self.params, self.step, changes, read);
-        if let Some((modelled, knobs)) = turned {
-            (self.modelled, self.knobs) = (modelled, knobs);
-            self.ceiling.begin_anew();
-            self.report_model(run);
-        }
-    }
-
-    /// One step with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
-        let begun = Instant::now();
-        let examples = Arc::new(self.batches.of_step(self.step));
-        let wanted = match self.reference {
-            Some(_) => Wanted::Rows,
-            None => Wanted::Counts,
-        };
-        let orders: Vec<Order> = (0..self.setup.stages)
-            .map(|stage| Order {
-                operations: self.setup.operations(stage, self.step),
-                examples: Arc::clone(&examples),
-                rate: self.knobs.learning_rate,
-                wanted,
-                begun,
-            })
-            .collect();
-        self.clear_diary();
-        let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
-        let watch = RefCell::new(Watch {
-            sink: &mut *run.sink,
-            drawn: begun,
-            step: self.step + 1,
-        });
-        let control = &run.control;
-        let glance = || {
-            watch.borrow_mut().glance(setup, clock, diary);
-            control.interrupted()
-        };
-        let mut answers = self.crew.act(self.step + 1, orders, glance)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        self.traffic = Some(self.crew.traffic());
-        self.step += 1;
-        let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
-        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
-        self.measured = Played {
-            stages: answers
-                .iter_mut()
-                .map(|answer| std::mem::take(&mut answer.slots))
-                .collect(),
-            transfers: Vec::new(),
-        };
-        self.idle += idle_share(&self.measured);
-        report::point(run, "loss", self.step, loss);
-        report::point(run, "measured_step_seconds", self.step, seconds);
-        let whole = Whole {
-            gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
-            weights: self.whole(&mut answers, |answer| &mut answer.weights),
-        };
-        self.answers = answers;
-        self.report_counts(run);
-        // A run that is stopped while the one worker computes has its counts.
-        self.compare(run, &examples.1, &whole)?;
-        let broken = self.answers.iter().find_map(|answer| answer.broken);
-        if let Some(what) = self.ceiling.judge(loss).or(broken) {
-            self.diverge(run, what);
-        }
-        if self
-            .pictured
-            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
-        {
-            self.draw(run, Moment::Running);
-        }
-        Ok(())
+        session.report_sizes(run);
+        session.report_model(run);
+        session.draw(run, Moment::Running)?;
+        Ok(session)
     }
 
     /// What all stages hold of something, in the order of the model; it is taken out of their answers.
@@ -292,14 +175,14 @@ impl Session {
         let Some(alone) = last else {
             return Ok(());
         };
-        report::point(run, "reference_step_seconds", self.step, seconds);
-        report::point(run, "reference_loss", self.step, loss);
+        point(run, "reference_step_seconds", self.step, seconds);
+        point(run, "reference_loss", self.step, loss);
         if !self.setup.is_asynchronous() {
             let far = reference::relative_difference(&whole.gradients, &alone.gradient);
-            report::point(run, "max_gradient_difference", self.step, far);
+            point(run, "max_gradient_difference", self.step, far);
         }
         let far = reference::difference(&whole.weights, &alone.weights);
-        report::point(run, "max_weight_difference", self.step, far);
+        point(run, "max_weight_difference", self.step, far);
         Ok(())
     }
 
@@ -315,8 +198,102 @@ impl Session {
             Clock::Measured => &self.measured,
         }
     }
+}
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
+impl Live for Session {
+    type Knobs = (Modelled, Knobs);
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Self::Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        let flops = self.model.flops(self.setup.batch() as u64);
+        Ok((Modelled::of(&self.setup, flops, &knobs)?, knobs))
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), Halt> {
+        (self.modelled, self.knobs) = turned;
+        self.ceiling.begin_anew();
+        self.report_model(run);
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let begun = Instant::now();
+        let examples = Arc::new(self.batches.of_step(self.step));
+        let wanted = match self.reference {
+            Some(_) => Wanted::Rows,
+            None => Wanted::Counts,
+        };
+        let orders: Vec<Order> = (0..self.setup.stages)
+            .map(|stage| Order {
+                operations: self.setup.operations(stage, self.step),
+                examples: Arc::clone(&examples),
+                rate: self.knobs.learning_rate,
+                wanted,
+                begun,
+            })
+            .collect();
+        self.clear_diary();
+        let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
+        let watch = RefCell::new(Watch {
+            sink: &mut *run.sink,
+            drawn: begun,
+            step: self.step + 1,
+        });
+        let control = &run.control;
+        let glance = || {
+            watch.borrow_mut().glance(setup, clock, diary);
+            control.interrupted()
+        };
+        let mut answers = self.crew.act(self.step + 1, orders, glance)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        self.traffic = Some(self.crew.traffic());
+        self.step += 1;
+        let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        self.measured = Played {
+            stages: answers
+                .iter_mut()
+                .map(|answer| std::mem::take(&mut answer.slots))
+                .collect(),
+            transfers: Vec::new(),
+        };
+        self.idle += idle_share(&self.measured);
+        point(run, "loss", self.step, loss);
+        point(run, "measured_step_seconds", self.step, seconds);
+        let whole = Whole {
+            gradients: self.whole(&mut answers, |answer| &mut answer.gradients),
+            weights: self.whole(&mut answers, |answer| &mut answer.weights),
+        };
+        self.answers = answers;
+        self.report_counts(run);
+        // A run that is stopped while the one worker computes has its counts.
+        self.compare(run, &examples.1, &whole)?;
+        let broken = self.answers.iter().find_map(|answer| answer.broken);
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        if self
+            .pictured
+            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
+        {
+            self.draw(run, Moment::Running)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
         let begun = Instant::now();
         let (setup, clock) = (&self.setup, self.knobs.clock);
         let there = clock == Clock::Modelled || self.step > 0;
@@ -345,18 +322,15 @@ impl Session {
         }
         run.sink.frames_done();
         self.pictured = Some((Instant::now(), begun.elapsed()));
+        Ok(())
     }
 
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         if self.step > 0 {
             let idle = self.idle / self.step as f64;
             run.scalar("measured_bubble_fraction", idle);
         }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", i64::try_from(self.step).unwrap_or(i64::MAX));
-        run.scalar("diverged", self.divergence.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
+        self.draw(run, Moment::Final)
     }
 }
 

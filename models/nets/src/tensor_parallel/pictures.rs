@@ -2,41 +2,27 @@
 
 mod ring;
 
+use mlsys_lab::Frame;
 use mlsys_lab::frame::{HeatMap, Span, Stack, Stacks, Timeline};
-use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::value::number;
-use mlsys_lab::{Frame, Run};
 use mlsys_machines::slices::{self, Cut, Region, Weight};
 
 use super::clock::{self, Part, What};
 use super::session::Session;
 use super::setup::{Mode, Setup};
 
-impl Session {
-    /// Sends the pictures that are wanted.
-    pub(super) fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        let panels: [(&str, &dyn Fn() -> Option<Frame>); 5] = [
-            ("matrices", &|| Some(self.matrices())),
-            ("timeline", &|| Some(self.timeline())),
-            ("ring", &|| self.ring()),
-            ("traffic", &|| self.traffic()),
-            ("memory", &|| Some(self.memory())),
-        ];
-        for (panel, draw) in panels {
-            if !run.sink.wants_frame(panel, moment) {
-                continue;
-            }
-            if let Some(frame) = draw() {
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.step,
-                    frame,
-                });
-            }
-        }
-        run.sink.frames_done();
-    }
+type Picture = fn(&Session) -> Option<Frame>;
 
+/// Every panel that is no curve.
+pub(super) const ALL: [(&str, Picture); 5] = [
+    ("matrices", |of| Some(of.matrices())),
+    ("timeline", |of| Some(of.timeline())),
+    ("ring", Session::ring),
+    ("traffic", Session::traffic),
+    ("memory", |of| Some(of.memory())),
+];
+
+impl Session {
     /// The weights of a block with their slices, and what each rank holds of activations and gradients.
     fn matrices(&self) -> Frame {
         // Neighbours that are cut alike share a picture.

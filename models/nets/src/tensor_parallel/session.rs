@@ -6,65 +6,28 @@ mod report;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{LabError, Params, Run, Schema, Value};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::clock;
 use super::cut::Layout;
 use super::link::Done;
+use super::pictures;
 use super::setup::{Compare, Knobs, Mode, Setup, Sums};
 use super::worker::{Order, Rank, Telling};
 use crate::data::Batches;
 use crate::device;
 use crate::divergence::Ceiling;
-use crate::live::Halt;
-use crate::parallel::crew::{self, Crew, begun, patience};
+use crate::live::{self, Halt, Live};
+use crate::parallel::crew::{self, Crew, patience};
+use crate::parallel::flat;
 use crate::parallel::model::Model;
 use crate::parallel::room::Room;
 use crate::parallel::wire::{Flow, Traffic};
-use crate::parallel::{flat, knobs};
-
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let Some(mut session) = begun(Session::open(run), run)? else {
-        return Ok(());
-    };
-    session.report_sizes(run);
-    session.draw(run, Moment::Final);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        match run.control.turn(session.step) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes);
-                match session.advance(run) {
-                    Ok(()) => {}
-                    Err(Halt::Asked) => {
-                        // Only a turn records why a run ended.
-                        run.control.turn(session.step);
-                        break;
-                    }
-                    Err(halt) => return halt.end(run),
-                }
-                session.draw(run, Moment::Running);
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.draw(run, Moment::Final);
-    run.scalar("steps_done", session.step as i64);
-    run.scalar("diverged", session.divergence.is_some());
-    run.scalar("wall_seconds", session.started.elapsed().as_secs_f64());
-    Ok(())
-}
 
 pub(super) struct Session {
     pub(super) setup: Setup,
     pub(super) knobs: Knobs,
-    params: Params,
     pub(super) model: Model,
     pub(super) layout: Layout,
     crew: Crew<Rank>,
@@ -74,7 +37,6 @@ pub(super) struct Session {
     batches: Batches,
     ceiling: Ceiling,
     divergence: Option<&'static str>,
-    started: Instant,
     /// Steps done.
     pub(super) step: u64,
     /// Of the last step.
@@ -128,8 +90,7 @@ impl Modelled {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         must_fit(run, &setup)?;
@@ -172,11 +133,10 @@ impl Session {
                     .to_owned(),
             ));
         }
-        Ok(Self {
+        let mut session = Self {
             layout: Layout::new(&setup.config, setup.mode, setup.ranks),
             batches: Batches::new(setup.seed, model.data.train.len()),
             ceiling: Ceiling::new(model.guessing),
-            params: run.params.clone(),
             setup,
             knobs,
             model,
@@ -184,21 +144,39 @@ impl Session {
             weights: whole,
             one,
             divergence: None,
-            started,
             step: 0,
             last: None,
-        })
+        };
+        session.report_sizes(run);
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+}
+
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
     }
 
-    /// Turns the knobs; they take effect with the next step.
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        let params = &mut self.params;
-        let turned = knobs::turn(schema, run, params, self.step, changes, Knobs::read);
-        if let Some(knobs) = turned {
-            self.knobs = knobs;
-            self.ceiling.begin_anew();
-            self.report_modelled(run);
-        }
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        self.knobs = knobs;
+        self.ceiling.begin_anew();
+        self.report_modelled(run);
+        Ok(())
     }
 
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
@@ -251,7 +229,17 @@ impl Session {
             beside,
         });
         self.report_step(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |_, picture| picture(self));
         Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.draw(run, Moment::Final)
     }
 }
 

@@ -2,10 +2,9 @@
 
 mod clock;
 
+use mlsys_lab::Frame;
 use mlsys_lab::frame::exchange::{Begins, Exchange, Layout};
 use mlsys_lab::frame::{HeatMap, Stack, Stacks};
-use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Frame, Run};
 
 use super::{Sent, Session, Zero};
 use crate::data_parallel::compress::Compression;
@@ -14,27 +13,15 @@ use crate::data_parallel::task::{Held, SAMPLED};
 
 type Picture = fn(&Session) -> Frame;
 
-impl Session {
-    /// Offers a picture to every panel that has one.
-    pub(super) fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        let panels: [(&str, Picture); 4] = [
-            ("timeline", Self::timeline),
-            ("ring", Self::ring),
-            ("traffic", Self::matrix),
-            ("memory", Self::memory),
-        ];
-        for (panel, picture) in panels {
-            if run.sink.wants_frame(panel, moment) {
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.step,
-                    frame: picture(self),
-                });
-            }
-        }
-        run.sink.frames_done();
-    }
+/// Every panel that is no curve.
+pub(super) const ALL: [(&str, Picture); 4] = [
+    ("timeline", Session::timeline),
+    ("ring", Session::ring),
+    ("traffic", Session::matrix),
+    ("memory", Session::memory),
+];
 
+impl Session {
     /// The messages of a step, with real numbers of every worker's own gradient.
     fn ring(&self) -> Frame {
         let workers = self.setup.workers;

@@ -1,6 +1,5 @@
 //! The metrics of a run.
 
-use mlsys_lab::report::Report;
 use mlsys_lab::{Run, Value};
 
 use super::Session;
@@ -10,14 +9,6 @@ use crate::pipeline_parallel::setup::Kept;
 
 /// Bytes of an f32 number, and of a token's number.
 const BYTES: u64 = 4;
-
-pub(super) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
-}
 
 fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
