@@ -30,6 +30,7 @@ use crate::library::Library;
 use crate::library::languages::Languages;
 use crate::paths::{NoDataFolder, Paths};
 use crate::peaks;
+use crate::sources::Store;
 
 /// What commands work with.
 pub struct World<'a> {
@@ -41,6 +42,8 @@ pub struct World<'a> {
     pub interrupt: Interrupt,
     /// Where runs and progress are kept, if there is a place.
     pub paths: Result<Paths, NoDataFolder>,
+    /// What runs have left for others so far.
+    pub left: Store,
     /// The course that was asked for; without one, the built-in course.
     pub course: Option<PathBuf>,
     /// The languages in which lessons are shown.
@@ -66,6 +69,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         devices: Devices::default(),
         interrupt: Interrupt::default(),
         paths: Paths::find(),
+        left: Store::default(),
         display: cli.display,
         course: cli
             .course

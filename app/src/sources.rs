@@ -2,8 +2,8 @@
 //! has left, before it runs.
 //!
 //! An earlier lab that has not run yet runs first, on the same thread and device, with the lesson's own values; what it
-//! leaves is kept in the process by lab, parameters and device, so that turning a knob of the later lab does not run it
-//! again. Screen and headless runner both go this way.
+//! leaves is kept while the program runs, by lab, parameters and device, so that turning a knob of the later lab does not
+//! run it again. Screen and headless runner both go this way.
 
 mod recorded;
 mod source_run;
@@ -19,6 +19,8 @@ use mlsys_lab::schema::Schema;
 use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Lab, LabError, Params, Run};
 
+pub use self::store::Store;
+
 /// Where a lab can get what it names.
 #[derive(Clone, Default)]
 pub struct Sources {
@@ -28,6 +30,8 @@ pub struct Sources {
     pub others: Vec<String>,
     /// The folder of recorded runs.
     pub runs: Option<PathBuf>,
+    /// What runs have left so far.
+    pub left: Store,
 }
 
 /// A lab of the same lesson that comes before.
@@ -43,9 +47,10 @@ pub struct Earlier {
 
 impl Sources {
     /// Recorded runs alone: for a lab outside of any lesson.
-    pub fn recorded(runs: Option<PathBuf>) -> Self {
+    pub fn recorded(runs: Option<PathBuf>, left: Store) -> Self {
         Self {
             runs,
+            left,
             ..Self::default()
         }
     }
@@ -98,7 +103,8 @@ impl Lab for Supplied {
         if let (Ok(()), Some(artifact)) = (&ended, left)
             && artifact.unfinished.is_none()
         {
-            store::keep(&schema.kind, &asked, run.device, artifact);
+            let store = &self.sources.left;
+            store.keep(&schema.kind, &asked, run.device, artifact);
         }
         ended
     }

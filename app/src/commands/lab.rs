@@ -82,7 +82,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         limits: Limits::default(),
         lesson: None,
         runs: runs.as_deref(),
-        sources: Sources::recorded(world.runs()),
+        sources: Sources::recorded(world.runs(), world.left.clone()),
     };
     let finished = execute(order, &world.interrupt, world.console);
     if let Some(trouble) = finished.trouble() {

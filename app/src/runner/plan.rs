@@ -77,6 +77,7 @@ pub fn of_lesson<'a>(
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
             runs: world.paths.as_ref().ok().map(Paths::runs),
+            left: world.left.clone(),
         };
     }
     Ok(plans)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlsys_lab::report::{Moment, Report, Sink};
 use mlsys_lab::{Artifact, Lab, Run};
 
-use super::{Failure, Sources, Supplied, store};
+use super::{Failure, Sources, Supplied};
 
 /// Steps between two words about how far it has come.
 const TELL_EVERY: u64 = 20;
@@ -27,7 +27,7 @@ pub(super) fn artifact(
             schema.kind
         )));
     }
-    if let Some(known) = store::find(&schema.kind, &earlier.params, run.device) {
+    if let Some(known) = sources.left.find(&schema.kind, &earlier.params, run.device) {
         return Ok(Some(known));
     }
     // It may start from others in its turn, of those before it.
@@ -41,6 +41,7 @@ pub(super) fn artifact(
             .chain(sources.others.iter().cloned())
             .collect(),
         runs: sources.runs.clone(),
+        left: sources.left.clone(),
     };
     let steps = earlier.params.int("steps").ok();
     let mut sink = Listening {

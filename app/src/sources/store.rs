@@ -1,4 +1,4 @@
-//! What runs of this process have left, by lab, parameters and device.
+//! What runs have left, by lab, parameters and device.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +11,9 @@ const MOST: usize = 16;
 /// So many bytes of all that are kept but the newest.
 const MOST_BYTES: usize = 128 << 20;
 
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+/// What runs have left for others while the program runs; clones are handles to the same store.
+#[derive(Clone, Default)]
+pub struct Store(Arc<Mutex<Vec<Kept>>>);
 
 struct Kept {
     kind: String,
@@ -20,34 +22,54 @@ struct Kept {
     artifact: Arc<Artifact>,
 }
 
-/// Keeps what a run has left.
-pub(super) fn keep(kind: &str, params: &Params, device: DeviceId, artifact: Arc<Artifact>) {
-    let kept = Kept {
-        kind: kind.to_owned(),
-        params: values(params),
-        device,
-        artifact,
-    };
-    let mut all = lock();
-    all.retain(|old| !(old.kind == kept.kind && old.device == device && old.params == kept.params));
-    let mut bytes = 0;
-    let fitting = all.iter().rev().take(MOST - 1).take_while(|old| {
-        bytes += old.artifact.bytes.len();
-        bytes <= MOST_BYTES
-    });
-    let surplus = all.len() - fitting.count();
-    all.drain(..surplus);
-    all.push(kept);
-}
+impl Store {
+    /// Keeps what a run has left.
+    pub(super) fn keep(
+        &self,
+        kind: &str,
+        params: &Params,
+        device: DeviceId,
+        artifact: Arc<Artifact>,
+    ) {
+        let kept = Kept {
+            kind: kind.to_owned(),
+            params: values(params),
+            device,
+            artifact,
+        };
+        let mut all = self.lock();
+        all.retain(|old| {
+            !(old.kind == kept.kind && old.device == device && old.params == kept.params)
+        });
+        let mut bytes = 0;
+        let fitting = all.iter().rev().take(MOST - 1).take_while(|old| {
+            bytes += old.artifact.bytes.len();
+            bytes <= MOST_BYTES
+        });
+        let surplus = all.len() - fitting.count();
+        all.drain(..surplus);
+        all.push(kept);
+    }
 
-/// What a run with these parameters has left, if there was one.
-pub(super) fn find(kind: &str, params: &Params, device: DeviceId) -> Option<Arc<Artifact>> {
-    let values = values(params);
-    let all = lock();
-    let found = all
-        .iter()
-        .find(|kept| kept.kind == kind && kept.device == device && kept.params == values);
-    found.map(|kept| Arc::clone(&kept.artifact))
+    /// What a run with these parameters has left, if there was one.
+    pub(super) fn find(
+        &self,
+        kind: &str,
+        params: &Params,
+        device: DeviceId,
+    ) -> Option<Arc<Artifact>> {
+        let values = values(params);
+        let all = self.lock();
+        let found = all
+            .iter()
+            .find(|kept| kept.kind == kind && kept.device == device && kept.params == values);
+        found.map(|kept| Arc::clone(&kept.artifact))
+    }
+
+    /// Whoever panicked while it held the list has left it whole.
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The values alone: who set them makes no difference.
@@ -56,9 +78,4 @@ fn values(params: &Params) -> Vec<(String, Value)> {
         .iter()
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect()
-}
-
-/// Whoever panicked while it held the list has left it whole.
-fn lock() -> MutexGuard<'static, Vec<Kept>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -165,14 +165,11 @@ fn an_earlier_lab_runs_first_and_once() {
         assert_eq!(given, Some(Value::from("a word of 41 steps")));
         assert_eq!(source.runs.load(Ordering::Relaxed), 1);
     }
-    let (heard, _) = taken(
-        &Sources {
-            earlier: vec![earlier("base", source, &["steps=42"])],
-            ..Sources::default()
-        },
-        "base",
-        Heard::default(),
-    );
+    let longer = Sources {
+        earlier: vec![earlier("base", source, &["steps=42"])],
+        ..sources
+    };
+    let (heard, _) = taken(&longer, "base", Heard::default());
     assert_eq!(source.runs.load(Ordering::Relaxed), 2);
     assert_eq!(
         heard.waits,
@@ -190,6 +187,10 @@ fn an_earlier_lab_runs_first_and_once() {
 #[test]
 fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
     let source = leaves("own");
+    let sources = Sources {
+        earlier: vec![earlier("base", source, &["steps=7"])],
+        ..Sources::default()
+    };
     let run_it = |stop: bool| {
         let mut data = RunData::default();
         let mut run = Run {
@@ -198,17 +199,37 @@ fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
             sink: &mut data,
             control: Control::free(Limits::default(), Arc::new(AtomicBool::new(stop))),
         };
-        guarded(&Supplied::new(source, Sources::default()), &mut run)
-    };
-    let sources = Sources {
-        earlier: vec![earlier("base", source, &["steps=7"])],
-        ..Sources::default()
+        guarded(&Supplied::new(source, sources.clone()), &mut run)
     };
     assert!(matches!(run_it(true), Outcome::Stopped(_)));
-    assert!(store::find("own", &params(source, &["steps=7"]), DeviceId::CPU).is_none());
+    let kept = || {
+        let params = params(source, &["steps=7"]);
+        sources.left.find("own", &params, DeviceId::CPU)
+    };
+    assert!(kept().is_none());
     assert!(matches!(run_it(false), Outcome::Finished));
+    assert!(kept().is_some());
     taken(&sources, "base", Heard::default());
     assert_eq!(source.runs.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn of_many_the_oldest_is_forgotten() {
+    let source = leaves("many");
+    let store = Store::default();
+    let run = |steps: usize| {
+        let sources = Sources {
+            earlier: vec![earlier("base", source, &[&format!("steps={steps}")])],
+            left: store.clone(),
+            ..Sources::default()
+        };
+        taken(&sources, "base", Heard::default());
+        source.runs.load(Ordering::Relaxed)
+    };
+    assert_eq!((1..=17).map(run).last(), Some(17));
+    // The last sixteen are there; the first runs again.
+    assert_eq!((2..=17).map(run).last(), Some(17));
+    assert_eq!(run(1), 18);
 }
 
 #[test]
@@ -220,7 +241,7 @@ fn what_cannot_be_started_from_is_told() {
             earlier("plain", takes(), &[]),
         ],
         others: vec!["half".to_owned()],
-        runs: None,
+        ..Sources::default()
     };
     let said = refusal(&sources, "half");
     assert_eq!(

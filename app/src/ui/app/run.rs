@@ -80,7 +80,7 @@ impl App {
         Sources {
             earlier,
             others,
-            runs: None,
+            ..Sources::default()
         }
     }
 

@@ -14,7 +14,7 @@ use crate::attempts;
 use crate::record::{About, Record};
 use crate::replay::Replayed;
 use crate::session::{Outcome, Panels, Session};
-use crate::sources::{Sources, Supplied};
+use crate::sources::{Sources, Store, Supplied};
 use crate::ui::app::App;
 use crate::ui::editor::Try;
 use crate::ui::message::{Message, ReplayStart, Start};
@@ -25,6 +25,7 @@ pub struct Runner {
     registry: &'static Registry,
     folder: Option<PathBuf>,
     outbox: Outbox,
+    left: Store,
     running: Option<Running>,
 }
 
@@ -42,6 +43,7 @@ impl Runner {
             registry,
             folder,
             outbox,
+            left: Store::default(),
             running: None,
         }
     }
@@ -76,6 +78,7 @@ impl Runner {
         };
         let sources = Sources {
             runs: self.folder.clone(),
+            left: self.left.clone(),
             ..app.sources_of(&start.lab)
         };
         let lab = Supplied::new(lab, sources);
