@@ -104,13 +104,12 @@ fn within(child: Child, limit: Duration) -> Ended {
     let id = child.id();
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
-    match ended.recv_timeout(limit) {
-        Ok(output) => Ended::of(output.unwrap()),
-        Err(error) => {
-            signal(id, "-KILL");
-            panic!("it did not end within {limit:?}: {error}");
-        }
+    let output = ended.recv_timeout(limit);
+    if output.is_err() {
+        signal(id, "-KILL");
     }
+    assert!(output.is_ok(), "it did not end within {limit:?}");
+    Ended::of(output.unwrap().unwrap())
 }
 
 /// A whole run of a lab, which must end within this time.
@@ -124,19 +123,28 @@ fn run(folder: &Folder, urls: &str, limit: Duration) -> Ended {
 /// A run on these workers that goes on until something ends it, once it has trained a few steps.
 fn endless(folder: &Folder, urls: &str) -> (Child, PathBuf) {
     let arguments = [&LAB[..], &["--set", "steps=10000", "--workers", urls]].concat();
-    let child = spawn(folder, &arguments);
-    let deadline = Instant::now() + Duration::from_secs(120);
-    loop {
-        let trained = records(&folder.path("data")).into_iter().find(|run| {
+    let mut child = spawn(folder, &arguments);
+    let record = trained(folder, Instant::now() + Duration::from_secs(120));
+    if record.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    (child, record.unwrap())
+}
+
+/// The record of a run that has trained a few steps; none if there is none by then.
+fn trained(folder: &Folder, deadline: Instant) -> Option<PathBuf> {
+    while Instant::now() < deadline {
+        let found = records(&folder.path("data")).into_iter().find(|run| {
             let reports = fs::read_to_string(run.join("reports.jsonl"));
             reports.is_ok_and(|text| text.lines().filter(|line| line.contains("loss")).count() > 2)
         });
-        if let Some(record) = trained {
-            return (child, record);
+        if found.is_some() {
+            return found;
         }
-        assert!(Instant::now() < deadline, "the run did not start");
         thread::yield_now();
     }
+    None
 }
 
 /// How a run ended that lost a worker, within this time; its record says so and keeps what came before.
