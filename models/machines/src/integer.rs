@@ -12,6 +12,14 @@ pub(crate) fn up(x: i64, granularity: i64) -> Option<i64> {
     div_up(x, granularity).checked_mul(granularity)
 }
 
+/// Bits that tell so many things apart: ceil(log2 count), 0 for one thing or none.
+pub(crate) const fn index_bits(count: usize) -> u32 {
+    match count.checked_sub(1) {
+        Some(last) => usize::BITS - last.leading_zeros(),
+        None => 0,
+    }
+}
+
 /// A count that parameters of this size push beyond 64 bits.
 pub(crate) fn too_large<'a>(params: impl IntoIterator<Item = &'a str>, count: &str) -> LabError {
     LabError::contradiction(
@@ -22,7 +30,24 @@ pub(crate) fn too_large<'a>(params: impl IntoIterator<Item = &'a str>, count: &s
 
 #[cfg(test)]
 mod tests {
-    use super::{div_up, up};
+    use super::{div_up, index_bits, up};
+
+    #[test]
+    fn as_many_bits_as_the_last_index_needs() {
+        for (count, bits) in [
+            (0, 0),
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (4, 2),
+            (5, 3),
+            (1024, 10),
+            (1025, 11),
+        ] {
+            assert_eq!(index_bits(count), bits, "{count}");
+        }
+        assert_eq!(index_bits(usize::MAX), usize::BITS);
+    }
 
     #[test]
     fn rounding_up_is_exact_to_the_last_integer() {

@@ -35,7 +35,7 @@ impl Lab for KmeansQuantize {
         let clustered = Clustered::fit(&run.params, &weights.flat)?;
         let codebook = &clustered.codebook;
         let (n, k) = (weights.flat.len(), codebook.centroids.len());
-        let bits = i64::from(k.next_power_of_two().trailing_zeros());
+        let bits = i64::from(codebook.index_bits());
         let element = run.params.int("element_bits")? as f64;
         let ratio = n as f64 * element / (n as f64 * bits as f64 + k as f64 * element);
         let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());

@@ -5,7 +5,7 @@ use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::value::number;
 use mlsys_lab::{Frame, Lab, LabError, Params, Run};
 
-use crate::integer::too_large;
+use crate::integer::{index_bits, too_large};
 use crate::nested::Nested;
 use crate::picture;
 use crate::pruning::mask;
@@ -139,7 +139,7 @@ impl Method {
                     numbers,
                     zeroed as i64,
                 );
-                let bits = index_bits(*group);
+                let bits = i64::from(index_bits(*group));
                 steps.add(
                     "bits of a position",
                     "ceil(log2 group)",
@@ -172,14 +172,11 @@ impl Method {
     }
 }
 
-fn index_bits(group: usize) -> i64 {
-    i64::from(group.next_power_of_two().trailing_zeros())
-}
-
 /// keep*(element_bits + ceil(log2 group))/(group*element_bits).
 fn storage(keep: usize, group: usize, element: i64) -> f64 {
+    let position = f64::from(index_bits(group));
     let (keep, group, element) = (keep as f64, group as f64, element as f64);
-    keep * (element + index_bits(group as usize) as f64) / (group * element)
+    keep * (element + position) / (group * element)
 }
 
 /// Ways to choose so many of so many; nothing beyond 64 bits.

@@ -139,9 +139,7 @@ impl Derived {
     fn table(&self, exact: &[f32], codes: &[i64], back: &[f32]) -> Frame {
         let row = |((x, q), y): ((&f32, &i64), &f32)| {
             let place = f64::from(x / self.grid.scale);
-            let end = *q == self.grid.low || *q == self.grid.high;
-            let cut =
-                end && (f64::from(*x) - f64::from(*y)).abs() > f64::from(self.grid.scale) / 2.0;
+            let cut = self.grid.clips(*x);
             [
                 Value::Float(f64::from(*x)),
                 Value::Float(place),

@@ -204,7 +204,7 @@ impl Quantized {
         let codes: Vec<i32> = codebook.indices.iter().map(|at| *at as i32).collect();
         let back = codebook.indices.iter();
         let back = back.map(|at| codebook.centroids[*at] as f32).collect();
-        let centroids = codebook.centroids.len();
+        let (bits, centroids) = (codebook.index_bits(), codebook.centroids.len());
         Self {
             codes,
             back,
@@ -213,7 +213,7 @@ impl Quantized {
             granularity: Granularity::Tensor,
             storage: Storage {
                 weights: weights.len(),
-                bits: centroids.next_power_of_two().trailing_zeros(),
+                bits,
                 scales: 0,
                 zeros: 0,
                 centroids,

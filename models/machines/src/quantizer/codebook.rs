@@ -1,6 +1,7 @@
 //! Clusters of weights that share their centroid, as in Deep Compression (Han et al. 2016).
 
 use super::levels::{nearest, nearest_of_sorted};
+use crate::integer::index_bits;
 
 /// Centroids, and which of them each weight shares.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,11 @@ impl Codebook {
         }
         let indices = assign(weights, &centroids);
         Self { centroids, indices }
+    }
+
+    /// Bits that tell the centroids apart: ceil(log2 k).
+    pub fn index_bits(&self) -> u32 {
+        index_bits(self.centroids.len())
     }
 }
 

@@ -120,6 +120,11 @@ impl Grid {
         (place as i64).saturating_add(self.zero)
     }
 
+    /// Whether a value lies so far outside that its level is more than half a step away.
+    pub fn clips(&self, value: f32) -> bool {
+        !(self.low..=self.high).contains(&self.unbounded(value))
+    }
+
     /// S*(q - Z).
     pub fn value(&self, code: i64) -> f32 {
         self.scale * (code - self.zero) as f32

@@ -97,10 +97,7 @@ impl Levels {
     /// Whether a value lies so far outside that its level is more than half a step away.
     pub fn clips(&self, value: f32) -> bool {
         match self {
-            Self::Even(grid) => {
-                let free = grid.unbounded(value);
-                free < grid.low || free > grid.high
-            }
+            Self::Even(grid) => grid.clips(value),
             Self::Listed(listed) => {
                 let level = f64::from(self.value(self.code(value)));
                 let away = (f64::from(value) - level).abs();
@@ -135,13 +132,18 @@ impl Listed {
         self.scale
     }
 
-    /// The place of the nearest level, the lower place on a tie.
-    pub fn code(&self, value: f64) -> usize {
-        let place = if self.scale > 0.0 {
+    /// Where a value lies among the places; in a group of zeros at zero.
+    fn place(&self, value: f64) -> f64 {
+        if self.scale > 0.0 {
             value / self.scale
         } else {
             0.0
-        };
+        }
+    }
+
+    /// The place of the nearest level, the lower place on a tie.
+    pub fn code(&self, value: f64) -> usize {
+        let place = self.place(value);
         if self.ascending {
             nearest_of_sorted(place, &self.places)
         } else {
@@ -168,22 +170,14 @@ impl Listed {
         if places.len() < 2 {
             return 0.0;
         }
-        let place = if self.scale > 0.0 {
-            value / self.scale
-        } else {
-            0.0
-        };
+        let place = self.place(value);
         let above = places.partition_point(|level| *level < place);
         let above = above.clamp(1, places.len() - 1);
         self.scale * (places[above] - places[above - 1])
     }
 
     fn outside(&self, value: f64) -> bool {
-        let place = if self.scale > 0.0 {
-            value / self.scale
-        } else {
-            0.0
-        };
+        let place = self.place(value);
         let below = self.places.iter().all(|level| place < *level);
         below || self.places.iter().all(|level| place > *level)
     }
