@@ -25,7 +25,9 @@ use mlsys_lab::report::{Report, RunData};
 use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
-pub use read::{Past, Standing, Summary, find, list, newest_metric, open, summary, value_text};
+pub use read::{
+    Past, Standing, Summary, find, find_counting, list, newest_metric, open, summary, value_text,
+};
 
 pub use shipped::shipped;
 

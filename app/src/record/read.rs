@@ -145,6 +145,16 @@ fn has_reports(folder: &Path) -> bool {
 
 /// The folder of the run that somebody means: `last`, `last-2`, a name or its beginning, or a path.
 pub fn find(runs: &Path, asked: &str) -> Result<PathBuf, String> {
+    find_counting(runs, asked, "", |_| true)
+}
+
+/// As [`find`], and `last` counts only those runs that `counts` says yes to, which `kind` tells after the word "run".
+pub fn find_counting(
+    runs: &Path,
+    asked: &str,
+    kind: &str,
+    counts: impl Fn(&Path) -> bool,
+) -> Result<PathBuf, String> {
     let as_path = Path::new(asked);
     if asked.contains(['/', MAIN_SEPARATOR]) || as_path.join(ABOUT).is_file() {
         return if as_path.is_dir() {
@@ -155,19 +165,18 @@ pub fn find(runs: &Path, asked: &str) -> Result<PathBuf, String> {
     }
     let names = list(runs).map_err(|error| format!("{}: {error}", runs.display()))?;
     if let Some(back) = back(asked) {
-        let name = names
-            .len()
-            .checked_sub(back + 1)
-            .and_then(|index| names.get(index));
-        return match (name, names.len()) {
-            (Some(name), _) => Ok(runs.join(name)),
-            (None, 0) => Err("no run has been recorded".to_owned()),
-            (None, 1) => Err("one run has been recorded: it is 'last'".to_owned()),
-            (None, count) => Err(format!(
-                "{count} runs have been recorded: the first is 'last-{}'",
-                count - 1
-            )),
+        let counted = || {
+            let newest_first = names.iter().rev().map(|name| runs.join(name));
+            newest_first.filter(|folder| counts(folder))
         };
+        return counted().nth(back).ok_or_else(|| match counted().count() {
+            0 => format!("no run{kind} has been recorded"),
+            1 => format!("one run{kind} has been recorded: it is 'last'"),
+            count => format!(
+                "{count} runs{kind} have been recorded: the first is 'last-{}'",
+                count - 1
+            ),
+        });
     }
     let begin: Vec<&String> = names
         .iter()

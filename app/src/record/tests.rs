@@ -305,4 +305,15 @@ fn runs_are_found_by_what_people_write() {
         let error = found(asked).unwrap_err();
         assert!(error.contains(reason), "{asked}: {error}");
     }
+    let odd = |asked: &str| {
+        find_counting(&scratch.0, asked, " with an odd number", |folder| {
+            !folder.ends_with("2026-01-02-train-2")
+        })
+    };
+    assert!(odd("last-1").unwrap().ends_with("2026-01-01-train-1"));
+    assert!(odd("2026-01-02-train-2").is_ok());
+    assert_eq!(
+        odd("last-2").unwrap_err(),
+        "2 runs with an odd number have been recorded: the first is 'last-1'"
+    );
 }

@@ -34,14 +34,19 @@ pub(super) fn artifact(
         Some(_) | None => {}
     }
     let runs = runs.ok_or_else(|| unknown(name, ids, "and runs are not recorded here"))?;
-    let folder = record::find(runs, name)
+    // The run that asks is recorded too, and is the newest of all.
+    let leaves_it = |folder: &Path| {
+        record::summary(folder).is_ok_and(|run| {
+            run.standing != Standing::GoingOn
+                && leaves(run.lab()).is_ok_and(|left| left == Some(kind))
+        })
+    };
+    let of = format!(" of a lab that leaves a {kind}");
+    let folder = record::find_counting(runs, name, &of, leaves_it)
         .map_err(|reason| unknown(name, ids, &format!("and among recorded runs: {reason}")))?;
     let summary = record::summary(&folder)?;
     let run = format!("the recorded run {}", summary.name);
-    let lab = mlsys_registry::registry()
-        .find(summary.lab())
-        .map_err(|error| error.to_string())?;
-    if lab.schema().yields.as_deref() != Some(kind) {
+    if leaves(summary.lab())? != Some(kind) {
         return Err(format!(
             "{run} is one of lab {}, which leaves no {kind}",
             summary.lab()
@@ -70,6 +75,13 @@ pub(super) fn artifact(
         ));
     }
     read(&file, kind, run)
+}
+
+/// What runs of a lab leave for others.
+fn leaves(lab: &str) -> Result<Option<&'static str>, String> {
+    let lab = mlsys_registry::registry().find(lab);
+    let lab = lab.map_err(|error| error.to_string())?;
+    Ok(lab.schema().yields.as_deref())
 }
 
 fn read(path: &Path, kind: &str, about: String) -> Result<Arc<Artifact>, String> {

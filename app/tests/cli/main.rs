@@ -13,6 +13,7 @@ mod help;
 mod kills;
 mod labs;
 mod lessons;
+mod networks;
 mod packed;
 mod places;
 mod plain;
