@@ -171,7 +171,11 @@ fn csv(cohort: &Cohort) -> String {
 }
 
 fn plain(cohort: &Cohort) -> String {
-    let mut text = format!("{} learners in {}\n", cohort.learners, cohort.course);
+    let learners = match cohort.learners {
+        1 => "1 learner".to_owned(),
+        many => format!("{many} learners"),
+    };
+    let mut text = format!("{learners} in {}\n", cohort.course);
     for lesson in &cohort.lessons {
         text.push_str(&format!("\n{}: {}\n", lesson.id, lesson.title));
         for line in lines(lesson) {
