@@ -303,6 +303,8 @@ fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod tests {
     use super::*;
 

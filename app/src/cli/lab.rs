@@ -36,10 +36,10 @@ pub struct Lab {
     /// Read data files, such as MNIST's, from this folder
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
-    /// Start from the weights in this file instead of random ones
-    #[arg(long, value_name = "FILE.bpk")]
+    /// Start from the weights in this file, .bpk or .safetensors, instead of random ones
+    #[arg(long, value_name = "FILE")]
     pub load_weights: Option<PathBuf>,
-    /// Write the weights to this file at the end: .bpk to load again, .safetensors for other programs
+    /// Write the weights to this file at the end: .bpk to go on with, .safetensors for other programs and labs
     #[arg(long, value_name = "FILE")]
     pub save_weights: Option<PathBuf>,
     /// Print one JSON object
