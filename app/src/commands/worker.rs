@@ -21,7 +21,7 @@ pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure>
     let server = Server::start(device.id, options.listen)
         .map_err(|error| Failure::Run(error.to_string()))?;
     world.console.line(format_args!(
-        "serving {} ({}) at {}; Ctrl-C ends it",
+        "serving {} ({}) at {} (Ctrl-C ends it)",
         device.id,
         device.name,
         server.address().whole()

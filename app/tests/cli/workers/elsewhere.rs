@@ -54,7 +54,7 @@ impl Worker {
         let url = line
             .split_whitespace()
             .find(|word| word.starts_with("ws://"));
-        worker.url = url.unwrap().trim_end_matches(';').to_owned();
+        worker.url = url.unwrap().to_owned();
         worker
     }
 
