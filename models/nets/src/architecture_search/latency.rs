@@ -25,8 +25,16 @@ impl Clock {
     /// As an axis names it.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Measured => "latency here, measured".to_owned(),
-            Self::Modelled(roof) => format!("latency on {}, modelled", short(&roof.name)),
+            Self::Measured => "measured latency here".to_owned(),
+            Self::Modelled(roof) => format!("modelled {} latency", short(&roof.name)),
+        }
+    }
+
+    /// The chip that it models.
+    pub(super) fn chip(&self) -> Option<String> {
+        match self {
+            Self::Measured => None,
+            Self::Modelled(roof) => Some(short(&roof.name)),
         }
     }
 }

@@ -75,48 +75,35 @@ fn front(tried: &[Tried], knobs: &Knobs) -> Frame {
     Frame::Scatter(picture)
 }
 
-/// Every candidate in the order in which they were tried: `latency` by the chosen clock, `here` on the device at hand.
-fn candidates(tried: &[Tried], _: &Knobs) -> Frame {
+/// Every candidate in the order in which they were tried, its time by the chosen chip's model and on the device at hand.
+fn candidates(tried: &[Tried], knobs: &Knobs) -> Frame {
     let front = front_of(tried);
+    let chip = knobs.clock.chip();
     let row = |(index, tried): (usize, &Tried)| {
-        let candidate = tried.candidate;
-        let [first, second] = candidate.channels();
         let standing = match (front.contains(&index), tried.budget) {
-            (true, Budget::Within) => "front",
-            (true, Budget::Over) => "front, over budget",
+            (true, Budget::Within) => "yes",
+            (true, Budget::Over) => "yes, over budget",
             (false, Budget::Within) => "",
             (false, Budget::Over) => "over budget",
         };
-        vec![
-            Value::Int(index as i64 + 1),
-            Value::from(format!("{first}-{second}")),
-            Value::from(format!("{0}x{0}", candidate.kernel())),
-            Value::from(match (candidate.blocks(), candidate.is_separable()) {
-                (blocks, true) => format!("{blocks} separable"),
-                (blocks, false) => blocks.to_string(),
-            }),
+        let modelled = chip.as_ref().map(|_| Value::Float(1e9 * tried.latency));
+        let before = [
+            Value::from(tried.candidate.name()),
             Value::Int(tried.parameters as i64),
             Value::Int(tried.flops as i64),
-            Value::Float(tried.latency),
-            Value::Float(tried.measured),
+        ];
+        let after = [
+            Value::Float(1e6 * tried.measured),
             Value::Float(tried.accuracy),
             Value::from(standing),
-        ]
+        ];
+        before.into_iter().chain(modelled).chain(after).collect()
     };
-    let columns = [
-        "tried",
-        "channels",
-        "window",
-        "blocks",
-        "parameters",
-        "flops",
-        "latency (s)",
-        "here (s)",
-        "accuracy",
-        "standing",
-    ];
+    let before = ["network", "weights", "flops"].map(str::to_owned);
+    let modelled = chip.as_ref().map(|chip| format!("{chip} (ns)"));
+    let after = ["here (µs)", "accuracy", "front"].map(str::to_owned);
     Frame::Table(Table {
-        columns: columns.map(str::to_owned).to_vec(),
+        columns: before.into_iter().chain(modelled).chain(after).collect(),
         rows: tried.iter().enumerate().map(row).collect(),
         ..Table::default()
     })

@@ -57,7 +57,18 @@ pub(super) struct Tried {
     pub(super) measured: f64,
     /// Seconds by the chosen clock.
     pub(super) latency: f64,
+    /// Seconds by the yardstick.
+    by_yardstick: f64,
     pub(super) budget: Budget,
+}
+
+/// What the run began with: by it the dominated area is told, whatever is turned, so that its curve has one right end.
+struct Yardstick {
+    clock: Clock,
+    /// Images of an inference.
+    images: usize,
+    /// The right end, in seconds.
+    slowest: f64,
 }
 
 struct Session {
@@ -72,8 +83,7 @@ struct Session {
     judged: EvaluationSet,
     proposals: Proposals,
     tried: Vec<Tried>,
-    /// The right end of the area that the front dominates, in seconds.
-    slowest: f64,
+    yardstick: Yardstick,
     started: Instant,
 }
 
@@ -94,13 +104,17 @@ impl Session {
             room,
             id: run.device,
             tried: Vec::new(),
-            slowest: 0.0,
+            yardstick: Yardstick {
+                clock: knobs.clock.clone(),
+                images: knobs.images,
+                slowest: f64::NAN,
+            },
             setup,
             knobs,
             device,
             started,
         };
-        session.slowest = session.slowest(run)?;
+        session.yardstick.slowest = session.slowest(run)?;
         Ok(session)
     }
 
@@ -114,18 +128,32 @@ impl Session {
 
     /// The latency at which the dominated area ends.
     fn slowest(&self, run: &Run<'_>) -> Result<f64, LabError> {
-        match &self.knobs.clock {
-            Clock::Modelled(roof) => Ok(latency::slowest(self.knobs.images, roof)),
-            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest())?),
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(latency::slowest(images, roof)),
+            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest(), images)?),
         }
     }
 
-    /// Seconds of a candidate on the device at hand.
-    fn time(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, LabError> {
+    /// Seconds of a candidate with so many images on the device at hand.
+    fn time(&self, run: &Run<'_>, candidate: Candidate, images: usize) -> Result<f64, LabError> {
         let place = (self.id, &self.device);
-        latency::measured(candidate, self.knobs.images, place, || {
-            run.control.interrupted()
-        })
+        latency::measured(candidate, images, place, || run.control.interrupted())
+    }
+
+    /// Seconds of a candidate by the yardstick, given those of now on the device at hand.
+    fn by_yardstick(
+        &self,
+        run: &Run<'_>,
+        candidate: Candidate,
+        measured: f64,
+    ) -> Result<f64, LabError> {
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(latency::modelled(candidate, images, roof)),
+            Clock::Measured if images == self.knobs.images => Ok(measured),
+            Clock::Measured => self.time(run, candidate, images),
+        }
     }
 
     fn apply(
@@ -146,13 +174,11 @@ impl Session {
         };
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.images != self.knobs.images {
+            let images = self.knobs.images;
             for index in 0..self.tried.len() {
-                let seconds = self.time(run, self.tried[index].candidate)?;
+                let seconds = self.time(run, self.tried[index].candidate, images)?;
                 self.tried[index].measured = seconds;
             }
-        }
-        if (before.images, &before.clock) != (self.knobs.images, &self.knobs.clock) {
-            self.slowest = self.slowest(run)?;
         }
         for index in 0..self.tried.len() {
             self.weigh(index);
@@ -192,13 +218,15 @@ impl Session {
             return Ok(false);
         };
         let architecture = candidate.architecture();
+        let measured = self.time(run, candidate, self.knobs.images)?;
         self.tried.push(Tried {
             candidate,
             parameters: architecture.parameters(),
             flops: architecture.forward_flops(1),
             accuracy,
-            measured: self.time(run, candidate)?,
+            measured,
             latency: f64::NAN,
+            by_yardstick: self.by_yardstick(run, candidate, measured)?,
             budget: Budget::Within,
         });
         self.weigh(self.tried.len() - 1);
@@ -248,10 +276,18 @@ impl Session {
         if let Some(best) = best(Budget::Within) {
             point("best_within_budget", best);
         }
-        let places = places(&self.tried);
-        let front = pictures::front_of(&self.tried);
-        let area = front::hypervolume(&places, &front, self.slowest);
-        point("hypervolume", area);
+        let places: Vec<Place> = self
+            .tried
+            .iter()
+            .map(|tried| Place {
+                latency: tried.by_yardstick,
+                accuracy: tried.accuracy,
+            })
+            .collect();
+        point(
+            "hypervolume",
+            front::hypervolume(&places, self.yardstick.slowest),
+        );
     }
 
     /// What holds of all candidates so far.

@@ -77,20 +77,14 @@ impl Candidate {
         BLOCKS.get(self.0[4]).copied().unwrap_or(BLOCKS[0])
     }
 
-    /// Its choices in a few words, such as `8-16 3x3 separable, 2 blocks`.
+    /// Its choices, such as `8-16 3x3 sep x2`: channels of both stages, windows, separable, blocks of a stage.
     pub(super) fn name(self) -> String {
-        let [first, second] = self.channels();
-        let (k, blocks) = (self.kernel(), self.blocks());
-        let separable = if self.is_separable() {
-            " separable"
-        } else {
-            ""
-        };
-        let plural = if blocks == 1 { "" } else { "s" };
-        format!("{first}-{second} {k}x{k}{separable}, {blocks} block{plural}")
+        let ([first, second], k) = (self.channels(), self.kernel());
+        let separable = if self.is_separable() { " sep" } else { "" };
+        format!("{first}-{second} {k}x{k}{separable} x{}", self.blocks())
     }
 
-    /// Its choices, briefly, and what becomes of an image layer by layer: `4-8 3x3 x1 (28x28x1, 3x3: 14x14x4, ...)`.
+    /// Its name, and what becomes of an image layer by layer: `4-8 3x3 x1 (28x28x1, 3x3: 14x14x4, ...)`.
     pub(super) fn opened(self) -> String {
         let config = self.config();
         let layers = config.edges().into_iter().map(|(shape, edge)| {
@@ -102,11 +96,9 @@ impl Candidate {
             format!(", {own}{k}x{k}: {edge}x{edge}x{}", shape.channels_out)
         });
         let layers: String = layers.collect();
-        let ([first, second], k) = (self.channels(), self.kernel());
-        let separable = if self.is_separable() { " sep" } else { "" };
         format!(
-            "{first}-{second} {k}x{k}{separable} x{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)",
-            self.blocks()
+            "{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)",
+            self.name()
         )
     }
 
@@ -206,10 +198,7 @@ mod tests {
         let pair = [(3, Own), (1, All)];
         assert_eq!(windows, [&[(3, All)], &pair[..], &pair, &pair].concat());
         assert_eq!(separable.flat(), 8 * 7 * 7);
-        assert_eq!(
-            Candidate([0, 0, 0, 1, 1]).name(),
-            "4-8 3x3 separable, 2 blocks"
-        );
+        assert_eq!(Candidate([0, 0, 0, 1, 1]).name(), "4-8 3x3 sep x2");
         assert_eq!(
             Candidate([0, 0, 0, 1, 0]).opened(),
             "4-8 3x3 sep x1 (28x28x1, 3x3: 14x14x4, depthwise 3x3: 7x7x4, 1x1: 7x7x8, all: 10 classes)"
