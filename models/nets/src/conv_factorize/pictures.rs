@@ -36,16 +36,14 @@ pub(super) const ALL: [(&str, Picture); 4] = [
 const OUTLINED: &str = "h100-sxm5-80gb";
 
 /// Filters of one layer that are drawn; more would be too small.
-const MOST_FILTERS: usize = 64;
+const MOST_FILTERS: usize = 32;
 
-/// Weights, operations and time over those of the standard block.
+/// Weights, operations and time over those of the standard block. The first two have one bar, for they go together: each
+/// weight is used once at each pixel of the map.
 fn bars(pictured: &Pictured<'_>) -> Frame {
     let sizes = &pictured.setup.sizes;
     let times = pictured.times;
-    let [weights, flops] = [
-        Form::Standard.weights(sizes) as f64,
-        Form::Standard.flops(sizes) as f64,
-    ];
+    let whole = Form::Standard.weights(sizes) as f64;
     let standard = times.block(Form::Standard);
     let bars = pictured.setup.forms.iter().flat_map(|&form| {
         let seconds = times.block(form);
@@ -59,20 +57,13 @@ fn bars(pictured: &Pictured<'_>) -> Frame {
         let took = match (seconds, standard) {
             (Some(seconds), Some(_)) => format!("{} ms a batch", thousandths(seconds)),
             (Some(seconds), None) => {
-                format!(
-                    "{} ms a batch; standard was not timed with it",
-                    thousandths(seconds)
-                )
+                format!("{} ms, no standard", thousandths(seconds))
             }
             (None, _) => "not timed".to_owned(),
         };
+        let counted = format!("{own}, {:.2} Mflop", work as f64 / 1e6);
         [
-            bar("weights", Some(own as f64 / weights), own.to_string()),
-            bar(
-                "flops",
-                Some(work as f64 / flops),
-                format!("{:.2} million an image", work as f64 / 1e6),
-            ),
+            bar("weights", Some(own as f64 / whole), counted),
             bar("time", share, took),
         ]
     });
@@ -114,13 +105,13 @@ fn fields(pictured: &Pictured<'_>) -> Frame {
                 Some(first) => {
                     let [high, wide] = extent(seen);
                     let layers = match (through, depth) {
-                        (1, 1) => "its layer".to_owned(),
-                        (through, depth) if through == depth => format!("all {depth} layers"),
-                        (1, depth) => format!("the last of {depth} layers"),
-                        (through, depth) => format!("the last {through} of {depth} layers"),
+                        (1, 1) => String::new(),
+                        (through, depth) if through == depth => format!(", all {depth} layers"),
+                        (1, depth) => format!(", last of {depth} layers"),
+                        (through, depth) => format!(", last {through} of {depth} layers"),
                     };
                     format!(
-                        "{}: through {layers} it sees {high} x {wide} of {}",
+                        "{}{layers}: sees {high} x {wide} of {}",
                         form.name(),
                         channels(seen, first)
                     )
@@ -236,7 +227,7 @@ fn filters(pictured: &Pictured<'_>) -> Frame {
             let of = shapes.len();
             let layer = match of {
                 1 => String::new(),
-                of => format!(", layer {} of {of}", index + 1),
+                of => format!(" {}/{of}", index + 1),
             };
             stills.push(Pane {
                 title: format!("{}{layer}: {what}", form.name()),
@@ -285,7 +276,7 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
         pixels: window.iter().map(grey).collect(),
         label: match shape.sight {
             Sight::Own => format!("{}", place + 1),
-            Sight::All => format!("{} to {}", place % of_each + 1, place / of_each + 1),
+            Sight::All => format!("{}-{}", place % of_each + 1, place / of_each + 1),
         },
         verdict: Verdict::Unjudged,
     };
@@ -296,15 +287,15 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
         blank: None,
     };
     let shown = if all > MOST_FILTERS {
-        format!("the first {MOST_FILTERS} of {all} windows")
+        format!("{MOST_FILTERS} of {all} windows")
     } else {
         format!("{all} windows")
     };
     let of = match shape.sight {
-        Sight::All => "from channel to channel",
-        Sight::Own => "one a channel",
+        Sight::All => ", channels in-out",
+        Sight::Own => "",
     };
-    let what = format!("{shown} of {high} x {wide}, {of}, light for positive");
+    let what = format!("{shown} ({high} x {wide}{of}), light is positive");
     (what, Frame::Images(frame))
 }
 

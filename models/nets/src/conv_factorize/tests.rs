@@ -45,7 +45,7 @@ fn everything_is_declared_and_drawn() {
     let Some((_, Frame::Bars(bars))) = data.frames.get("bars") else {
         panic!("no bars")
     };
-    assert_eq!(bars.bars.len(), 15);
+    assert_eq!(bars.bars.len(), 10);
     assert!(bars.bars.iter().all(|bar| bar.value.is_some()));
     let Some((_, Frame::Scatter(roofline))) = data.frames.get("roofline") else {
         panic!("no roofline")
