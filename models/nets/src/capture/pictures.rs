@@ -1,5 +1,6 @@
 //! The lab's panels.
 
+mod energy;
 mod graph;
 mod lifetimes;
 mod memory;
@@ -41,13 +42,14 @@ pub(super) fn draw(
         count,
         counting,
     };
-    let panels: [(&str, Picture); 6] = [
+    let panels: [(&str, Picture); 7] = [
         ("graph", graph::picture),
         ("operation-table", tables::operations),
         ("roofline", roofline::picture),
         ("lifetimes", lifetimes::picture),
         ("tape", tables::tape),
         ("memory", memory::picture),
+        ("energy", energy::picture),
     ];
     for (panel, picture) in panels {
         if run.sink.wants_frame(panel, moment) {
