@@ -1,5 +1,6 @@
 //! Axes: a range, where a value lies on it, and ticks at round numbers.
 
+use mlsys_lab::frame::Dimension;
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
 
@@ -16,6 +17,8 @@ pub struct Axis {
     scale: Scale,
     /// What stands at 0, 1, 2, ... in place of numbers.
     names: Vec<String>,
+    /// The smallest step between two ticks.
+    finest: f64,
 }
 
 /// Letters of a name on an axis.
@@ -42,7 +45,29 @@ impl Axis {
             high,
             scale,
             names: Vec::new(),
+            finest: 0.0,
         }
+    }
+
+    /// The axis of a dimension that holds all these values, with no ticks between whole numbers if there are no others; absent
+    /// if none can stand on it.
+    pub fn of(dimension: &Dimension, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let values = values.filter(|x| match dimension.scale {
+            Scale::Linear => true,
+            Scale::Log => *x > 0.0,
+        });
+        let (mut low, mut high, mut finest) = (f64::INFINITY, f64::NEG_INFINITY, 1.0);
+        for value in values {
+            (low, high) = (low.min(value), high.max(value));
+            if value.fract() != 0.0 {
+                finest = 0.0;
+            }
+        }
+        let axis = match dimension.categories.as_slice() {
+            [] => Self::around(low, high, dimension.scale),
+            names => Self::of_names(names),
+        };
+        (low <= high).then_some(Self { finest, ..axis })
     }
 
     /// An axis that holds all values from `low` to `high`, neither turned round nor without extent.
@@ -166,7 +191,7 @@ impl Axis {
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let step = nice_step((self.high - self.low) / wanted);
+        let step = nice_step((self.high - self.low) / wanted).max(self.finest);
         let prefix = Prefix::for_size(self.low.abs().max(self.high.abs()), unit);
         let suffix = prefix.suffix(unit, glyphs);
         let slack = step * 1e-6;

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use mlsys_lab::frame::{Better, Dimension, Scatter};
-use mlsys_lab::schema::Scale;
 
 use super::marks::mark;
 use super::page::{Anchor, Page, Sample, cut, short};
@@ -93,19 +92,8 @@ fn side<'a>(
     scatter: &Scatter,
     of: impl Fn((f64, f64)) -> f64,
 ) -> Side<'a> {
-    let values = scatter.places().map(of);
-    let values = values.filter(|x| match dimension.scale {
-        Scale::Linear => true,
-        Scale::Log => *x > 0.0,
-    });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-        (l.min(x), h.max(x))
-    });
-    let (low, high) = if low > high { (0.1, 1.0) } else { (low, high) };
-    let axis = match dimension.categories.as_slice() {
-        [] => Axis::around(low, high, dimension.scale),
-        names => Axis::of_names(names),
-    };
+    let axis = Axis::of(dimension, scatter.places().map(of));
+    let axis = axis.unwrap_or_else(|| Axis::around(0.1, 1.0, dimension.scale));
     Side {
         axis,
         name: &dimension.name,

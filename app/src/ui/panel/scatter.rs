@@ -1,7 +1,6 @@
 //! Named points between two axes, the ones that no other beats joined.
 
 use mlsys_lab::frame::{Better, Dimension, Scatter};
-use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -36,7 +35,7 @@ pub(super) fn draw(
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
         return;
     }
-    let items = items(scatter, look);
+    let items = items(scatter, area.width, look);
     let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
     let rows = if area.height >= 8 { rows } else { 0 };
     let upper = Rect {
@@ -63,20 +62,8 @@ fn side<'a>(
     scatter: &Scatter,
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
-    let values = scatter.places().map(of);
-    let values = values.filter(|x| match dimension.scale {
-        Scale::Linear => true,
-        Scale::Log => *x > 0.0,
-    });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-        (l.min(x), h.max(x))
-    });
-    let axis = match dimension.categories.as_slice() {
-        [] => Axis::around(low, high, dimension.scale),
-        names => Axis::of_names(names),
-    };
-    (low <= high).then_some(Side {
-        axis,
+    Some(Side {
+        axis: Axis::of(dimension, scatter.places().map(of))?,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
@@ -170,8 +157,8 @@ fn marks(
 
 /// Writes the names that fit beside their points without touching anything, the most important first.
 fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize], look: &Look) {
-    /// Names that are longer are cut.
-    const LONGEST: u16 = 16;
+    /// Columns of a name, where there is room and where there is less; longer ones are cut.
+    const WIDTHS: [u16; 2] = [28, 16];
     let plot = plane.plot;
     // With more points than this, names would be all there is.
     let most = usize::from(plot.height) * 2;
@@ -182,17 +169,29 @@ fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize]
         let Some((x, y)) = point.place().and_then(|place| plane.cell(place)) else {
             continue;
         };
-        let text = pen::cut(&point.label, LONGEST, look.glyphs.ellipsis);
-        let wide = pen::width(&text);
-        let right = x.saturating_add(3);
-        let left = x.saturating_sub(wide + 1);
-        let free = |from: u16| {
-            from >= plot.x
-                && from.saturating_add(wide) <= plot.right()
-                && (from..from + wide).all(|x| is_free(buf[(x, y)].symbol()))
-        };
-        let start = [right, left].into_iter().find(|from| free(*from));
-        if let Some(start) = start {
+        // A name that stands on an axis, too, is read there.
+        let (on_x, on_y) = point.place().map_or((None, None), |(across, up)| {
+            (scatter.x.category(across), scatter.y.category(up))
+        });
+        if [on_x, on_y].contains(&Some(point.label.as_str())) {
+            continue;
+        }
+        // What stands in parentheses is for who looks at the point alone.
+        let name = point.label.split(" (").next().unwrap_or_default();
+        let found = WIDTHS.into_iter().find_map(|longest| {
+            let text = pen::cut(name, longest, look.glyphs.ellipsis);
+            let wide = pen::width(&text);
+            let right = x.saturating_add(3);
+            let left = x.saturating_sub(wide + 1);
+            let free = |from: u16| {
+                from >= plot.x
+                    && from.saturating_add(wide) <= plot.right()
+                    && (from..from + wide).all(|x| is_free(buf[(x, y)].symbol()))
+            };
+            let start = [right, left].into_iter().find(|from| free(*from))?;
+            Some((start, text))
+        });
+        if let Some((start, text)) = found {
             Pen::new(plot, buf, &look.glyphs).text(start, y, &text, look.theme.text);
         }
     }
@@ -207,7 +206,7 @@ fn is_free(symbol: &str) -> bool {
 }
 
 /// The groups by their glyphs, and what the front is.
-fn items(scatter: &Scatter, look: &Look) -> Vec<Item> {
+fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
     let theme = &look.theme;
     let mut items: Vec<Item> = Vec::new();
     for (place, name) in scatter.series.iter().enumerate() {
@@ -228,6 +227,11 @@ fn items(scatter: &Scatter, look: &Look) -> Vec<Item> {
         });
     }
     if let Some(meaning) = meaning(scatter) {
+        let long = pen::width(look.glyphs.front) + 1 + pen::width(&meaning) > room;
+        let meaning = match long {
+            true => "Pareto front: none is better in both".to_owned(),
+            false => meaning,
+        };
         items.push(Item {
             mark: look.glyphs.front.to_owned(),
             style: theme.title,

@@ -20,9 +20,13 @@ pub(super) struct Chosen {
 
 /// The rows as points between two columns; texts stand on the axis as names, in the order in which they come.
 pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -> Scatter {
-    let (across, up) = (axis(rows, x), axis(rows, y));
+    let has = |row: usize, chosen: &Chosen| rows.cell(row, chosen.column).is_some();
+    let shown: Vec<usize> = (0..rows.rows.len())
+        .filter(|row| has(*row, x) && has(*row, y))
+        .collect();
+    let (across, up) = (axis(rows, &shown, x), axis(rows, &shown, y));
     let mut series: Vec<String> = Vec::new();
-    let points = (0..rows.rows.len()).filter_map(|row| {
+    let points = shown.into_iter().filter_map(|row| {
         let place = |axis: &Dimension, column| value(axis, rows.cell(row, column)?);
         let (x, y) = (place(&across, x.column)?, place(&up, y.column)?);
         let series = group.map_or(0, |column| {
@@ -58,10 +62,13 @@ pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -
     }
 }
 
-/// A column as an axis: of numbers if it has any, else of names.
-fn axis(rows: &Table, chosen: &Chosen) -> Dimension {
+/// A column of the rows that are plotted as an axis: of numbers if it has any, else of names.
+fn axis(rows: &Table, shown: &[usize], chosen: &Chosen) -> Dimension {
     let title = rows.columns.get(chosen.column).map_or("", String::as_str);
-    let values = || (0..rows.rows.len()).filter_map(|row| rows.cell(row, chosen.column));
+    let values = || {
+        let cells = shown.iter();
+        cells.filter_map(|row| rows.cell(*row, chosen.column))
+    };
     let numbers: Vec<f64> = values().filter_map(Value::as_f64).collect();
     let mut categories: Vec<String> = Vec::new();
     if numbers.is_empty() {
