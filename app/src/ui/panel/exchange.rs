@@ -59,31 +59,27 @@ pub(super) fn draw(
         .fold(0, |sum: u16, rows| sum.saturating_add(*rows));
     let said = said.min(spare);
     // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
-    let needed = u16::try_from(exchange.ranks)
-        .unwrap_or(u16::MAX)
-        .saturating_add(2);
-    let rest = body
-        .height
-        .saturating_sub(legend + said)
-        .saturating_sub(needed);
-    let diagram = Diagram::of(exchange, body, rest);
-    let top = diagram.as_ref().map_or(0, |diagram| diagram.rows() + 1);
+    let rest = body.height.saturating_sub(legend + said);
+    let rest = rest.saturating_sub(Plan::least(body, exchange, at, mark));
+    // The boxes show all chunks, the rows those that have room.
+    let boxed = Diagram::of(exchange, body, rest)
+        .map(|diagram| (diagram, exchange.after(at, 0..exchange.chunks.len())))
+        .filter(|(_, after)| after.is_followed());
+    let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows() + 1);
     let rows = Rect {
         y: body.y + top,
         height: body.height - top,
         ..body
     };
     let plan = Plan::of(rows, rows.height - legend - said, exchange, at, mark);
-    // The boxes show all chunks, the rows those that have room.
-    let seen = match &diagram {
-        Some(_) => 0..exchange.chunks.len(),
-        None => plan.chunks.clone(),
+    let after = match boxed {
+        Some((diagram, after)) => {
+            let round = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
+            diagram.draw(&mut pen, exchange, &after, round, look);
+            after
+        }
+        None => exchange.after(at, plan.chunks.clone()),
     };
-    let after = exchange.after(at, seen);
-    if let Some(diagram) = &diagram {
-        let round = at.checked_sub(1).and_then(|last| exchange.rounds.get(last));
-        diagram.draw(&mut pen, exchange, &after, round, look);
-    }
     let end = plan.draw(&mut pen, exchange, at, &after, mark, look);
     let y = end.min(area.bottom() - legend - said);
     let row = Rect {
@@ -155,6 +151,15 @@ struct Plan {
 }
 
 impl Plan {
+    /// Rows without which ranks would be left out: one for the numbers of the chunks, a row a rank, and one more where it has
+    /// to be said that chunks are left out.
+    fn least(area: Rect, exchange: &Exchange, at: usize, mark: Option<Mark>) -> u16 {
+        let ranks = u16::try_from(exchange.ranks).unwrap_or(u16::MAX);
+        let least = ranks.saturating_add(1);
+        let close = Self::of(area, least, exchange, at, mark);
+        least.saturating_add(u16::from(close.chunks.len() < exchange.chunks.len()))
+    }
+
     fn of(area: Rect, height: u16, exchange: &Exchange, at: usize, mark: Option<Mark>) -> Self {
         // One row for the numbers of the chunks, one to say what is left out.
         let rows = height.saturating_sub(1);

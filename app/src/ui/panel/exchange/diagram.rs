@@ -4,6 +4,7 @@
 //! rows with their arrows alone.
 
 mod boxes;
+mod lines;
 mod mesh;
 mod ring;
 mod tree;
@@ -15,38 +16,68 @@ use ratatui::layout::Rect;
 
 use crate::ui::panel::pen::Pen;
 use crate::ui::theme::Look;
+use boxes::Shape;
+use lines::{Line, Place};
 use mesh::Mesh;
 use ring::Ring;
 use tree::Trees;
 
-/// Where the boxes are.
-pub(super) enum Diagram {
-    /// Along a ring or a line.
+/// Boxes with the lines between them.
+pub(super) struct Diagram {
+    picture: Picture,
+    layout: Laid,
+}
+
+/// What stands where, whatever passes.
+struct Picture {
+    boxes: Vec<Boxed>,
+    shape: Shape,
+    /// Rows of all.
+    rows: u16,
+}
+
+/// A rank's box.
+struct Boxed {
+    rank: usize,
+    /// Its upper left corner.
+    corner: Place,
+    /// The chunks that it shows.
+    chunks: Vec<usize>,
+}
+
+/// How boxes are linked.
+enum Laid {
+    /// Each to the next.
     Ring(Ring),
     /// In one tree or two, or under a server, which is a tree of one level.
     Trees(Trees),
-    /// In a row, with lines from any to any below it.
+    /// Any to any.
     Mesh(Mesh),
 }
 
 impl Diagram {
     /// The boxes of an exchange in so many columns and fewer than `most` rows; nothing where they have no room.
     pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<Self> {
-        let found = match exchange.layout {
-            Layout::Ring | Layout::Line => Ring::of(exchange, area).map(Self::Ring),
-            Layout::Tree | Layout::Star => Trees::of(exchange, area, most).map(Self::Trees),
-            Layout::Mesh => Mesh::of(exchange, area, most).map(Self::Mesh),
+        let (picture, layout) = match exchange.layout {
+            Layout::Ring | Layout::Line => {
+                let (picture, ring) = Ring::of(exchange, area)?;
+                (picture, Laid::Ring(ring))
+            }
+            Layout::Tree | Layout::Star => {
+                let (picture, trees) = Trees::of(exchange, area, most)?;
+                (picture, Laid::Trees(trees))
+            }
+            Layout::Mesh => {
+                let (picture, mesh) = Mesh::of(exchange, area, most)?;
+                (picture, Laid::Mesh(mesh))
+            }
         };
-        found.filter(|diagram| diagram.rows() < most)
+        (picture.rows < most).then_some(Self { picture, layout })
     }
 
     /// Rows of all.
     pub(super) fn rows(&self) -> u16 {
-        match self {
-            Self::Ring(ring) => ring.rows,
-            Self::Trees(trees) => trees.rows,
-            Self::Mesh(mesh) => mesh.rows,
-        }
+        self.picture.rows
     }
 
     /// Draws boxes and messages.
@@ -58,10 +89,16 @@ impl Diagram {
         round: Option<&Round>,
         look: &Look,
     ) {
-        match self {
-            Self::Ring(ring) => ring.draw(pen, exchange, after, round, look),
-            Self::Trees(trees) => trees.draw(pen, exchange, after, round, look),
-            Self::Mesh(mesh) => mesh.draw(pen, exchange, after, round, look),
+        let lines: Vec<Line<'_>> = match &self.layout {
+            Laid::Ring(ring) => ring.lines(round),
+            Laid::Trees(trees) => trees.lines(exchange, round),
+            Laid::Mesh(mesh) => mesh.lines(round),
+        };
+        lines::draw(pen, exchange, &lines, look);
+        for boxed in &self.picture.boxes {
+            let place = (boxed.rank, boxed.corner);
+            let shape = &self.picture.shape;
+            shape.draw(pen, exchange, after, place, &boxed.chunks, look);
         }
     }
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{After, Message, Round};
+use mlsys_lab::frame::exchange::{Message, Round};
 use ratatui::layout::Rect;
 
-use super::boxes::{Form, Shape, carried};
-use super::wires::Wires;
-use crate::ui::panel::pen::{self, Pen};
-use crate::ui::theme::Look;
+use super::boxes::{Form, Shape};
+use super::lines::{Line, Named};
+use super::{Boxed, Picture};
 
 /// Lines below each other; of more nobody can tell which is which.
 const LANES: usize = 10;
@@ -17,20 +16,22 @@ const LANES: usize = 10;
 const ROUNDS: usize = 64;
 /// Ranks that are drawn as boxes.
 const RANKS: usize = 32;
-/// Columns between two boxes.
+/// Columns between two boxes at least.
 const GAP: u16 = 2;
+/// Columns between two boxes at most.
+const WIDEST: u16 = 10;
 
-/// Where the boxes are.
-pub(in crate::ui::panel::exchange) struct Mesh {
+/// The row of boxes.
+pub(super) struct Mesh {
+    /// The left edge of each rank's box.
     lefts: Vec<u16>,
-    y: u16,
+    /// The row below the boxes.
+    under: u16,
     shape: Shape,
-    /// Rows of all.
-    pub(super) rows: u16,
 }
 
-/// A line between two ranks in a round.
-struct Line<'a> {
+/// Two ranks with what passes between them in a round.
+struct Pair<'a> {
     /// The ranks, the left one first.
     ranks: (usize, usize),
     /// What arrives at the left one.
@@ -41,86 +42,68 @@ struct Line<'a> {
 
 impl Mesh {
     /// The most telling form that has room, with as many lanes below as the fullest round needs.
-    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<Self> {
+    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<(Picture, Self)> {
         if !(2..=RANKS).contains(&exchange.ranks) {
             return None;
         }
         let rounds = || exchange.rounds.iter().take(ROUNDS);
-        let all = rounds().map(|round| lanes(&lines(round)).1);
+        let all = rounds().map(|round| lanes(&pairs(round)).1);
         let needed = all.max().filter(|lanes| *lanes <= LANES)?;
-        let ports = rounds().map(|round| busiest(&lines(round))).max()?;
+        let ports = rounds().map(|round| busiest(&pairs(round))).max()?;
         let ranks = u16::try_from(exchange.ranks).ok()?;
         Form::ALL.into_iter().find_map(|form| {
             let shape = Shape::of(exchange, exchange.chunks.len(), form);
             let rows = shape.high + 1 + u16::try_from(needed).ok()?;
             let free = area.width.checked_sub(shape.wide.checked_mul(ranks)?)?;
             let gap = free / (ranks - 1);
-            let fits = gap >= GAP && rows < most && ports <= usize::from(shape.wide);
-            let step = shape.wide + gap.min(10);
-            fits.then(|| Self {
-                lefts: (0..ranks).map(|rank| area.x + rank * step).collect(),
-                y: area.y,
+            if gap < GAP || rows >= most || ports > usize::from(shape.wide) {
+                return None;
+            }
+            let step = shape.wide + gap.min(WIDEST);
+            let lefts: Vec<u16> = (0..ranks).map(|rank| area.x + rank * step).collect();
+            let boxed = |(rank, x): (usize, &u16)| Boxed {
+                rank,
+                corner: (*x, area.y),
+                chunks: (0..exchange.chunks.len()).collect(),
+            };
+            let picture = Picture {
+                boxes: lefts.iter().enumerate().map(boxed).collect(),
                 shape,
                 rows,
-            })
+            };
+            let mesh = Self {
+                lefts,
+                under: area.y + shape.high,
+                shape,
+            };
+            Some((picture, mesh))
         })
     }
 
-    pub(super) fn draw(
-        &self,
-        pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        after: &After,
-        round: Option<&Round>,
-        look: &Look,
-    ) {
-        let chunks: Vec<usize> = (0..exchange.chunks.len()).collect();
-        for (rank, x) in self.lefts.iter().enumerate() {
-            let corner = (rank, (*x, self.y));
-            self.shape.draw(pen, exchange, after, corner, &chunks, look);
-        }
-        let Some(round) = round else { return };
-        let lines = lines(round);
-        let (lanes, _) = lanes(&lines);
-        let ports = self.ports(&lines);
-        let under = self.y + self.shape.high;
-        let mut wires = Wires::default();
-        let row = |lane: usize| under + 1 + u16::try_from(lane).unwrap_or(0);
-        for (place, lane) in lanes.iter().enumerate() {
-            let (left, right) = ports[place];
-            let y = row(*lane);
-            wires.pass(&[(left, under - 1), (left, y), (right, y), (right, under - 1)]);
-        }
-        wires.draw(pen, look);
-        for ((place, lane), line) in lanes.iter().enumerate().zip(&lines) {
-            let (left, right) = ports[place];
-            let (y, style) = (row(*lane), look.theme.selection);
-            // What arrives stands near where it arrives, and under its head.
-            let room = right.saturating_sub(left).saturating_sub(2) / 2;
-            let short = |message: &Message| {
-                let name = carried(exchange, message);
-                match pen::width(&name) <= room {
-                    true => name,
-                    false => name.trim().chars().take(usize::from(room)).collect(),
-                }
-            };
-            if let Some(message) = line.left {
-                pen.text(left + 1, y, &short(message), style);
-                pen.glyph(left, under, look.glyphs.ascending, look.theme.accent);
+    /// The lines of a round; none before the first.
+    pub(super) fn lines<'a>(&self, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let pairs = round.map_or_else(Vec::new, pairs);
+        let (lanes, _) = lanes(&pairs);
+        let ports = self.ports(&pairs);
+        let all = pairs.into_iter().zip(ports).zip(lanes);
+        let line = |((pair, (left, right)), lane): ((Pair<'a>, (u16, u16)), usize)| {
+            let y = self.under + 1 + u16::try_from(lane).unwrap_or(0);
+            let top = self.under - 1;
+            Line {
+                path: vec![(left, top), (left, y), (right, y), (right, top)],
+                start: pair.left,
+                end: pair.right,
+                named: Named::AtEnds,
             }
-            if let Some(message) = line.right {
-                let name = short(message);
-                pen.text(right.saturating_sub(pen::width(&name)), y, &name, style);
-                pen.glyph(right, under, look.glyphs.ascending, look.theme.accent);
-            }
-        }
+        };
+        all.map(line).collect()
     }
 
     /// The columns at which each line leaves its two boxes: side by side, those that lead to the left on the left.
-    fn ports(&self, lines: &[Line<'_>]) -> Vec<(u16, u16)> {
+    fn ports(&self, pairs: &[Pair<'_>]) -> Vec<(u16, u16)> {
         let mut at: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
-        for (place, line) in lines.iter().enumerate() {
-            let (left, right) = line.ranks;
+        for (place, pair) in pairs.iter().enumerate() {
+            let (left, right) = pair.ranks;
             at.entry(left).or_default().push((right, place));
             at.entry(right).or_default().push((left, place));
         }
@@ -133,42 +116,44 @@ impl Mesh {
             let x = self.lefts.get(rank).copied().unwrap_or(0);
             x + (index + 1) * self.shape.wide / (count + 1)
         };
-        let ends = lines.iter().enumerate().map(|(place, line)| {
-            let (left, right) = line.ranks;
+        let ends = pairs.iter().enumerate().map(|(place, pair)| {
+            let (left, right) = pair.ranks;
             (port(left, place), port(right, place))
         });
         ends.collect()
     }
 }
 
-/// The lines of a round, the shortest first.
-fn lines(round: &Round) -> Vec<Line<'_>> {
-    let mut all: BTreeMap<(usize, usize), Line<'_>> = BTreeMap::new();
+/// Who has to do with whom in a round, the nearest first.
+fn pairs(round: &Round) -> Vec<Pair<'_>> {
+    let mut all: BTreeMap<(usize, usize), Pair<'_>> = BTreeMap::new();
     for message in round.messages.iter().filter(|m| m.from != m.to) {
         let ranks = (message.from.min(message.to), message.from.max(message.to));
-        let line = all.entry(ranks).or_insert(Line {
+        let pair = all.entry(ranks).or_insert(Pair {
             ranks,
             left: None,
             right: None,
         });
         let end = if message.to == ranks.0 {
-            &mut line.left
+            &mut pair.left
         } else {
-            &mut line.right
+            &mut pair.right
         };
         end.get_or_insert(message);
     }
-    let mut all: Vec<Line<'_>> = all.into_values().collect();
-    all.sort_by_key(|line| (line.ranks.1 - line.ranks.0, line.ranks.0));
+    let mut all: Vec<Pair<'_>> = all.into_values().collect();
+    all.sort_by_key(|pair| (pair.ranks.1 - pair.ranks.0, pair.ranks.0));
     all
 }
 
-/// The lane of each line, such that none lies over another, and how many lanes there are.
-fn lanes(lines: &[Line<'_>]) -> (Vec<usize>, usize) {
+/// The lane of each pair's line, such that none lies over another, and how many lanes there are. Two that meet at a rank may
+/// share one: the one to the left leaves it further left.
+fn lanes(pairs: &[Pair<'_>]) -> (Vec<usize>, usize) {
     let mut taken: Vec<Vec<(usize, usize)>> = Vec::new();
-    let of_line = |line: &Line<'_>| {
-        let (low, high) = line.ranks;
-        let is_free = |lane: &Vec<(usize, usize)>| lane.iter().all(|(l, h)| high < *l || low > *h);
+    let of_pair = |pair: &Pair<'_>| {
+        let (low, high) = pair.ranks;
+        let is_free =
+            |lane: &Vec<(usize, usize)>| lane.iter().all(|(l, h)| high <= *l || low >= *h);
         let lane = taken.iter().position(is_free).unwrap_or(taken.len());
         if lane == taken.len() {
             taken.push(Vec::new());
@@ -176,16 +161,16 @@ fn lanes(lines: &[Line<'_>]) -> (Vec<usize>, usize) {
         taken[lane].push((low, high));
         lane
     };
-    let lanes = lines.iter().map(of_line).collect();
+    let lanes = pairs.iter().map(of_pair).collect();
     (lanes, taken.len())
 }
 
 /// How many lines end at the busiest rank.
-fn busiest(lines: &[Line<'_>]) -> usize {
+fn busiest(pairs: &[Pair<'_>]) -> usize {
     let mut ends: BTreeMap<usize, usize> = BTreeMap::new();
-    for line in lines {
-        *ends.entry(line.ranks.0).or_default() += 1;
-        *ends.entry(line.ranks.1).or_default() += 1;
+    for pair in pairs {
+        *ends.entry(pair.ranks.0).or_default() += 1;
+        *ends.entry(pair.ranks.1).or_default() += 1;
     }
     ends.into_values().max().unwrap_or(0)
 }

@@ -3,55 +3,62 @@
 mod grown;
 
 use mlsys_lab::frame::Exchange;
-use mlsys_lab::frame::exchange::{After, Message, Round};
+use mlsys_lab::frame::exchange::{Message, Round};
 use ratatui::layout::Rect;
 
-use super::boxes::{Form, Shape, carried};
-use super::wires::Wires;
-use crate::ui::panel::pen::{self, Pen};
-use crate::ui::theme::Look;
+use super::boxes::{Form, Shape};
+use super::lines::{Line, Named, Place};
+use super::{Boxed, Picture};
 use grown::Grown;
 
 /// Rows between two levels: the joint under a parent, and the stems of its children with what they carry.
 const BAND: u16 = 2;
+/// As little as there can be: stems end in the row of the joint.
+const TIGHT: u16 = 1;
 /// Columns between two boxes at least.
 const GAP: u16 = 2;
 /// Columns between two boxes at most.
 const WIDEST: u16 = 12;
 
-/// Where the boxes of one tree or two are.
-pub(in crate::ui::panel::exchange) struct Trees {
+/// One tree or two.
+pub(super) struct Trees {
     trees: Vec<Placed>,
     shape: Shape,
-    /// Rows of all.
-    pub(super) rows: u16,
 }
 
 /// A tree on the screen.
 struct Placed {
     grown: Grown,
     /// The upper left corner of each box, for ranks that take part.
-    corners: Vec<Option<(u16, u16)>>,
+    corners: Vec<Option<Place>>,
 }
 
 impl Trees {
     /// The most telling form that has room, two trees side by side before one above the other.
-    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<Self> {
+    pub(super) fn of(exchange: &Exchange, area: Rect, most: u16) -> Option<(Picture, Self)> {
         let grown = Grown::all(exchange)?;
         let most_chunks = grown.iter().map(|tree| tree.chunks.len()).max()?;
-        for form in Form::ALL {
+        let forms = Form::ALL.into_iter().map(|form| (form, BAND));
+        for (form, band) in forms.chain([(Form::Row, TIGHT)]) {
             let shape = Shape::of(exchange, most_chunks, form);
             for beside in [true, false] {
-                let found = Self::placed(&grown, shape, area, beside);
-                if let Some(found) = found.filter(|found| found.rows < most) {
-                    return Some(found);
+                let found = Self::placed(&grown, (shape, band), area, beside);
+                if let Some((rows, trees)) = found.filter(|(rows, _)| *rows < most) {
+                    let boxes = trees.iter().flat_map(Placed::boxes).collect();
+                    return Some((Picture { boxes, shape, rows }, Self { trees, shape }));
                 }
             }
         }
         None
     }
 
-    fn placed(grown: &[Grown], shape: Shape, area: Rect, beside: bool) -> Option<Self> {
+    /// The trees and the rows that they take.
+    fn placed(
+        grown: &[Grown],
+        (shape, band): (Shape, u16),
+        area: Rect,
+        beside: bool,
+    ) -> Option<(u16, Vec<Placed>)> {
         let count = u16::try_from(grown.len()).ok()?;
         // Two trees are further apart than two boxes of one.
         let apart = 2 * GAP;
@@ -70,10 +77,10 @@ impl Trees {
                 return None;
             }
             let levels = u16::try_from(tree.levels).ok()?;
-            let high = levels * shape.high + levels.saturating_sub(1) * BAND;
+            let high = levels * shape.high + levels.saturating_sub(1) * band;
             let corner = |place: &(usize, f64)| {
                 let across = place.1 * f64::from(shape.wide + gap);
-                let down = u16::try_from(place.0).unwrap_or(0) * (shape.high + BAND);
+                let down = u16::try_from(place.0).unwrap_or(0) * (shape.high + band);
                 (x + across.round() as u16, y + down)
             };
             let corners = tree.places.iter();
@@ -90,105 +97,56 @@ impl Trees {
                 rows = (y - area.y).saturating_sub(1);
             }
         }
-        Some(Self { trees, shape, rows })
+        Some((rows, trees))
     }
 
-    pub(super) fn draw(
-        &self,
-        pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        after: &After,
-        round: Option<&Round>,
-        look: &Look,
-    ) {
-        for tree in &self.trees {
-            self.links(pen, exchange, tree, round, look);
-            for (rank, corner) in tree.corners.iter().enumerate() {
-                if let Some(corner) = corner {
-                    let chunks = &tree.grown.chunks;
-                    self.shape
-                        .draw(pen, exchange, after, (rank, *corner), chunks, look);
-                }
-            }
-        }
-    }
-
-    /// The lines from children to parents, with what passes over them.
-    fn links(
-        &self,
-        pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        tree: &Placed,
-        round: Option<&Round>,
-        look: &Look,
-    ) {
-        let mut wires = Wires::default();
-        let mut signs = Vec::new();
-        for (child, parent) in tree.grown.parents.iter().enumerate() {
-            let Some(parent) = *parent else { continue };
-            let corner = |rank: usize| tree.corners.get(rank).copied().flatten();
-            let (Some(below), Some(above)) = (corner(child), corner(parent)) else {
-                continue;
-            };
-            let (from, to) = (self.shape.middle(above.0), self.shape.middle(below.0));
-            let under = above.1 + self.shape.high - 1;
-            let line = [
-                (from, under),
-                (from, under + 1),
-                (to, under + 1),
-                (to, below.1),
-            ];
-            let find = |from: usize, to: usize| {
-                let all = round.iter().flat_map(|round| &round.messages);
-                let mut all = all.filter(|m| (m.from, m.to) == (from, to));
-                all.find(|m| tree.grown.carries(m, exchange.chunks.len()))
-            };
-            let (up, down) = (find(child, parent), find(parent, child));
-            match up.or(down) {
-                Some(_) => wires.pass(&line),
-                None => wires.rest(&line),
-            }
-            if up.is_some() {
-                signs.push(((from, under + 1), look.glyphs.ascending));
-            }
-            if down.is_some() {
-                signs.push(((to, below.1 - 1), look.glyphs.descending));
-            }
-            self.names(pen, exchange, (to, below.1 - 1), (up, down), look);
-        }
-        wires.draw(pen, look);
-        for ((x, y), sign) in signs {
-            pen.glyph(x, y, sign, look.theme.accent);
-        }
-    }
-
-    /// What a stem carries, right of it; where it carries something both ways, what goes up stands left of it.
-    fn names(
-        &self,
-        pen: &mut Pen<'_>,
-        exchange: &Exchange,
-        (x, y): (u16, u16),
-        (up, down): (Option<&Message>, Option<&Message>),
-        look: &Look,
-    ) {
-        let room = self.shape.wide.div_ceil(2) + GAP - 2;
-        let style = look.theme.selection;
-        if let (Some(up), Some(_)) = (up, down) {
-            let name = fitting(&carried(exchange, up), room);
-            pen.text(x.saturating_sub(1 + pen::width(&name)), y, &name, style);
-        }
-        if let Some(message) = down.or(up) {
-            let name = fitting(&carried(exchange, message), room);
-            pen.text(x + 2, y, &name, style);
-        }
+    /// The lines from children to parents.
+    pub(super) fn lines<'a>(&self, exchange: &Exchange, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let chunks = exchange.chunks.len();
+        let of_tree = |tree: &Placed| tree.lines(self.shape, chunks, round);
+        self.trees.iter().flat_map(of_tree).collect()
     }
 }
 
-/// A name without its margins where it needs their room.
-fn fitting(name: &str, room: u16) -> String {
-    let name = match pen::width(name) <= room {
-        true => name,
-        false => name.trim(),
-    };
-    name.chars().take(usize::from(room)).collect()
+impl Placed {
+    fn corner(&self, rank: usize) -> Option<Place> {
+        self.corners.get(rank).copied().flatten()
+    }
+
+    fn boxes(&self) -> Vec<Boxed> {
+        let boxed = |rank: usize| {
+            Some(Boxed {
+                rank,
+                corner: self.corner(rank)?,
+                chunks: self.grown.chunks.clone(),
+            })
+        };
+        (0..self.corners.len()).filter_map(boxed).collect()
+    }
+
+    fn lines<'a>(&self, shape: Shape, chunks: usize, round: Option<&'a Round>) -> Vec<Line<'a>> {
+        let find = |from: usize, to: usize| -> Option<&'a Message> {
+            let mut all = round?.messages.iter();
+            all.find(|m| (m.from, m.to) == (from, to) && self.grown.carries(m, chunks))
+        };
+        let line = |(child, parent): (usize, &Option<usize>)| {
+            let parent = (*parent)?;
+            let (below, above) = (self.corner(child)?, self.corner(parent)?);
+            let (from, to) = (shape.middle(above.0), shape.middle(below.0));
+            let under = above.1 + shape.high - 1;
+            Some(Line {
+                path: vec![
+                    (from, under),
+                    (from, under + 1),
+                    (to, under + 1),
+                    (to, below.1),
+                ],
+                start: find(child, parent),
+                end: find(parent, child),
+                named: Named::Beside(shape.wide.div_ceil(2) + GAP - 2),
+            })
+        };
+        let parents = self.grown.parents.iter().enumerate();
+        parents.filter_map(line).collect()
+    }
 }
