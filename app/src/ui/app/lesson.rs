@@ -17,13 +17,25 @@ use crate::ui::page::{Page, Side, Telling};
 use crate::ui::view;
 
 impl App {
-    /// Marks the activity so many places on.
+    /// Marks the activity so many places on; one that lies further that way and has not come into view is shown first, for
+    /// otherwise it would be passed over.
     pub(super) fn mark(&mut self, places: isize) -> Vec<Effect> {
+        let scroll = |app: &Self| app.page.as_ref().map_or(0, |page| page.scroll);
         if let Some(page) = self.page.as_mut() {
             page.turn_to(Side::Text);
-            page.mark(places);
         }
+        let before = scroll(self);
         self.keep_marked_in_view();
+        let was_ahead = match places {
+            1.. => scroll(self) > before,
+            ..=0 => scroll(self) < before,
+        };
+        if !was_ahead {
+            if let Some(page) = self.page.as_mut() {
+                page.mark(places);
+            }
+            self.keep_marked_in_view();
+        }
         self.start_instant()
     }
 
