@@ -20,7 +20,7 @@ use mlsys_lab::value::Value;
 
 use super::earlier::{self, Earlier, Overlay};
 use super::history::History;
-use super::panel::{Focus, Origin, Scene, View};
+use super::panel::{Focus, FrameView, Origin, Scene, View};
 use super::records::Replay;
 use crate::figure::kernel::Walk;
 use attempts::Attempts;
@@ -282,14 +282,36 @@ impl Slot {
 
     /// Takes reports in.
     pub fn receive(&mut self, reports: Vec<Report>) {
-        if std::mem::take(&mut self.superseded) {
-            self.data = RunData::default();
-        }
+        let before = match std::mem::take(&mut self.superseded) {
+            true => std::mem::take(&mut self.data),
+            false => RunData::default(),
+        };
         for report in reports {
             self.data.apply(report);
         }
+        for (panel, view) in self.schema.panels.iter().zip(&mut self.views) {
+            let name = panel.name.as_str();
+            let (before, now) = (before.frames.get(name), self.data.frames.get(name));
+            if let (Some((_, before)), Some((_, now))) = (before, now)
+                && is_of_something_else(before, now)
+            {
+                view.frame = FrameView::default();
+            }
+        }
         self.follow_kernel();
         self.rate.update(self.elapsed, self.data.step);
+    }
+}
+
+/// Whether a table has other columns than before, or a plane other axes: how the one was sorted and marked says nothing of the
+/// other.
+fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
+    match (before, now) {
+        (Frame::Table(before), Frame::Table(now)) => before.columns != now.columns,
+        (Frame::Scatter(before), Frame::Scatter(now)) => {
+            (&before.x.name, &before.y.name) != (&now.x.name, &now.y.name)
+        }
+        _ => false,
     }
 }
 
