@@ -72,17 +72,17 @@ const EQUIVALENTS: [(&str, &str, &str); 3] = [
     (
         "jet_round_trips",
         "tonnes_per_jet_round_trip",
-        "whole jets, San Francisco - New York and back",
+        "whole jets, coast to coast",
     ),
     (
         "passenger_round_trips",
         "tonnes_per_passenger_round_trip",
-        "seats of it",
+        "seats in one",
     ),
     (
         "car_lifetimes",
         "tonnes_per_car_lifetime",
-        "cars with their fuel, from factory to scrap",
+        "cars, with their fuel",
     ),
 ];
 
@@ -172,6 +172,6 @@ impl Training {
                 .is_finite()
                 .then(|| picture::bar(*words, count, remark))
         };
-        picture::bars("so many", each.iter().filter_map(bar).collect())
+        picture::bars("", each.iter().filter_map(bar).collect())
     }
 }

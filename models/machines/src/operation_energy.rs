@@ -80,9 +80,9 @@ fn operations(chosen: &str, baseline: &str, base: f64) -> Frame {
         let title = tables.field("operation", name, "title");
         let title = title.as_ref().and_then(Value::as_str).unwrap_or(name);
         let mark = if name == chosen {
-            ", this one"
+            ", chosen"
         } else if name == baseline {
-            ", compared with"
+            ", baseline"
         } else {
             ""
         };

@@ -11,6 +11,9 @@ use super::quantity;
 use crate::figure::unit;
 use crate::ui::theme::Look;
 
+/// Columns that the longest bar has at least before remarks stand beside it.
+const SHORTEST: u16 = 8;
+
 /// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
 ///
 /// The marked bar is always among them.
@@ -23,16 +26,21 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
         .collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
     let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
-    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 4);
-    let beside = if remarks > 0 { remarks + 2 } else { 0 };
     let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
+    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 4);
+    // Lengths come first: beside remarks they would have no room.
+    let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
+    let remarks = if crowded { 0 } else { remarks };
+    let beside = if remarks > 0 { remarks + 2 } else { 0 };
     let track = Rect {
         x: area.x + labels + 1,
         width: area.width.saturating_sub(labels + values + beside + 2),
         ..area
     };
     let axis = axis(bars);
-    let has_ticks = bars.scale == Scale::Log && area.height > 3 && track.width >= 12;
+    // Where all bars have room but for the ticks, the bars are shown.
+    let has_room = bars.bars.len() != usize::from(area.height);
+    let has_ticks = bars.scale == Scale::Log && area.height > 3 && track.width >= 12 && has_room;
     let rows = area.height - u16::from(has_ticks);
     let shown = fitting(bars.bars.len(), rows);
     // Room for air between the bars, if there is any.
