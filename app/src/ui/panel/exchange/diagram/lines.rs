@@ -46,7 +46,7 @@ pub(super) fn draw(pen: &mut Pen<'_>, exchange: &Exchange, lines: &[Line<'_>], l
     }
     wires.draw(pen, look);
     for line in lines {
-        let (first, last) = (line.path.first_chunk(), line.path.last_chunk());
+        let (first, last) = (line.path.first_chunk::<2>(), line.path.last_chunk::<2>());
         if let (Some(_), Some(&[to, from])) = (line.start, first) {
             head(pen, from, to, look);
         }
