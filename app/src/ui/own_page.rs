@@ -75,8 +75,8 @@ fn presets(schema: &Schema) -> String {
     )
 }
 
-/// The knobs of a parameter that has a value: itself if it turns between two ends, among names, or is a text; a table
-/// as a whole and by its entries.
+/// The knobs of a parameter: itself if it is a text, or has a value and turns between two ends or among names; a table as a
+/// whole and by its entries.
 fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
     let is_knob = match param.ty {
         Type::Int | Type::Float => param.min.is_some() && param.max.is_some(),
@@ -90,6 +90,8 @@ fn knob_names(param: &Param, value: Option<&Value>) -> Vec<String> {
             std::iter::once(param.name.clone()).chain(entries).collect()
         }
         Some(_) if is_knob => vec![param.name.clone()],
+        // What can be typed can be typed where nothing stands yet.
+        None if is_knob && param.ty == Type::String => vec![param.name.clone()],
         Some(_) | None => Vec::new(),
     }
 }
