@@ -28,6 +28,19 @@ fn a_lesson_opens_at_its_first_line_and_is_found_again_as_it_was_left() {
 }
 
 #[test]
+fn a_task_below_the_screen_is_shown_before_it_is_passed_over() {
+    let mut bench = Bench::in_lesson((40, 8));
+    let marked = |bench: &Bench| bench.app.page.as_ref().unwrap().marked;
+    let first = marked(&bench);
+    bench.hides("Which accuracy?");
+    bench.keys("n");
+    bench.shows("Which accuracy?");
+    assert_eq!(marked(&bench), first);
+    bench.keys("n");
+    assert_ne!(marked(&bench), first);
+}
+
+#[test]
 fn a_wrong_answer_gets_its_own_feedback_hints_come_one_by_one_and_right_is_right() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("nnn\n1152\n");
