@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars, Frame, Image, Images, Pane, Verdict};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 
 use super::setup::CLASSES;
 use super::student::Student;
@@ -25,6 +25,23 @@ pub(super) struct Fresh {
     missing: Option<i32>,
     /// The image of which the teacher has the most to say.
     telling: usize,
+}
+
+/// How far an image is from saying all that a temperature can bring out: a teacher that is sure of it at 1, with a second
+/// digit, if one is missing that one, as near behind as that allows. Smaller is better.
+fn hidden(logits: &[f32], index: usize, missing: Option<i32>) -> f64 {
+    /// Probability at 1 from which the teacher is sure.
+    const SURE: f64 = 0.95;
+    let row = logits.get(index * CLASSES..).unwrap_or_default();
+    let p = softened(row.get(..CLASSES).unwrap_or_default(), 1.0);
+    let first = p.iter().copied().fold(0.0, f64::max);
+    let second = match missing.and_then(|missing| usize::try_from(missing).ok()) {
+        Some(missing) => p.get(missing).copied().unwrap_or(0.0),
+        None => 1.0 - first,
+    };
+    // Where the teacher is sure of none, the image it is surest of.
+    let unsure = if first < SURE { 2.0 - first } else { 0.0 };
+    unsure - second
 }
 
 /// How a student does.
@@ -60,23 +77,17 @@ impl Fresh {
         logits: Vec<f32>,
         missing: Option<i32>,
     ) -> Self {
+        // With a digit missing, an image of another one: only those can tell the student of it.
         let candidates = (0..examples.len().min(LOOKED_AT)).filter(|&index| {
             let label = examples.labels[index];
             let row = logits.get(index * CLASSES..).unwrap_or_default();
             let right = likeliest(row.get(..CLASSES).unwrap_or_default());
-            missing.is_none_or(|missing| missing == label) && usize::try_from(label) == Ok(right)
+            missing != Some(label) && usize::try_from(label) == Ok(right)
         });
-        // Where the runner-up comes nearest to the first: the temperature has the most to bring out.
-        let gap = |index: usize| {
-            let row = logits.get(index * CLASSES..).unwrap_or_default();
-            let mut row: Vec<f32> = row.iter().take(CLASSES).copied().collect();
-            row.sort_by(|a, b| b.total_cmp(a));
-            match row.as_slice() {
-                [first, second, ..] => first - second,
-                _ => f32::INFINITY,
-            }
-        };
-        let telling = candidates.min_by(|a, b| gap(*a).total_cmp(&gap(*b)));
+        let telling = candidates.min_by(|a, b| {
+            let [a, b] = [*a, *b].map(|index| hidden(&logits, index, missing));
+            a.total_cmp(&b)
+        });
         Self {
             set,
             telling: telling.unwrap_or(0),
@@ -146,11 +157,12 @@ fn soft_targets(pictured: &Pictured<'_>) -> Frame {
         let p = softened(logits, temperature);
         let bars = p.iter().enumerate().map(|(class, p)| Bar {
             label: class.to_string(),
-            value: Some(*p),
+            // Three digits: a share, not a measurement.
+            value: Some(significant(100.0 * p, 3)),
             remark: String::new(),
         });
         Frame::Bars(Bars {
-            unit: String::new(),
+            unit: "%".to_owned(),
             scale: Scale::Linear,
             bars: bars.collect(),
         })
@@ -158,17 +170,16 @@ fn soft_targets(pictured: &Pictured<'_>) -> Frame {
     let label = fresh.examples.labels.get(index).copied().unwrap_or(0);
     let image = fresh.image(index, label.to_string(), Verdict::Unjudged);
     let temperature = pictured.temperature;
-    // Where not all have room, the first are seen: the bars are what it is about, and their title names the image.
-    let mut panes = vec![
-        pane(
-            &format!("the teacher on this {label} at T = {}", number(temperature)),
-            bars(temperature),
-        ),
-        pane("that image", fresh.images(vec![image])),
-    ];
+    // Where not all have room, the first are seen: what a temperature does is seen by comparing.
+    let said = |temperature: f64| {
+        let title = format!("teacher at T = {}", number(temperature));
+        pane(&title, bars(temperature))
+    };
+    let mut panes = vec![said(temperature)];
     if temperature != 1.0 {
-        panes.push(pane("at T = 1", bars(1.0)));
+        panes.push(said(1.0));
     }
+    panes.push(pane("what it was shown", fresh.images(vec![image])));
     Frame::Panes(panes)
 }
 
