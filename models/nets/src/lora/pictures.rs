@@ -18,7 +18,7 @@ use crate::roof::logarithmic;
 use crate::train::EvaluationSet;
 
 /// Images or tokens of each task.
-const SAMPLES: usize = 10;
+const SAMPLES: usize = 8;
 /// Numbers of the smaller side beyond which singular values take too long.
 const MOST_WIDE: usize = 256;
 /// Cells of a heat map, across and down; of a larger matrix every so many rows and columns are shown.
@@ -62,7 +62,7 @@ fn update(session: &Session) -> Frame {
                     frame: field(&change, [pair.inputs, pair.outputs]),
                 },
                 Pane {
-                    title: "singular values of the change".to_owned(),
+                    title: "singular values".to_owned(),
                     frame: spectrum(layer, &change, &by_all),
                 },
             ]),
@@ -92,11 +92,9 @@ fn factor_a(layer: &Layer, pair: &Pair) -> Pane {
         .map(|place| pair.a.get(place).map_or(0.0, |x| f64::from(*x)))
         .collect();
     let title = match shown {
-        1 => "A: its column as an image".to_owned(),
-        _ if shown < pair.rank => {
-            format!("A: the first {shown} of {} columns as images", pair.rank)
-        }
-        _ => format!("A: its {shown} columns as images"),
+        1 => "A as an image".to_owned(),
+        _ if shown < pair.rank => format!("A, {shown} of {} images", pair.rank),
+        _ => format!("A as {shown} images"),
     };
     Pane {
         title,
@@ -205,21 +203,23 @@ fn still(session: &Session, title: &str, network: &Network) -> Pane {
     };
     match (first(&tasks.new), first(&tasks.old)) {
         (Examples::Labelled(new), Examples::Labelled(old)) => {
-            let mut images = Vec::new();
-            for some in [new, old] {
-                let answers = classes(&Examples::Labelled(some.clone()));
-                images.extend(read(&some, &answers));
-            }
             let edge = session.trained.data.features().isqrt();
             let name = tasks.name;
+            let pane = |name: &str, some: Labelled| {
+                let answers = classes(&Examples::Labelled(some.clone()));
+                Pane {
+                    title: format!("{name} (what it is, if misread)"),
+                    frame: Frame::Images(Images {
+                        width: edge,
+                        height: edge,
+                        images: read(&some, &answers),
+                        blank: None,
+                    }),
+                }
+            };
             Pane {
-                title: format!("{title}: {SAMPLES} {name}, then {SAMPLES} as before"),
-                frame: Frame::Images(Images {
-                    width: edge,
-                    height: edge,
-                    images,
-                    blank: None,
-                }),
+                title: title.to_owned(),
+                frame: Frame::Panes(vec![pane(name, new), pane("as before", old)]),
             }
         }
         (Examples::Sequence(new), Examples::Sequence(old)) => {
@@ -282,7 +282,8 @@ fn read(some: &Labelled, answers: &[usize]) -> Vec<Image> {
             label: if is_right {
                 answer.to_string()
             } else {
-                format!("{answer}, not {label}")
+                // Short, for images are small where many are shown.
+                format!("{answer} ({label})")
             },
             verdict: if is_right {
                 Verdict::Right
