@@ -27,6 +27,8 @@ const AMPERE: f64 = 8.0;
 pub(super) struct Chip {
     /// What a person calls it.
     pub(super) title: String,
+    /// The same in a word.
+    pub(super) short: String,
     /// Of its matrix units in 16 bits.
     pub(super) flops_per_second: f64,
     pub(super) bytes_per_second: f64,
@@ -92,7 +94,9 @@ impl Chip {
             return Err(LabError::contradiction(["gpu"], message));
         };
         let capability = text("compute_capability").and_then(|text| text.parse::<f64>().ok());
+        let short = name.split('-').next().unwrap_or(name);
         Ok(Self {
+            short: short.to_uppercase(),
             title: text("title").unwrap_or_else(|| name.to_owned()),
             flops_per_second,
             bytes_per_second,

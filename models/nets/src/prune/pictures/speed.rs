@@ -17,7 +17,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             "the same kernels multiply the zeros as well"
         }
     };
-    let measured = format!("this machine, measured, {IMAGES} images");
+    let measured = "measured here".to_owned();
     rows.push(match of.seconds {
         Some([dense, pruned]) => row(&measured, dense, pruned, why),
         None => vec![
@@ -36,27 +36,28 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             Bound::Arithmetic => "waits for arithmetic",
         };
         let why = match (product.gain, chip.zeros) {
-            (Gain::Pattern, _) => "2 of 4: half the multiply-adds, 0.5625 of the weights",
+            (Gain::Pattern, _) => "2 of 4: half the multiply-adds, 0.5625 of the weight bytes",
             (Gain::Smaller, _) => "a smaller matrix",
             (Gain::None, Zeros::TwoOfFourSkipped) => "no 2 of 4: zeros are multiplied",
             (Gain::None, Zeros::Multiplied) => "no units for zeros",
         };
         rows.push(row(
-            &format!("{}, modelled, {}", chip.title, product.layer),
+            &format!("{} model, {}", chip.short, product.layer),
             product.dense,
             product.pruned,
-            &format!("{why}; {bound}"),
+            &format!("{bound}; {why}"),
         ));
     }
     let dense = products.iter().map(|product| product.dense).sum();
     let pruned = products.iter().map(|product| product.pruned).sum();
     rows.push(row(
-        &format!("{}, modelled, all layers", chip.title),
+        &format!("{} model, all layers", chip.short),
         dense,
         pruned,
-        "",
+        &format!("{} in 16 bits, one product after the other", chip.title),
     ));
-    let columns = ["microseconds", "dense", "left", "gain", "why"];
+    let time = format!("µs for {IMAGES} images");
+    let columns = [&time, "dense", "pruned", "gain", "why"];
     Frame::Table(Table {
         columns: columns.map(str::to_owned).to_vec(),
         rows,

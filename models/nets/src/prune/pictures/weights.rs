@@ -50,8 +50,8 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
         Image {
             pixels: column(unit).map(level).collect(),
             label: match left {
-                0 => format!("{} gone", unit + 1),
-                _ => format!("{}: {left}", unit + 1),
+                0 => "gone".to_owned(),
+                _ => format!("{left} left"),
             },
             verdict: Verdict::Unjudged,
         }
