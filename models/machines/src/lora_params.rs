@@ -1,7 +1,7 @@
 //! Kind `lora-params`: trainable parameters of low-rank adapters on chosen projections of every layer.
 
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use crate::integer::too_large;
@@ -155,16 +155,16 @@ impl Adapters {
         }
         let bar = |rank: i64| {
             let count = self.count(rank)? as f64;
-            let own = if rank == self.rank { "this one" } else { "" };
+            let own = if rank == self.rank { ", this one" } else { "" };
             let remark = match base {
-                Some(base) => format!("{} trainable {own}", percent(count / (count + base as f64))),
-                None => own.to_owned(),
+                Some(base) => {
+                    // Two digits: of the usual ranks one would be half gone.
+                    let percent = significant(100.0 * count / (count + base as f64), 2);
+                    format!("{}% trainable{own}", number(percent))
+                }
+                None => own.trim_start_matches(", ").to_owned(),
             };
-            Some(picture::bar(
-                format!("rank {rank}"),
-                count,
-                remark.trim_end(),
-            ))
+            Some(picture::bar(format!("rank {rank}"), count, remark))
         };
         picture::bars("parameters", ranks.into_iter().filter_map(bar).collect())
     }

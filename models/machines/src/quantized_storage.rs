@@ -1,7 +1,7 @@
 //! Kind `quantized-storage`: bytes of a model at a given bit width, with the scales that block formats carry.
 
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run};
 
 use crate::picture;
@@ -157,7 +157,7 @@ impl Format {
         let own = self.bits + self.overhead();
         let bar = |name: &str, format: &Self, remark: &str| {
             let bits = format.bits + format.overhead();
-            let words = format!("{} bits a weight{remark}", number(bits));
+            let words = format!("{} bits a weight{remark}", number(significant(bits, 4)));
             picture::bar(name, parameters * bits / 8e9, words)
         };
         let mut bars: Vec<_> = FORMATS
