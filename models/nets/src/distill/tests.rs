@@ -113,6 +113,13 @@ fn soft_answers_teach_a_digit_that_was_never_shown_and_hard_ones_do_not() {
     assert_eq!(float(&soft, "label_only_missing_class_accuracy"), 0.0);
     // Softer answers say more.
     assert!(float(&soft, "target_entropy") > 2.0 * float(&hard, "target_entropy"));
+    let Frame::Panes(targets) = &soft.frames["soft-targets"].1 else {
+        panic!("no targets")
+    };
+    let Some(Frame::Images(shown)) = targets.last().map(|pane| &pane.frame) else {
+        panic!("no image")
+    };
+    assert_ne!(shown.images[0].label, "3", "students are not shown it");
     let Frame::Panes(panes) = &soft.frames["missing"].1 else {
         panic!("no images")
     };

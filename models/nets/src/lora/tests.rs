@@ -56,6 +56,10 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
         panic!("no samples");
     };
     assert_eq!(samples.stills.len(), 3);
+    for still in &samples.stills {
+        // The new task and the old.
+        assert!(matches!(&still.frame, Frame::Panes(panes) if panes.len() == 2));
+    }
     let Some((_, Frame::Film(update))) = data.frames.get("update") else {
         panic!("no update");
     };
