@@ -140,7 +140,7 @@ pub fn cells(
             })
             .to_vec(),
         rows: ranks.map(row).collect(),
-        note: String::new(),
+        ..Cells::default()
     }
 }
 

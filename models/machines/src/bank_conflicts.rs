@@ -111,6 +111,7 @@ impl Access {
                     _ => format!("{degree} passes one after the other"),
                 }
             ),
+            ..Cells::default()
         })
     }
 
@@ -145,8 +146,7 @@ impl Access {
                 ("served before", Tone::Faint),
             ]),
             rows: (0..degree).map(row).collect(),
-            note: "The warp goes on when its last lane is served; lanes that ask for the same word are served together.".to_owned(),
-        })
+            note: "The warp goes on when its last lane is served; lanes that ask for the same word are served together.".to_owned(), ..Cells::default() })
     }
 
     fn strides(&self) -> Frame {

@@ -115,6 +115,7 @@ impl Load {
                 moved.bytes(),
                 percent(moved.efficiency()),
             ),
+            ..Cells::default()
         })
     }
 

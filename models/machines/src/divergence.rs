@@ -200,6 +200,7 @@ impl Outcome {
                 self.divergent(),
                 self.warps().count()
             ),
+            ..Cells::default()
         })
     }
 }

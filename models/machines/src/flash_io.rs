@@ -1,7 +1,7 @@
 //! Kind `flash-io`: the order of memory accesses of standard attention against FlashAttention.
 
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run};
 
 use crate::picture;
@@ -127,11 +127,11 @@ impl Attention {
         for sequence in lengths {
             let at = Self { sequence, ..*self };
             let own = if sequence == self.sequence {
-                ", this one"
+                "this one"
             } else {
                 ""
             };
-            let times = format!("{} times as many{own}", number(at.ratio()));
+            let times = format!("{} times as many", number(significant(at.ratio(), 3)));
             bars.push(picture::bar(
                 format!("{sequence} tokens, standard"),
                 at.standard() / 1e6,
@@ -140,10 +140,10 @@ impl Attention {
             bars.push(picture::bar(
                 format!("{sequence} tokens, flash"),
                 at.flash() / 1e6,
-                "",
+                own,
             ));
         }
         bars.retain(|bar| bar.value.is_some_and(f64::is_finite));
-        picture::bars("million elements a head", bars)
+        picture::bars("million", bars)
     }
 }

@@ -130,19 +130,20 @@ impl Cache {
         let mut bars = vec![picture::bar("weights", self.weights / gb, "")];
         for batch in batches {
             let bytes = self.sequence() * batch;
-            let own = if batch == self.batch { "this one" } else { "" };
+            let own = if batch == self.batch {
+                ", this one"
+            } else {
+                ""
+            };
             let remark = match self.memory {
-                Some(memory) if bytes + self.weights > memory => format!("does not fit {own}"),
-                Some(memory) => format!(
-                    "{} of the memory {own}",
-                    percent((bytes + self.weights) / memory)
-                ),
-                None => own.to_owned(),
+                Some(memory) if bytes + self.weights > memory => format!("does not fit{own}"),
+                Some(memory) => format!("{} full{own}", percent((bytes + self.weights) / memory)),
+                None => own.trim_start_matches(", ").to_owned(),
             };
             bars.push(picture::bar(
                 format!("cache of {batch}"),
                 bytes / gb,
-                remark.trim_end(),
+                remark,
             ));
         }
         if let Some(memory) = self.memory {

@@ -148,6 +148,7 @@ impl Launch {
                 self.last_block_active,
                 self.threads_per_block
             ),
+            ..Cells::default()
         })
     }
 

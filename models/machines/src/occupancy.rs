@@ -121,6 +121,7 @@ fn slots(sm: &Multiprocessor, resident: &Residency) -> Frame {
             percent(resident.occupancy),
             names.join(" and ")
         ),
+        ..Cells::default()
     })
 }
 

@@ -136,7 +136,7 @@ impl Serving {
                 ""
             };
             let share = percent(times.cache / times.decode);
-            let remark = format!("{share} of a step is the cache{own}");
+            let remark = format!("{share} cache{own}");
             rate.is_finite()
                 .then(|| picture::bar(format!("batch {batch}"), rate, remark))
         };
@@ -232,9 +232,9 @@ impl Times {
     fn step(&self) -> Frame {
         let longer = |holds: bool| {
             if holds {
-                "the step waits for this"
+                "the step waits for it"
             } else {
-                "hidden behind the other"
+                "hidden behind that"
             }
         };
         let compute = self.bound() == "compute";

@@ -107,11 +107,12 @@ impl Draft {
                 ""
             };
             let tokens = accepted + 1;
+            let noun = if tokens == 1 { "token" } else { "tokens" };
             let label = format!("{accepted}{more} accepted");
             bars.push(picture::bar(
                 label,
                 share,
-                format!("{}, {tokens}{more} tokens", percent(share)),
+                format!("{}, {tokens}{more} {noun}", percent(share)),
             ));
         }
         picture::bars("probability", bars)

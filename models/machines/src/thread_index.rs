@@ -180,6 +180,7 @@ impl Thread {
             note: format!(
                 "x counts fastest: thread ({x}, {y}, {z}) is number {x} + {y}*{dx} + {z}*{dx}*{dy} = {id}, so lane {lane} of warp {own}."
             ),
+            ..Cells::default()
         })
     }
 

@@ -273,6 +273,7 @@ impl Work {
             ]),
             rows: (0..rows).map(row).collect(),
             note: note + &cut,
+            ..Cells::default()
         })
     }
 
@@ -326,6 +327,7 @@ impl Work {
                 ]),
                 rows: picture::folded(&kinds, ACROSS as usize),
                 note,
+                ..Cells::default()
             });
             picture::pane(title, frame)
         };

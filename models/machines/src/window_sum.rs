@@ -189,6 +189,7 @@ impl Stencil {
                 2 * r,
                 2 * r
             ),
+            ..Cells::default()
         })
     }
 

@@ -103,6 +103,7 @@ pub fn sectors(walk: &Walk) -> Frame {
         ]),
         rows: moved.iter().map(row).collect(),
         note,
+        ..Cells::default()
     })
 }
 
@@ -189,6 +190,7 @@ fn passes(access: &Access, reached: &[Option<Reach>]) -> Frame {
         ]),
         rows,
         note,
+        ..Cells::default()
     })
 }
 
@@ -236,6 +238,7 @@ fn words(machine: &Machine, block: u32) -> Frame {
         } else {
             String::new()
         },
+        ..Cells::default()
     })
 }
 

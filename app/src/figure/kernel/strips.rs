@@ -99,6 +99,7 @@ pub fn memory(walk: &Walk, room: Room) -> Marked {
         kinds: kinds(),
         rows: Vec::new(),
         note: told(walk, &touches),
+        ..Cells::default()
     };
     let mut mark = None;
     // A buffer that is not reached shows what lies at the same place as in the one that is.

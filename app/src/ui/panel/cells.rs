@@ -27,6 +27,8 @@ struct Plan {
     columns: (usize, usize),
     /// Rows from one row of cells to the next.
     pitch: u16,
+    /// The lines that a row of cells goes over: more than one where it is too long and there is room below.
+    lines: usize,
 }
 
 /// Whether the texts of cells are written.
@@ -187,24 +189,34 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
             .saturating_sub(shown)
             .min(all.saturating_sub(shown))
     };
+    let (row, column) = match mark {
+        Some(mark) => (mark.row, mark.column),
+        None => cells.focus.unwrap_or((0, 0)),
+    };
+    // Long rows go on below, if all of them have the room.
+    let lines = match columns.div_ceil(shown) {
+        lines if behind == 0 && cells.rows.len().saturating_mul(lines) <= down => lines,
+        _ => 1,
+    };
+    let pitch = if lines > 1 { 1 } else { pitch };
+    // Pages, so that the cells stand still while the mark moves among them.
+    let page = column.min(columns.saturating_sub(1)) / shown * shown;
     Plan {
         labels,
         cell,
         written,
-        rows: (
-            window(mark.map_or(0, |m| m.row), kept, cells.rows.len()),
-            kept,
-        ),
-        // Pages, so that the cells stand still while the mark moves among them.
-        columns: (mark.map_or(0, |m| m.column) / shown * shown, shown),
+        rows: (window(row, kept, cells.rows.len()), kept),
+        columns: (if lines > 1 { 0 } else { page }, shown),
         pitch,
+        lines,
     }
 }
 
 impl Plan {
     /// The column of the screen at which a column of cells begins.
     fn x(&self, area: Rect, cells: &Cells, column: usize) -> u16 {
-        let with_it = wide(column - self.columns.0 + 1, self.cell, cells.group);
+        let along = (column - self.columns.0) % self.columns.1.max(1);
+        let with_it = wide(along + 1, self.cell, cells.group);
         let offset = with_it.saturating_sub(usize::from(self.cell));
         area.x + self.labels + 1 + u16::try_from(offset).unwrap_or(u16::MAX)
     }
@@ -257,31 +269,42 @@ fn rows(
         } else {
             theme.dim
         };
-        let label = pen::cut(&row.label, plan.labels, glyphs.ellipsis);
-        pen.ending(area.x + plan.labels, y, &label, style);
         let mut end = area.x + plan.labels + 1;
-        for (column, cell) in row.cells.iter().enumerate().skip(first).take(shown) {
-            let x = plan.x(area, cells, column);
-            if cells.group > 0 && column > first && (column - first).is_multiple_of(cells.group) {
-                pen.glyph(x - 1, y, glyphs.vertical, theme.border);
-            }
-            end = x + plan.cell;
-            let Some(cell) = cell else {
-                continue;
+        for line in 0..plan.lines {
+            let begin = first + line * shown;
+            let label = match line {
+                0 => row.label.clone(),
+                _ => cells.first.saturating_add(begin).to_string(),
             };
-            let (glyph, style) = of(cells, cell, look);
-            let style = if marked.is_some_and(|mark| mark.column == column) {
-                theme.selection
-            } else {
-                style
-            };
-            match plan.written {
-                Written::Yes => {
-                    pen.glyph(x, y, glyph, style);
-                    pen.within(x + 1, y, plan.cell - 2, &cell.text, style);
+            let label = pen::cut(&label, plan.labels, glyphs.ellipsis);
+            pen.ending(area.x + plan.labels, y, &label, style);
+            for (column, cell) in row.cells.iter().enumerate().skip(begin).take(shown) {
+                let x = plan.x(area, cells, column);
+                let groups = cells.group > 0 && (column - begin).is_multiple_of(cells.group);
+                if groups && column > begin {
+                    pen.glyph(x - 1, y, glyphs.vertical, theme.border);
                 }
-                // The widest leave a gap, so that neighbours are told apart.
-                Written::No => pen.run(x, y, (plan.cell - 1).max(1), glyph, style),
+                end = x + plan.cell;
+                let Some(cell) = cell else {
+                    continue;
+                };
+                let (glyph, style) = of(cells, cell, look);
+                let style = if marked.is_some_and(|mark| mark.column == column) {
+                    theme.selection
+                } else {
+                    style
+                };
+                match plan.written {
+                    Written::Yes => {
+                        pen.glyph(x, y, glyph, style);
+                        pen.within(x + 1, y, plan.cell - 2, &cell.text, style);
+                    }
+                    // The widest leave a gap, so that neighbours are told apart.
+                    Written::No => pen.run(x, y, (plan.cell - 1).max(1), glyph, style),
+                }
+            }
+            if line + 1 < plan.lines {
+                y = y.saturating_add(1);
             }
         }
         if !row.remark.is_empty() && end + 2 < area.right() {
@@ -293,7 +316,8 @@ fn rows(
     if plan.pitch == 2 {
         y = y.saturating_sub(1);
     }
-    if plan.rows.1 < all.0 || shown < all.1 {
+    let paged = plan.lines == 1 && shown < all.1;
+    if plan.rows.1 < all.0 || paged {
         let mut said = Vec::new();
         if plan.rows.1 < all.0 {
             let (above, count) = plan.rows;
@@ -304,7 +328,7 @@ fn rows(
                 all.0
             ));
         }
-        if shown < all.1 {
+        if paged {
             let last = (first + shown).min(all.1) - 1;
             said.push(format!(
                 "columns {} to {} of {}",

@@ -20,6 +20,9 @@ pub struct Cells {
     /// A sentence on what is seen; may be empty.
     #[serde(default)]
     pub note: String,
+    /// The row and the column that stay in sight where not all cells fit, such as where something happens right now.
+    #[serde(default)]
+    pub focus: Option<(usize, usize)>,
 }
 
 /// What a cell can be.

@@ -109,6 +109,7 @@ impl Pair {
             ]),
             rows,
             note: format!("{shared} Where one tree leaves a port idle, the other uses it."),
+            ..Cells::default()
         })
     }
 

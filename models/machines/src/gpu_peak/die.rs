@@ -56,6 +56,7 @@ fn chip(sms: i64, units_per_sm: i64, path: &str) -> Frame {
         kinds: picture::kinds([("at work", Tone::First)]),
         rows: picture::folded(&vec![0; drawn as usize], ACROSS),
         note: format!("{sms} x {units_per_sm} units of {path} light up at once.{cut}"),
+        ..Cells::default()
     })
 }
 
@@ -97,6 +98,7 @@ fn multiprocessor(gpu: &str, path: &str, units_per_sm: i64, fma: i64) -> Frame {
             "Each unit finishes {fma} multiply-adds a clock, and a multiply-add is {FLOPS_PER_FMA} operations: {} a clock.",
             fma.saturating_mul(FLOPS_PER_FMA)
         ),
+        ..Cells::default()
     })
 }
 

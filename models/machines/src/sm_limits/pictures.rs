@@ -44,6 +44,7 @@ fn chip(sms: i64) -> Pane {
         note: format!(
             "{sms} multiprocessors, each with warps, registers and shared memory of its own."
         ),
+        ..Cells::default()
     });
     picture::pane(format!("the chip: {sms} SMs"), frame)
 }
@@ -72,6 +73,7 @@ fn lanes(limits: &Limits, gpu: &str) -> Option<Pane> {
         note: format!(
             "{cores} sub-cores with {each} lanes and one warp scheduler each. A lane is not a core: 32 threads share one instruction."
         ),
+        ..Cells::default()
     });
     Some(picture::pane(format!("one SM: {units} lanes"), frame))
 }
@@ -102,6 +104,7 @@ fn slots(limits: &Limits) -> Pane {
             "Room for {} warps, {} threads. A result takes {need} cycles, so {need} warps keep a scheduler busy: {enough}.",
             sm.max_warps, limits.threads
         ),
+        ..Cells::default()
     });
     picture::pane(format!("its warps: {} slots", sm.max_warps), frame)
 }
@@ -167,6 +170,7 @@ fn cycles(warps: i64, latency: i64) -> Frame {
         ]),
         rows,
         note,
+        ..Cells::default()
     })
 }
 

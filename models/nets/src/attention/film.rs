@@ -24,7 +24,7 @@ const DONE: usize = 2;
 const HERE: usize = 3;
 const GREW: usize = 4;
 
-const NOTE: &str = "A row is a query; behind it stand its running maximum m, its running sum l, and, where m grew, what l and the weighted values so far were multiplied by.";
+const NOTE: &str = "Behind a query: its maximum m and sum l so far, and x: what both sums were multiplied by because m grew.";
 
 /// The first head, tile by tile.
 pub(super) fn film(setup: &Setup, knobs: &Knobs, drawn: &Drawn) -> Frame {
@@ -134,8 +134,11 @@ impl Grid {
         tile: Tile,
         count: usize,
     ) -> Pane {
-        let (mut grew, mut there) = (0, 0);
+        let (mut grew, mut knew, mut there) = (0, 0, 0);
         let mut drawn_rows = Vec::new();
+        let last = rows
+            .iter()
+            .rposition(|row| tile.queries.contains(&row.query));
         for row in rows {
             let mut new = None;
             let mut correction = None;
@@ -146,6 +149,7 @@ impl Grid {
                 let seen = scores(drawn, 0, row.query, keys.clone(), self.sight, scale);
                 let before = row.pass;
                 row.pass = before.after(&seen);
+                knew += usize::from(before.sum > 0.0);
                 if row.pass.most > before.most {
                     let of = keys
                         .filter(|key| self.sight.sees(row.query, *key))
@@ -163,8 +167,12 @@ impl Grid {
             1 => String::new(),
             count => format!(", {count} tiles at once"),
         };
+        let said = match (knew, there) {
+            (0, _) => "the first scores of these rows".to_owned(),
+            (_, there) => format!("the maximum grew in {grew} of {there} rows"),
+        };
         let title = format!(
-            "queries {} to {}, keys {} to {}{tiles}: the maximum grew in {grew} of {there} rows",
+            "queries {} to {}, keys {} to {}{tiles}: {said}",
             tile.queries.start,
             tile.queries.end - 1,
             tile.keys.start,
@@ -182,6 +190,7 @@ impl Grid {
                 kinds: kinds(),
                 rows: drawn_rows,
                 note: NOTE.to_owned(),
+                focus: last.map(|row| (row, 0)),
             }),
         }
     }

@@ -3,6 +3,7 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Bar, Bars, Better, Dimension, Pane, Scatter, ScatterLine, ScatterPoint};
 use mlsys_lab::schema::Scale;
+use mlsys_lab::value::significant;
 
 use super::film;
 use super::results::{Compared, Swept, TIMED, WAYS};
@@ -43,7 +44,7 @@ fn traffic(of: &Pictured<'_>) -> Frame {
         value: Some(elements as f64),
         remark: match what {
             "" => String::new(),
-            what => format!("{what}, {:.2} of naive", elements as f64 / naive as f64),
+            what => format!("{:.2}, {what}", elements as f64 / naive as f64),
         },
     };
     let tiled = setup.tiled_accesses(knobs.tiling);
@@ -52,9 +53,9 @@ fn traffic(of: &Pictured<'_>) -> Frame {
         scale: Scale::Linear,
         bars: vec![
             bar("naive", naive, ""),
-            bar("tiled", tiled, "the same answer"),
-            bar("window", setup.window_accesses(knobs), "another function"),
-            bar("linear", setup.linear_accesses(), "another function"),
+            bar("tiled", tiled, "same function"),
+            bar("window", setup.window_accesses(knobs), "another one"),
+            bar("linear", setup.linear_accesses(), "another one"),
         ],
     })
 }
@@ -76,12 +77,12 @@ pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &Swept) -> Frame {
     };
     let mut lines = joined(&bytes);
     lines.extend([
-        line("N x N scores, slope 2", &|n| setup.naive_score_bytes(n)),
-        line("a tile of scores", &|_| knobs.tiled_score_bytes()),
-        line("sums of the linear kernel", &|_| setup.linear_state_bytes()),
+        line("all scores, slope 2", &|n| setup.naive_score_bytes(n)),
+        line("a tile", &|_| knobs.tiled_score_bytes()),
+        line("linear sums", &|_| setup.linear_state_bytes()),
     ]);
     panes.push(Pane {
-        title: "most memory at once, and what scores take".to_owned(),
+        title: "most memory at once".to_owned(),
         frame: scatter("memory", "bytes", bytes, lines),
     });
     Frame::Panes(panes)
@@ -99,7 +100,7 @@ fn curves(
             x: Some(point.sequence as f64),
             // A logarithmic axis has no place for nothing.
             y: value(point, way).filter(|y| *y > 0.0),
-            label: format!("{}, {}", TIMED[way], point.sequence),
+            label: String::new(),
             series: way,
         })
     });
@@ -160,7 +161,7 @@ fn output(compared: &Compared) -> Frame {
         }));
     }
     let found = Scatter {
-        x: plain("number of the output"),
+        x: plain("output"),
         y: plain("value"),
         series: WAYS.map(str::to_owned).to_vec(),
         points,
@@ -171,17 +172,26 @@ fn output(compared: &Compared) -> Frame {
     };
     let bars = WAYS.iter().zip(compared.differences).map(|(way, off)| Bar {
         label: (*way).to_owned(),
-        value: Some(off).filter(|off| *off > 0.0 && *off < f64::MAX),
+        value: Some(significant(off, 3)).filter(|off| *off > 0.0 && *off < f64::MAX),
         remark: match off {
-            off if off <= 1e-4 => "the same function".to_owned(),
+            off if off <= 1e-4 => "same".to_owned(),
             off if off == f64::MAX => "no numbers".to_owned(),
-            _ => "another function".to_owned(),
+            _ => "another".to_owned(),
         },
     });
+    let forgetful = match compared.non_finite {
+        0 => "NaN: none".to_owned(),
+        count => format!("NaN: {count}"),
+    };
+    let forgetful = Bar {
+        label: "without m".to_owned(),
+        value: None,
+        remark: forgetful,
+    };
     let off = Bars {
-        unit: "of the largest output".to_owned(),
+        unit: String::new(),
         scale: Scale::Log,
-        bars: bars.collect(),
+        bars: bars.chain([forgetful]).collect(),
     };
     Frame::Panes(vec![
         Pane {
@@ -189,7 +199,7 @@ fn output(compared: &Compared) -> Frame {
             frame: Frame::Scatter(found),
         },
         Pane {
-            title: "largest difference to double precision".to_owned(),
+            title: "off by, over the largest".to_owned(),
             frame: Frame::Bars(off),
         },
     ])

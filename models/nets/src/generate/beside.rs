@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use mlsys_lab::value::{number, significant};
+
 use super::decoder::Decoder;
 use super::sample::likeliest;
 use super::writer::Gain;
@@ -90,6 +92,17 @@ impl Beside {
     /// The largest difference of two scores so far.
     pub(super) fn worst(&self) -> f32 {
         self.worst
+    }
+
+    /// What came of it, to be put behind a sentence; `name` is what the other way is called.
+    pub(super) fn told(&self, name: &str) -> String {
+        let tokens = match self.same {
+            Same::Always => format!("; {name} the same tokens"),
+            Same::No => format!("; {name} other tokens"),
+            Same::Drawn => String::new(),
+        };
+        let worst = number(significant(f64::from(self.worst), 2));
+        format!("{tokens}; scores {name} differ by {worst} at most")
     }
 
     /// Whether it would have taken the same tokens.

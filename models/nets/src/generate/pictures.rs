@@ -17,8 +17,8 @@ use crate::nets::TransformerConfig;
 
 pub(super) use self::text::text;
 
-/// Tokens of a picture that shows one in a column: more is read by scrolling through the record, not here.
-const COLUMNS: usize = 48;
+/// Tokens of a picture that shows one in a column: of longer texts the newest.
+const COLUMNS: usize = 192;
 /// Earlier tokens that the newest is shown to look at.
 const LOOKED: usize = 48;
 /// Heads shown, from the first block on.
@@ -32,8 +32,12 @@ pub(super) struct Pictured<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// Tokens to be written in all.
     pub(super) wanted: usize,
+    /// Tokens that are drafted before they are judged.
+    pub(super) drafted: usize,
     /// What the run and the other way are called.
     pub(super) names: [&'static str; 2],
+    /// What came of doing it the other way beside it, to be put behind a sentence; empty if it was not done.
+    pub(super) beside: String,
 }
 
 impl Pictured<'_> {
@@ -46,13 +50,15 @@ impl Pictured<'_> {
 
 /// A row a block, a column a token: whose keys and values are kept.
 pub(super) fn cache(of: &Pictured<'_>) -> Frame {
-    const KEPT: usize = 0;
-    const NEW: usize = 1;
-    const GONE: usize = 2;
-    const COMING: usize = 3;
-    const AGAIN: usize = 4;
+    const READ: usize = 0;
+    const ADDED: usize = 1;
+    const NEW: usize = 2;
+    const GONE: usize = 3;
+    const COMING: usize = 4;
+    const AGAIN: usize = 5;
     let decoder = of.writer.decoder();
     let (read, all) = (decoder.len(), of.positions().max(decoder.len()));
+    let prompt = of.writer.prompt();
     let kept = decoder.kept();
     let first = if all <= COLUMNS {
         0
@@ -63,8 +69,9 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
         _ if position >= read => COMING,
         None => AGAIN,
         Some(kept) if !kept.contains(&position) => GONE,
+        Some(_) if position < prompt => READ,
         Some(_) if position + 1 == read => NEW,
-        Some(_) => KEPT,
+        Some(_) => ADDED,
     };
     let last = all.min(first + COLUMNS);
     let cells: Vec<Option<Cell>> = (first..last).map(|at| Some(Cell::of(kind(at)))).collect();
@@ -74,8 +81,9 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
         remark: String::new(),
     });
     let named = [
-        (KEPT, "keys and values kept", Tone::First),
-        (NEW, "newest", Tone::Second),
+        (READ, "kept, all at once (prefill)", Tone::First),
+        (ADDED, "kept, one by one (decode)", Tone::Second),
+        (NEW, "newest", Tone::Third),
         (GONE, "let go: outside the window", Tone::Empty),
         (COMING, "to come", Tone::Faint),
         (
@@ -116,6 +124,7 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
             .collect(),
         rows: rows.collect(),
         note: said_of_cache(of),
+        focus: Some((0, read.saturating_sub(first + 1))),
     })
 }
 
@@ -149,13 +158,21 @@ fn said_of_cache(of: &Pictured<'_>) -> String {
 
 /// What tokens cost: seconds as measured, and beside it operations as counted.
 pub(super) fn latency(of: &Pictured<'_>) -> Frame {
-    let both = [&of.tracks.own, &of.tracks.other];
+    let mut both = [
+        (of.names[0], &of.tracks.own),
+        (of.names[1], &of.tracks.other),
+    ];
+    // A way has its colour whichever of the two the run goes.
+    if of.tracks.draft_positions == 0 {
+        both.sort_by_key(|(name, _)| *name);
+    }
+    let names = both.map(|(name, _)| name);
     let drawn = |title: &str, name: &str, unit: &str, value: fn(&Spent) -> f64, points: Points| {
         let curves: Vec<(usize, Vec<(f64, f64)>)> = both
             .iter()
             .enumerate()
-            .filter(|(_, spent)| !spent.is_empty())
-            .map(|(place, spent)| {
+            .filter(|(_, (_, spent))| !spent.is_empty())
+            .map(|(place, (_, spent))| {
                 // The prompt's own cost is another matter, and would hide the rest.
                 let after = spent.iter().filter(|of| of.token > 1);
                 (
@@ -168,12 +185,12 @@ pub(super) fn latency(of: &Pictured<'_>) -> Frame {
             curve.iter().map(|(x, y)| ScatterPoint {
                 x: Some(*x),
                 y: Some(*y),
-                label: format!("token {x}, {}", of.names[*place]),
+                label: String::new(),
                 series: *place,
             })
         });
         let lines = curves.iter().map(|(place, curve)| ScatterLine {
-            name: of.names[*place].to_owned(),
+            name: names[*place].to_owned(),
             points: curve.clone(),
         });
         let (marks, lines) = match points {
@@ -192,7 +209,7 @@ pub(super) fn latency(of: &Pictured<'_>) -> Frame {
                     unit: unit.to_owned(),
                     ..Dimension::default()
                 },
-                series: of.names.map(str::to_owned).to_vec(),
+                series: names.map(str::to_owned).to_vec(),
                 points: marks,
                 lines,
             }),
@@ -296,13 +313,16 @@ pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
     let cells = heads
         .iter()
         .flat_map(|(_, looks)| looks[seen - shown..].iter().copied());
+    let cells: Vec<f32> = cells.collect();
+    // Shares are small where many tokens are looked at: the strongest has the strongest colour.
+    let most = cells.iter().copied().fold(0.0, f32::max);
     let newest = label(begin + shown.saturating_sub(1)).unwrap_or_default();
     Frame::HeatMap(HeatMap {
         columns: shown,
         rows: heads.len(),
-        cells: cells.collect(),
+        cells,
         low: 0.0,
-        high: 1.0,
+        high: most.max(f32::MIN_POSITIVE),
         x: (begin as f32, (begin + shown) as f32),
         y: (0.0, heads.len() as f32),
         column_labels: (begin..begin + shown)
@@ -311,8 +331,9 @@ pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
         row_labels: heads.iter().map(|(name, _)| name.clone()).collect(),
         points: Vec::new(),
         legend: format!(
-            "how much the newest token read, '{newest}' at {}, looks at each",
-            begin + shown.saturating_sub(1)
+            "how much the newest token read, '{newest}' at {}, looks at each: {:.0}% at most",
+            begin + shown.saturating_sub(1),
+            100.0 * most
         ),
     })
 }

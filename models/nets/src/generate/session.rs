@@ -262,7 +262,12 @@ impl Live for Session {
             config: &self.config,
             vocabulary: &self.vocabulary,
             wanted: self.wish.generated,
+            drafted: self.wish.drafted,
             names: self.names(),
+            beside: match &self.beside {
+                Some(beside) => beside.told(self.names()[1]),
+                None => String::new(),
+            },
         };
         let step = self.writer.written() as u64;
         let mut send = |panel: &str, make: &dyn Fn() -> Result<Frame, Trouble>| {

@@ -260,6 +260,7 @@ pub(crate) fn warps(text: &str) -> Cells {
             row(2, 8, "1 pass"),
         ],
         note: "A warp runs a side as long as one lane needs it.".to_owned(),
+        ..Cells::default()
     }
 }
 

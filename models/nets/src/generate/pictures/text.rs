@@ -3,6 +3,8 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Paragraph, Passage, Standing, Stretch, Tone};
 
+use mlsys_machines::speculative_decoding::expected_tokens;
+
 use super::Pictured;
 use crate::data::Vocabulary;
 use crate::generate::writer::{Origin, Writer};
@@ -51,11 +53,24 @@ pub(in crate::generate) fn text(of: &Pictured<'_>) -> Frame {
     }
     let mut note = format!("token {} of {}", writer.written(), of.wanted);
     if of.tracks.judged > 0 {
+        let (tracks, share) = (
+            of.tracks,
+            of.tracks.accepted as f64 / of.tracks.judged as f64,
+        );
         note.push_str(&format!(
-            "; {} of {} drafted tokens that were judged stayed, {} tokens from {} runs of the model",
-            of.tracks.accepted, of.tracks.judged, of.tracks.gained, of.tracks.target_runs
+            "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model",
+            tracks.judged,
+            tracks.accepted,
+            100.0 * share,
+            tracks.gained as f64 / tracks.target_runs.max(1) as f64,
+        ));
+        note.push_str(&format!(
+            ", and the formula gives {:.2} for that share and {} drafted",
+            expected_tokens(share, of.drafted as i64),
+            of.drafted
         ));
     }
+    note.push_str(&of.beside);
     if rows.len() > SEQUENCES {
         note.push_str(&format!("; {SEQUENCES} of {} sequences shown", rows.len()));
     }
@@ -91,9 +106,12 @@ fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Stret
     let count = parts.len();
     let part = |(index, (standing, tokens)): (usize, (usize, Vec<i32>))| {
         let mut text = vocabulary.text(&tokens);
-        if standing == STRUCK {
-            // What does not count must not break lines.
+        if matches!(standing, DRAFTED | STRUCK) {
+            // What does not count, or not yet, must not break lines.
             text = text.replace('\n', "\\n");
+        } else if writer.rows().len() > 1 {
+            // A line for each of those that are written side by side.
+            text = text.replace('\n', " ");
         }
         // Numbers have spaces between, also where another part begins.
         if !vocabulary.is_characters() && index + 1 < count {

@@ -32,6 +32,7 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
     let mut spans: Vec<Span> = Vec::new();
     for slot in 0..slots {
         let mut last: Option<(usize, usize)> = None;
+        let mut turns = 0;
         for (at, step) in steps.iter().enumerate() {
             let here = step.slots.get(slot).copied().flatten();
             let Some((request, served)) = here else {
@@ -39,9 +40,14 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
                 continue;
             };
             // A request that keeps its slot without being served stands there for nothing.
-            let class = usize::from(last == Some((request, served)));
-            let label = format!("request {}", request + 1);
             let goes_on = last.is_some_and(|(before, _)| before == request);
+            turns += usize::from(!goes_on);
+            let class = match last {
+                Some(before) if before == (request, served) => 2,
+                // One after the other in a slot: two colours, so that one sees where the next begins.
+                Some(_) | None => (turns + 1) % 2,
+            };
+            let label = format!("request {}", request + 1);
             match spans.last_mut() {
                 Some(span) if goes_on && span.lane == slot && span.class == class => {
                     span.end = (at + 1) as f64;
@@ -68,7 +74,9 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
         frame: Frame::Timeline(Timeline {
             unit: "step".to_owned(),
             lanes: (1..=slots).map(|slot| format!("slot {slot}")).collect(),
-            classes: vec!["served".to_owned(), "done, keeps its slot".to_owned()],
+            classes: ["served", "served, the next", "done, keeps its slot"]
+                .map(str::to_owned)
+                .to_vec(),
             spans,
             marks: vec![end],
             total: None,
@@ -120,6 +128,7 @@ fn pages(of: &Serving) -> Frame {
         note: format!(
             "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {room}."
         ),
+        ..Cells::default()
     })
 }
 
