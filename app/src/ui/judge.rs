@@ -3,7 +3,7 @@
 use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::registry::Registry;
 use mlsys_lesson::{
-    Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Verdict,
+    Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Target, Verdict,
 };
 use mlsys_lesson::{Event, Progress};
 
@@ -24,7 +24,7 @@ pub struct Machine<'a> {
 impl Page {
     /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
     ///
-    /// A prediction is no event yet: it may still change until its run starts.
+    /// A prediction that waits for a run is no event yet: it may still change until that starts.
     pub fn submit(
         &mut self,
         block: usize,
@@ -37,13 +37,24 @@ impl Page {
             Some(Block::Predict(predict)) => {
                 let given = answer::read_prediction(text, predict)?;
                 predict.accepts(&given).map_err(|error| error.to_string())?;
+                // What is known beforehand waits for no run.
+                let known = predict.compare(&given, &self.env(&DeviceFacts::default()));
+                let known = match &predict.target {
+                    Target::Metric(_) => None,
+                    Target::Answer(_) | Target::Choice(_) => known.ok(),
+                };
+                let stands = known.is_some().then(|| Event::PredictionLocked {
+                    lesson: id,
+                    prediction: predict.id.clone(),
+                    given: given.clone(),
+                });
                 let prediction = Prediction {
                     given,
-                    locked: false,
-                    comparison: None,
+                    locked: stands.is_some(),
+                    comparison: known.map(|comparison| comparison.statement),
                 };
                 self.predictions.insert(predict.id.clone(), prediction);
-                Ok(None)
+                Ok(stands)
             }
             Some(Block::Question(question)) => {
                 let given = answer::read(text, &lesson, question)?;
@@ -232,10 +243,11 @@ impl Page {
         }
         for predict in lesson.predictions() {
             if let Some(given) = before.predictions.get(&predict.id) {
+                let known = predict.compare(given, &LessonEnv::new());
                 let prediction = Prediction {
                     given: given.clone(),
                     locked: true,
-                    comparison: None,
+                    comparison: known.ok().map(|comparison| comparison.statement),
                 };
                 self.predictions.insert(predict.id.clone(), prediction);
             }

@@ -118,7 +118,7 @@ pub struct Answered {
 pub struct Prediction {
     /// What was guessed.
     pub given: Answer,
-    /// Whether its run has started, after which it stands.
+    /// Whether it stands: its run has started, or it was about what is known beforehand.
     pub locked: bool,
     /// Prediction, theory and measurement in words, once there is a measurement.
     pub comparison: Option<String>,
@@ -271,12 +271,12 @@ impl Page {
         self.lesson
             .predictions()
             .filter(move |predict| match &predict.target {
-                Target::Metric(formula) => formula
+                Target::Metric(formula) | Target::Answer(formula) => formula
                     .expr
                     .names()
                     .iter()
                     .any(|(name, _)| name.parts().next() == Some(lab)),
-                Target::Answer(_) | Target::Choice(_) => false,
+                Target::Choice(_) => false,
             })
     }
 

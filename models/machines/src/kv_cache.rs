@@ -130,15 +130,11 @@ impl Cache {
         let mut bars = vec![picture::bar("weights", self.weights / gb, "")];
         for batch in batches {
             let bytes = self.sequence() * batch;
-            let own = if batch == self.batch {
-                ", this one"
-            } else {
-                ""
-            };
+            let own = if batch == self.batch { " (this)" } else { "" };
             let remark = match self.memory {
                 Some(memory) if bytes + self.weights > memory => format!("does not fit{own}"),
                 Some(memory) => format!("{} full{own}", percent((bytes + self.weights) / memory)),
-                None => own.trim_start_matches(", ").to_owned(),
+                None => own.trim_start().to_owned(),
             };
             bars.push(picture::bar(
                 format!("cache of {batch}"),

@@ -130,11 +130,7 @@ impl Serving {
         let bar = |batch: f64| {
             let times = Self { batch, ..*self }.times();
             let rate = batch / times.decode;
-            let own = if batch == self.batch {
-                ", this one"
-            } else {
-                ""
-            };
+            let own = if batch == self.batch { " (this)" } else { "" };
             let share = percent(times.cache / times.decode);
             let remark = format!("{share} cache{own}");
             rate.is_finite()

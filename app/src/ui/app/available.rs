@@ -234,7 +234,7 @@ fn activity(page: Option<&Page>) -> Result<(), String> {
     let stands = |id: &str| page.predictions.get(id).is_some_and(|made| made.locked);
     match block {
         Block::Predict(predict) if stands(&predict.id) => {
-            Err("this prediction stands: its run has started".to_owned())
+            Err("this prediction stands: what it is held against is known".to_owned())
         }
         Block::Lab(_) | Block::Predict(_) | Block::Question(_) => Ok(()),
         Block::Prose(_) | Block::Check(_) | Block::Notes(_) => {

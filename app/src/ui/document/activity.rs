@@ -1,6 +1,8 @@
 //! What stands in the card of a lab, a prediction, a question or a note.
 
-use mlsys_lesson::{Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question};
+use mlsys_lesson::{
+    Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question, Target,
+};
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
@@ -52,7 +54,10 @@ impl Card<'_> {
         let about = if locked {
             format!("{} it stands", self.look.glyphs.locked)
         } else {
-            "before the run".to_owned()
+            match predict.target {
+                Target::Metric(_) => "before the run".to_owned(),
+                Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
+            }
         };
         self.head(
             "PREDICT",

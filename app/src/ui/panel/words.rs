@@ -309,12 +309,11 @@ fn histogram_words(histogram: &Histogram, glyphs: &Glyphs) -> String {
 fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
     let front = scatter.front();
     let said = |index: usize| scatter::said(scatter, index, &front, glyphs);
-    let mut text = format!(
-        "{} points of {} against {}",
-        scatter.points.len(),
-        scatter.y.name,
-        scatter.x.name
-    );
+    let what = format!("{} against {}", scatter.y.name, scatter.x.name);
+    if scatter.points.is_empty() && !scatter.lines.is_empty() {
+        return format!("{what}: {}.", ends(scatter, glyphs).join("; "));
+    }
+    let mut text = format!("{} points of {what}", scatter.points.len());
     let lines = scatter.lines.iter();
     for line in lines.filter(|line| scatter.joined(line).is_none()) {
         text.push_str(&format!(" with the line {}", line.name));
@@ -338,6 +337,24 @@ fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
     }
     text.push('.');
     text
+}
+
+/// Where each line begins and where it ends.
+fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
+    let at = |(x, y): (f64, f64)| {
+        let x = quantity(x, unit(&scatter.x.unit), glyphs);
+        format!("{} at {x}", quantity(y, unit(&scatter.y.unit), glyphs))
+    };
+    let told = scatter.lines.iter().filter_map(|line| {
+        let (first, last) = (line.points.first()?, line.points.last()?);
+        Some(format!(
+            "{} from {} to {}",
+            line.name,
+            at(*first),
+            at(*last)
+        ))
+    });
+    told.collect()
 }
 
 /// The rows that are read out; a longer table is said to be longer.

@@ -1,5 +1,7 @@
 //! Starting, steering and ending runs.
 
+use std::sync::Arc;
+
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::value::Value;
@@ -238,4 +240,22 @@ fn the_newest_measured_peak_is_what_checks_are_told() {
     // What was kept is read late, perhaps after a run that is newer.
     bench.app.update(measured(2e11));
     assert_eq!(bench.app.machine().peaks.get("a cpu"), Some(&1e11));
+}
+
+#[test]
+fn a_guess_at_what_is_known_beforehand_is_held_against_it_at_once() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"systems/known\"\ntitle = \"Known\"\nminutes = 5\n+++\n# Known\n\n\
+        ```{predict} more\ntype = \"choice\"\nprompt = \"Which did more?\"\nchoices = [\"tiles\", \"rows\"]\n\
+        answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";
+    let mut bench = Bench::new((80, 24));
+    bench.probed();
+    let read = mlsys_lesson::read("k.md", LESSON.as_bytes(), mlsys_registry::registry());
+    bench.app.open(Arc::new(read.lesson.expect("a lesson")));
+    bench.shows("before you read on");
+    bench.hides("13% more.");
+    let effects = bench.keys("\nb\n");
+    let kept = |effect: &Effect| matches!(effect, Effect::Save(Event::PredictionLocked { .. }));
+    assert!(effects.iter().any(kept), "{effects:?}");
+    bench.shows("the answer is tiles");
+    bench.shows("13% more.");
 }

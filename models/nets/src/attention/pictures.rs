@@ -179,19 +179,14 @@ fn output(compared: &Compared) -> Frame {
             _ => "another".to_owned(),
         },
     });
-    let forgetful = match compared.non_finite {
-        0 => "NaN: none".to_owned(),
-        count => format!("NaN: {count}"),
-    };
-    let forgetful = Bar {
-        label: "without m".to_owned(),
-        value: None,
-        remark: forgetful,
+    let off_by = match compared.non_finite {
+        0 => "off by, over the largest".to_owned(),
+        count => format!("off by; without m {count} NaN"),
     };
     let off = Bars {
         unit: String::new(),
         scale: Scale::Log,
-        bars: bars.chain([forgetful]).collect(),
+        bars: bars.collect(),
     };
     Frame::Panes(vec![
         Pane {
@@ -199,7 +194,7 @@ fn output(compared: &Compared) -> Frame {
             frame: Frame::Scatter(found),
         },
         Pane {
-            title: "off by, over the largest".to_owned(),
+            title: off_by,
             frame: Frame::Bars(off),
         },
     ])

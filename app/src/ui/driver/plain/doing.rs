@@ -27,7 +27,8 @@ impl Talk<'_> {
             made.is_some_and(|made| made.locked)
         });
         if locked {
-            return self.say(["This prediction stands: its run has started.".to_owned()]);
+            return self
+                .say(["This prediction stands: what it is held against is known.".to_owned()]);
         }
         let is_kernel = asked
             .as_ref()

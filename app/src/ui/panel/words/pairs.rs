@@ -1,7 +1,7 @@
 //! What pairs of categories amount to, in words.
 
 use mlsys_lab::frame::HeatMap;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 
 use super::READ_ROWS;
 use crate::ui::glyphs::Glyphs;
@@ -25,17 +25,17 @@ pub(super) fn matrix_words(map: &HeatMap) -> String {
             }
         }
     }
-    let mut said = format!(
-        "{}; {} of {} on the diagonal",
-        map.legend,
-        number(diagonal),
-        number(total)
-    );
+    // Only where both sides have the same names is there a diagonal.
+    let agree = map.row_labels == map.column_labels;
+    let mut said = map.legend.clone();
+    if agree {
+        let (diagonal, total) = (number(diagonal), number(total));
+        said.push_str(&format!("; {diagonal} of {total} on the diagonal"));
+    }
     if let Some((value, row, column)) = largest {
-        let value = number(f64::from(value));
-        said.push_str(&format!(
-            ", most off it in row {row}, column {column}: {value}"
-        ));
+        let value = number(significant(f64::from(value), 6));
+        let most = if agree { ", most off it" } else { "; most" };
+        said.push_str(&format!("{most} in row {row}, column {column}: {value}"));
     }
     said.push('.');
     said

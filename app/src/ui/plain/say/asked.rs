@@ -36,7 +36,8 @@ pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
                 "You said: {}.",
                 answer::spelled(&made.given, |text| predict.label(text))
             )));
-            if made.locked {
+            let waits = matches!(predict.target, Target::Metric(_));
+            if made.locked && waits {
                 lines.push("It stands: its run has started.".to_owned());
             }
             lines.extend(comparison(page, predict));
