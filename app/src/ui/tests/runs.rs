@@ -256,6 +256,6 @@ fn a_guess_at_what_is_known_beforehand_is_held_against_it_at_once() {
     let effects = bench.keys("\nb\n");
     let kept = |effect: &Effect| matches!(effect, Effect::Save(Event::PredictionLocked { .. }));
     assert!(effects.iter().any(kept), "{effects:?}");
-    bench.shows("the answer is tiles");
+    bench.shows("the answer is \"tiles\"");
     bench.shows("13% more.");
 }
