@@ -122,24 +122,10 @@ impl<'a> Figure<'a> {
             Draw::Frame => {
                 let found = self.data.frames.get(self.panel.name.as_str());
                 let (_, frame) = found.ok_or_else(nothing)?;
-                Ok(Content::Frame(match frame {
+                Ok(Content::Frame(match frame.kernel() {
                     // A file has no next step: it has the rows of where one stands.
-                    Frame::Kernel(kernel) => Cow::Owned(kernel::picture(kernel, self.walk)),
-                    Frame::HeatMap(_)
-                    | Frame::Bars(_)
-                    | Frame::Stacks(_)
-                    | Frame::Histogram(_)
-                    | Frame::Scatter(_)
-                    | Frame::Table(_)
-                    | Frame::Cells(_)
-                    | Frame::Images(_)
-                    | Frame::Graph(_)
-                    | Frame::Timeline(_)
-                    | Frame::Exchange(_)
-                    | Frame::Film(_)
-                    | Frame::Panes(_)
-                    | Frame::Passage(_)
-                    | Frame::Text(_) => Cow::Borrowed(frame),
+                    Some(kernel) => Cow::Owned(kernel::picture(kernel, self.walk)),
+                    None => Cow::Borrowed(frame),
                 }))
             }
             Draw::Attempts => {

@@ -42,7 +42,6 @@ use ratatui::style::Style;
 
 use super::earlier::Earlier;
 use super::glyphs::Glyphs;
-use super::slot::kernel_of;
 use super::theme::Look;
 use crate::attempts::{self, Company};
 use crate::figure::kernel::Walk;
@@ -147,12 +146,10 @@ pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) 
         Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
             match scene.frame(&look.glyphs) {
                 Some(frame) => {
-                    match (frame.as_ref(), scene.walk) {
-                        (Frame::Kernel(kernel), Some(walk)) => {
-                            kernel::draw(body, buf, kernel, Some(walk), look);
-                        }
-                        (frame, _) => {
-                            draw_frame(body, buf, frame, &scene.view.frame, scene.focus, look);
+                    match frame.kernel().zip(scene.walk) {
+                        Some((kernel, walk)) => kernel::draw(body, buf, kernel, Some(walk), look),
+                        None => {
+                            draw_frame(body, buf, &frame, &scene.view.frame, scene.focus, look);
                         }
                     }
                     true
@@ -177,7 +174,7 @@ pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Optio
 /// What lies at a place of a panel that shows a kernel.
 pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
     let (_, frame) = scene.data.frames.get(scene.panel.name.as_str())?;
-    kernel::spot_at(below_title(area), kernel_of(frame)?, scene.walk?, at)
+    kernel::spot_at(below_title(area), frame.kernel()?, scene.walk?, at)
 }
 
 /// What is marked, in the rows that it may take: one, and of points, which may have much to tell, up to a fourth of the

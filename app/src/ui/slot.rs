@@ -265,7 +265,7 @@ impl Slot {
     /// The lab's kernel, as its first picture that can be stepped through has it.
     pub fn kernel(&self) -> Option<&Kernel> {
         let mut panels = self.panels.iter();
-        panels.find_map(|&index| kernel_of(self.frame(index)?))
+        panels.find_map(|&index| self.frame(index)?.kernel())
     }
 
     /// Takes a kernel that was launched anew into the walk, which keeps its place where it can.
@@ -312,27 +312,5 @@ fn is_of_something_else(before: &Frame, now: &Frame) -> bool {
             (&before.x.name, &before.y.name) != (&now.x.name, &now.y.name)
         }
         _ => false,
-    }
-}
-
-/// The kernel of a picture that can be stepped through.
-pub fn kernel_of(frame: &Frame) -> Option<&Kernel> {
-    match frame {
-        Frame::Kernel(kernel) => Some(kernel),
-        Frame::HeatMap(_)
-        | Frame::Bars(_)
-        | Frame::Stacks(_)
-        | Frame::Histogram(_)
-        | Frame::Scatter(_)
-        | Frame::Table(_)
-        | Frame::Cells(_)
-        | Frame::Images(_)
-        | Frame::Graph(_)
-        | Frame::Timeline(_)
-        | Frame::Exchange(_)
-        | Frame::Film(_)
-        | Frame::Panes(_)
-        | Frame::Passage(_)
-        | Frame::Text(_) => None,
     }
 }

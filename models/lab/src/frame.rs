@@ -67,27 +67,46 @@ pub enum Frame {
     Text(String),
 }
 
+/// One kind of picture, asked for; whoever treats several kinds matches them all.
 impl Frame {
+    /// The field, if the picture is one.
+    pub fn heat_map(&self) -> Option<&HeatMap> {
+        let Self::HeatMap(map) = self else {
+            return None;
+        };
+        Some(map)
+    }
+
     /// The table, if the picture is one.
     pub fn table(&self) -> Option<&Table> {
-        match self {
-            Self::Table(table) => Some(table),
-            Self::HeatMap(_)
-            | Self::Bars(_)
-            | Self::Stacks(_)
-            | Self::Histogram(_)
-            | Self::Scatter(_)
-            | Self::Cells(_)
-            | Self::Images(_)
-            | Self::Graph(_)
-            | Self::Timeline(_)
-            | Self::Exchange(_)
-            | Self::Kernel(_)
-            | Self::Panes(_)
-            | Self::Film(_)
-            | Self::Passage(_)
-            | Self::Text(_) => None,
-        }
+        let Self::Table(table) = self else {
+            return None;
+        };
+        Some(table)
+    }
+
+    /// The graph, if the picture is one.
+    pub fn graph(&self) -> Option<&Graph> {
+        let Self::Graph(graph) = self else {
+            return None;
+        };
+        Some(graph)
+    }
+
+    /// The timeline, if the picture is one.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        let Self::Timeline(timeline) = self else {
+            return None;
+        };
+        Some(timeline)
+    }
+
+    /// The kernel, if the picture is one that can be stepped through.
+    pub fn kernel(&self) -> Option<&kernel::Kernel> {
+        let Self::Kernel(kernel) = self else {
+            return None;
+        };
+        Some(kernel)
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn draw(page: &mut Page, panes: &[Pane]) {
             let corner = (left - MARGIN * scale, top + 10.0);
             let high = page.inside(corner, scale, |page| {
                 page.y = 0.0;
-                if let Frame::HeatMap(map) = &pane.frame {
+                if let Some(map) = pane.frame.heat_map() {
                     // What the cells mean has to end before the next picture begins.
                     let legend = cut(&map.legend, LEGEND);
                     heat::draw(
@@ -54,23 +54,8 @@ pub(super) fn draw(page: &mut Page, panes: &[Pane]) {
 
 /// How large a picture is drawn: a square field leaves the right half of a page free anyway.
 fn scale(frame: &Frame) -> f64 {
-    match frame {
-        Frame::HeatMap(map) if map.columns <= map.rows => 0.72,
-        Frame::HeatMap(_)
-        | Frame::Bars(_)
-        | Frame::Stacks(_)
-        | Frame::Histogram(_)
-        | Frame::Scatter(_)
-        | Frame::Table(_)
-        | Frame::Cells(_)
-        | Frame::Images(_)
-        | Frame::Graph(_)
-        | Frame::Timeline(_)
-        | Frame::Exchange(_)
-        | Frame::Film(_)
-        | Frame::Kernel(_)
-        | Frame::Panes(_)
-        | Frame::Passage(_)
-        | Frame::Text(_) => 0.5,
+    match frame.heat_map() {
+        Some(map) if map.columns <= map.rows => 0.72,
+        Some(_) | None => 0.5,
     }
 }

@@ -84,44 +84,27 @@ impl App {
         let glyphs = &self.look.glyphs;
         let slot = self.page.as_mut().and_then(Page::slot_mut)?;
         let (frame, mut view) = chosen(slot, glyphs)?;
-        let Frame::Table(table) = &frame else {
-            return None;
-        };
-        let result = act(table, &mut view);
+        let result = act(frame.table()?, &mut view);
         slot.chosen_view()?.frame = view;
         Some(result)
     }
 
     /// Whether the chosen picture is a table with columns.
     pub(super) fn has_table(&self) -> bool {
-        self.is_chosen(|frame| match frame {
-            Frame::Table(table) => !table.columns.is_empty(),
-            Frame::HeatMap(_)
-            | Frame::Bars(_)
-            | Frame::Stacks(_)
-            | Frame::Histogram(_)
-            | Frame::Scatter(_)
-            | Frame::Cells(_)
-            | Frame::Images(_)
-            | Frame::Graph(_)
-            | Frame::Timeline(_)
-            | Frame::Exchange(_)
-            | Frame::Film(_)
-            | Frame::Kernel(_)
-            | Frame::Panes(_)
-            | Frame::Passage(_)
-            | Frame::Text(_) => false,
+        self.is_chosen(|frame| {
+            let table = frame.table();
+            table.is_some_and(|table| !table.columns.is_empty())
         })
     }
 
     /// Whether the chosen picture is one, other than a chart, with parts that can be looked at closer.
     pub(super) fn has_space(&self) -> bool {
-        self.is_chosen(|frame| matches!(frame, Frame::Graph(_) | Frame::Timeline(_)))
+        self.is_chosen(|frame| frame.graph().is_some() || frame.timeline().is_some())
     }
 
     /// Whether the chosen picture is a timeline.
     pub(super) fn has_timeline(&self) -> bool {
-        self.is_chosen(|frame| matches!(frame, Frame::Timeline(_)))
+        self.is_chosen(|frame| frame.timeline().is_some())
     }
 
     /// What the colour of bars tells in the chosen timeline; nothing if the picture is none.
@@ -138,7 +121,7 @@ impl App {
 
     /// Whether the chosen picture is a graph with groups.
     pub(super) fn has_groups(&self) -> bool {
-        self.is_chosen(|frame| matches!(frame, Frame::Graph(graph) if !graph.groups.is_empty()))
+        self.is_chosen(|frame| frame.graph().is_some_and(|graph| !graph.groups.is_empty()))
     }
 
     /// Whether the keys act on a picture that has steps, other than a kernel's.
@@ -181,7 +164,7 @@ impl App {
         let mut act = Some(act);
         let mut result = None;
         look_at(slot, index, |frame, view| {
-            if let (Frame::Graph(graph), Some(act)) = (frame, act.take()) {
+            if let (Some(graph), Some(act)) = (frame.graph(), act.take()) {
                 result = Some(act(graph, view));
             }
         });
@@ -270,7 +253,8 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
 
 /// Whether a panel shows a timeline.
 fn is_timeline(slot: &Slot, index: usize) -> bool {
-    matches!(slot.frame(index), Some(Frame::Timeline(_)))
+    slot.frame(index)
+        .is_some_and(|frame| frame.timeline().is_some())
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.

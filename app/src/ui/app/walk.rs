@@ -8,7 +8,7 @@ use crate::figure::kernel::{Play, Walk, said};
 use crate::ui::command::{Choice, Inspect, Motion, Place};
 use crate::ui::page::Page;
 use crate::ui::panel::Spot;
-use crate::ui::slot::{Slot, kernel_of};
+use crate::ui::slot::Slot;
 
 /// What goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,5 +238,5 @@ fn view(slot: &Slot) -> Option<View> {
 }
 
 fn view_of(slot: &Slot, index: usize) -> Option<View> {
-    Some(kernel_of(slot.frame(index)?)?.view)
+    Some(slot.frame(index)?.kernel()?.view)
 }

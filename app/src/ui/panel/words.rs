@@ -27,23 +27,9 @@ pub fn words(scene: &Scene<'_>) -> String {
     let said = match scene.panel.draw {
         Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
             scene.frame(&glyphs).map(|frame| {
-                let said = match frame.as_ref() {
-                    Frame::Kernel(kernel) => kernel::words(kernel, scene.walk),
-                    frame @ (Frame::HeatMap(_)
-                    | Frame::Bars(_)
-                    | Frame::Stacks(_)
-                    | Frame::Histogram(_)
-                    | Frame::Scatter(_)
-                    | Frame::Table(_)
-                    | Frame::Cells(_)
-                    | Frame::Images(_)
-                    | Frame::Graph(_)
-                    | Frame::Timeline(_)
-                    | Frame::Exchange(_)
-                    | Frame::Film(_)
-                    | Frame::Panes(_)
-                    | Frame::Passage(_)
-                    | Frame::Text(_)) => frame_words(frame, &scene.view.frame, &glyphs),
+                let said = match frame.kernel() {
+                    Some(kernel) => kernel::words(kernel, scene.walk),
+                    None => frame_words(&frame, &scene.view.frame, &glyphs),
                 };
                 let sent = scene.data.frames.get(name.as_str());
                 match sent.filter(|_| scene.panel.draw == Draw::Frame) {

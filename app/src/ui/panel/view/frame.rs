@@ -221,27 +221,13 @@ impl Mark {
 /// Where a mark begins: in the middle of a field, at the first of everything else.
 fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
     let is_field = |map: &HeatMap| map.column_labels.is_empty() || map.row_labels.is_empty();
-    match frame {
-        Frame::HeatMap(map) if is_field(map) => Mark {
+    if frame.heat_map().is_some_and(is_field) {
+        Mark {
             column: last_column / 2,
             row: last_row / 2,
-        },
-        Frame::HeatMap(_)
-        | Frame::Bars(_)
-        | Frame::Stacks(_)
-        | Frame::Histogram(_)
-        | Frame::Scatter(_)
-        | Frame::Table(_)
-        | Frame::Cells(_)
-        | Frame::Images(_)
-        | Frame::Graph(_)
-        | Frame::Timeline(_)
-        | Frame::Exchange(_)
-        | Frame::Film(_)
-        | Frame::Kernel(_)
-        | Frame::Panes(_)
-        | Frame::Passage(_)
-        | Frame::Text(_) => Mark::default(),
+        }
+    } else {
+        Mark::default()
     }
 }
 
