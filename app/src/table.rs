@@ -1,12 +1,14 @@
 //! Columns of text, aligned.
 
+use unicode_width::UnicodeWidthStr;
+
 /// Rows as lines, each column as wide as its widest cell; no line ends in spaces.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter()
             .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
+            .map(|cell| cell.width())
             .max()
             .unwrap_or(0)
     };
@@ -15,7 +17,7 @@ pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
         let cells: Vec<String> = row
             .iter()
             .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:width$}"))
+            .map(|(cell, &width)| format!("{cell}{}", " ".repeat(width - cell.width())))
             .collect();
         cells.join("  ").trim_end().to_owned()
     };
@@ -33,12 +35,12 @@ pub fn cell(text: &str, longest: usize) -> String {
     }
 }
 
-/// A text as lines of at most `width` characters where its words allow, each after an indent.
+/// A text as lines of at most `width` columns where its words allow, each after an indent.
 pub fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        let longer = line.chars().count() + 1 + word.chars().count();
+        let longer = line.width() + 1 + word.width();
         if !line.is_empty() && longer > width {
             lines.push(format!("{indent}{line}"));
             line.clear();
@@ -63,6 +65,8 @@ mod tests {
         let row = |cells: &[&str]| cells.iter().map(ToString::to_string).collect::<Vec<_>>();
         let rows = [row(&["µs", "1"]), row(&["seconds", ""]), row(&["a"])];
         assert_eq!(aligned(&rows), ["µs       1", "seconds", "a"]);
+        let rows = [row(&["漢字", "1"]), row(&["abcdef", "2"])];
+        assert_eq!(aligned(&rows), ["漢字    1", "abcdef  2"]);
         assert!(aligned(&[]).is_empty());
     }
 

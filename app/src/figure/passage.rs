@@ -1,6 +1,7 @@
 //! A passage in rows of letters, as the screen and a file both draw it.
 
 use mlsys_lab::frame::{Paragraph, Passage};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Letters in a row that stand alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,34 +15,40 @@ pub struct Run {
 /// One row of a paragraph.
 pub type Row = Vec<Run>;
 
-/// The furthest back that a row is broken at a space.
+/// The furthest back that a row is broken at a space, in letters.
 const WORD: usize = 16;
 
-/// A paragraph in rows of at most `width` letters, broken at its own line ends and at spaces; rows after the first stand
-/// under the text, not under the label.
+/// A paragraph in rows of at most `width` columns, of which some letters take two, broken at its own line ends and at
+/// spaces; rows after the first stand under the text, not under the label.
 pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> {
     let label = match paragraph.label.as_str() {
         "" => String::new(),
         label => format!("{label} "),
     };
-    let indent = label.chars().count();
+    let indent = label.width();
     let room = width.saturating_sub(indent).max(1);
     let mut lines: Vec<Vec<(char, usize)>> = vec![Vec::new()];
+    // Columns of the last line.
+    let mut used = 0;
     for part in &paragraph.stretches {
         for letter in passage.marked(part).chars() {
-            let row = lines.last_mut();
-            match (letter, row) {
-                ('\n', _) | (_, None) => lines.push(Vec::new()),
-                (letter, Some(row)) => {
-                    row.push((
-                        if letter.is_control() { ' ' } else { letter },
-                        part.standing,
-                    ));
-                    if row.len() > room {
-                        let rest = broken(row);
-                        lines.push(rest);
-                    }
-                }
+            if letter == '\n' {
+                lines.push(Vec::new());
+                used = 0;
+                continue;
+            }
+            let letter = if letter.is_control() { ' ' } else { letter };
+            used += columns(letter);
+            if let Some(row) = lines.last_mut() {
+                row.push((letter, part.standing));
+            }
+            while let Some(row) = lines.last_mut()
+                && used > room
+                && row.len() > 1
+            {
+                let rest = broken(row);
+                used = rest.iter().map(|(letter, _)| columns(*letter)).sum();
+                lines.push(rest);
             }
         }
     }
@@ -97,6 +104,10 @@ pub fn outline(passage: &Passage) -> Vec<String> {
             .map(|paragraph| passage.plain(paragraph)),
     );
     lines
+}
+
+fn columns(letter: char) -> usize {
+    letter.width().unwrap_or(0)
 }
 
 /// Cuts a row that is a letter too long behind its last space, or before its last letter; what is cut off.
@@ -158,6 +169,21 @@ mod tests {
         for width in 0..9 {
             let rows = text(&[(0, "a bc def ghij"), (1, "klm no")], "", width);
             assert_eq!(rows.concat(), "a bc def ghij[klm no]");
+        }
+    }
+
+    #[test]
+    fn letters_of_two_columns_take_two_and_marks_on_letters_none() {
+        assert_eq!(text(&[(0, "漢字漢字")], "", 5), ["漢字", "漢字"]);
+        assert_eq!(text(&[(0, "漢漢")], "漢", 5), ["漢 漢", "   漢"]);
+        assert_eq!(
+            text(&[(0, "e\u{301}e\u{301}ab")], "", 3),
+            ["e\u{301}e\u{301}a", "b"]
+        );
+        for width in 2..9 {
+            let rows = text(&[(0, "a 漢b 字字字c"), (1, "漢字 no")], "", width);
+            assert_eq!(rows.concat(), "a 漢b 字字字c[漢字 no]");
+            assert!(rows.iter().all(|row| row.width() <= width), "{rows:?}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A text whose parts stand differently.
 
 use mlsys_lab::frame::{Passage, Tone};
+use unicode_width::UnicodeWidthStr;
 
 use super::page::{Anchor, LINE, MARGIN, Page, Sample, WIDTH};
 use crate::figure::ink;
 use crate::figure::passage::rows;
 
-/// Letters of a row.
+/// Letters of a row; wide ones count twice.
 const LETTERS: usize = 100;
 /// Rows of one figure; the file of values has them all.
 const MOST_ROWS: usize = 128;
@@ -34,7 +35,7 @@ pub(super) fn draw(page: &mut Page, passage: &Passage) {
             let color = standing.map_or(ink::DIM, |standing| color(standing.tone));
             let at = (MARGIN + letters as f64 * wide, page.y);
             page.styled(at, Anchor::Start, &run.text, "m", color);
-            letters += run.text.chars().count();
+            letters += run.text.width();
         }
         page.y += LINE;
     }
