@@ -259,6 +259,10 @@ impl App {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         let before = self.sight();
         let effects = self.take(message);
+        // Whatever it was, it may have changed a run; a frame is not drawn without a message.
+        for slot in self.page.iter_mut().flat_map(|page| &mut page.slots) {
+            slot.forget_drawn();
+        }
         let now = self.sight();
         // What plays goes on where it is seen and space is its own: not after a look elsewhere, and not beside a run.
         let elsewhere = now.0 != before.0;

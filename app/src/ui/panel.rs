@@ -32,6 +32,7 @@ mod view;
 mod words;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
@@ -77,6 +78,8 @@ pub struct Scene<'a> {
     pub walk: Option<&'a Walk>,
     /// The other runs of the lesson, for pictures of several.
     pub company: Company<'a>,
+    /// Where the picture of several is kept until something changes: many ask for it within a frame.
+    pub drawn: Option<&'a OnceCell<Option<Frame>>>,
 }
 
 /// Whether a run goes on here.
@@ -115,7 +118,11 @@ impl<'a> Scene<'a> {
                 (!table.rows.is_empty()).then_some(Cow::Owned(Frame::Table(table)))
             }
             Draw::Attempts => {
-                attempts::picture(self.schema, self.panel, self.data, &self.company).map(Cow::Owned)
+                let made = || attempts::picture(self.schema, self.panel, self.data, &self.company);
+                match self.drawn {
+                    Some(drawn) => drawn.get_or_init(made).as_ref().map(Cow::Borrowed),
+                    None => made().map(Cow::Owned),
+                }
             }
         }
     }

@@ -259,6 +259,7 @@ impl Slot {
                 .map_or(Origin::Here, |_| Origin::Recorded),
             walk: self.walk.as_ref(),
             company: self.company(Some(index)),
+            drawn: self.attempts.drawn.get(index),
         })
     }
 

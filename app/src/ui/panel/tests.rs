@@ -77,6 +77,7 @@ fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
         origin: Origin::Here,
         walk: None,
         company: Default::default(),
+        drawn: None,
     }
 }
 

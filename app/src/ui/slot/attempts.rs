@@ -1,7 +1,9 @@
 //! What pictures of several runs show beside a lab's own run.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
+use mlsys_lab::frame::Frame;
 use mlsys_lab::schema::{Draw, Panel, Schema};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Goal, Lesson};
@@ -21,6 +23,8 @@ pub struct Attempts {
     goals: Vec<Vec<Goal>>,
     /// The curves of the newest other runs, by the panel's place in the schema; empty for a panel that has none.
     behind: Vec<Vec<Earlier>>,
+    /// The pictures of several runs, by the panel's place in the schema, made when somebody asks for one.
+    pub(super) drawn: Vec<OnceCell<Option<Frame>>>,
 }
 
 /// What a run's lab is called: on a lab's own page all have one id, and the kind tells more.
@@ -51,9 +55,18 @@ impl Slot {
         Some(left)
     }
 
+    /// Makes the pictures of several runs anew when somebody asks for them: something has happened.
+    pub fn forget_drawn(&mut self) {
+        if self.schema.compares_runs() {
+            let panels = self.schema.panels.iter();
+            self.attempts.drawn = panels.map(|_| OnceCell::new()).collect();
+        }
+    }
+
     /// Takes the runs of the lesson in, and what it wants reached.
     pub fn share(&mut self, all: Arc<[Arc<Attempt>]>, lesson: &Lesson) {
         self.attempts.all = all;
+        self.forget_drawn();
         let panels = self.schema.panels.iter();
         self.attempts.goals = panels
             .map(|panel| lesson.goals(&panel.name).to_vec())
