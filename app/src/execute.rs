@@ -13,7 +13,7 @@ use mlsys_lab::schema::Schema;
 use crate::console::Console;
 use crate::exit::{self, Exit};
 use crate::interrupt::Interrupt;
-use crate::record::{About, Record};
+use crate::record::{About, Ending, Record};
 use crate::session::{Outcome, guarded};
 use crate::sources::{Sources, Supplied};
 
@@ -132,7 +132,11 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     console.clear_progress();
     if let Some(record) = record {
         let folder = record.folder().to_owned();
-        if kept(record.finish(&data, &outcome, elapsed), console).is_some()
+        if kept(
+            record.finish(&data.frames, &Ending::of(&outcome), elapsed),
+            console,
+        )
+        .is_some()
             && matches!(outcome, Outcome::Stopped(StopReason::Asked))
         {
             console.note(format_args!("what it reported is in {}", folder.display()));

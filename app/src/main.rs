@@ -7,6 +7,7 @@
 
 mod archive;
 mod attempts;
+mod chores;
 mod cli;
 mod commands;
 mod console;

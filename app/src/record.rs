@@ -12,16 +12,19 @@ mod read;
 mod shipped;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use mlsys_lab::device::DeviceInfo;
+use mlsys_lab::frame::Frame;
 use mlsys_lab::output;
 use mlsys_lab::params::Params;
-use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::report::Report;
 use mlsys_lab::schema::Schema;
 use serde_json::{Value as Json, json};
 
@@ -54,6 +57,17 @@ pub struct About<'a> {
     pub lesson: Option<(&'a str, &'a str)>,
 }
 
+/// How a run ended, as its record says it.
+pub struct Ending {
+    /// One word.
+    word: &'static str,
+    /// The reason, where there is one.
+    reason: Option<String>,
+}
+
+/// The last picture of each panel with its step.
+pub type Pictures = BTreeMap<Arc<str>, (u64, Frame)>;
+
 /// The record of a run that is going on.
 pub struct Record {
     folder: PathBuf,
@@ -77,8 +91,8 @@ impl Record {
         // Last, because a folder with this file counts as a run.
         write_json(&folder.join(ABOUT), &description(about, started))?;
         Ok(Self {
+            writer: Writer::start(reports, folder.clone())?,
             folder,
-            writer: Writer::start(reports)?,
             step: 0,
             _running: running,
         })
@@ -89,30 +103,28 @@ impl Record {
         &self.folder
     }
 
-    /// Appends a report; pictures are kept once, at the end, and what the run leaves for others in a file of its own. It is on disk a tenth of a second later.
+    /// Appends a report; pictures are kept once, at the end, and what the run leaves for others in a file of its own. It is
+    /// on disk a tenth of a second later, or when the disk has taken what is before it: nobody waits here.
     pub fn append(&mut self, report: &Report) -> io::Result<()> {
         if let Report::Point { step, .. } = report {
             self.step = self.step.max(*step);
         }
-        if let Report::Artifact(artifact) = report {
-            write_whole(&self.folder.join(artifact.file_name()), &artifact.bytes)?;
-        }
         self.writer.append(report)
     }
 
-    /// Writes the last pictures and how the run ended.
+    /// Writes the last pictures and how the run ended, and waits until all of it is written.
     pub fn finish(
         mut self,
-        data: &RunData,
-        outcome: &Outcome,
+        pictures: &Pictures,
+        ending: &Ending,
         elapsed: Duration,
     ) -> io::Result<()> {
-        for (panel, (step, frame)) in &data.frames {
+        for (panel, (step, frame)) in pictures {
             self.writer.line(line::of_frame(panel, *step, frame)?)?;
         }
         self.writer.close()?;
-        let (outcome, reason) = ending(outcome);
-        let ended = json!({ "outcome": outcome, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": self.step });
+        let Ending { word, reason } = ending;
+        let ended = json!({ "outcome": word, "reason": reason, "seconds": elapsed.as_secs_f64(), "step": self.step });
         write_json(&self.folder.join(OUTCOME), &ended)?;
         // Nobody asks for the lock of a run that has an outcome.
         let _ = fs::remove_file(self.folder.join(RUNNING));
@@ -177,16 +189,19 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
     })
 }
 
-/// One word for how a run ended, and the reason where there is one.
-fn ending(outcome: &Outcome) -> (&'static str, Option<String>) {
-    match outcome {
-        Outcome::Finished => ("finished", None),
-        Outcome::Stopped(reason) => (
-            "stopped",
-            Some(crate::execute::stop_sentence(*reason).to_owned()),
-        ),
-        Outcome::Failed(error) => ("failed", Some(error.to_string())),
-        Outcome::Panicked(message) => ("panicked", Some(message.clone())),
+impl Ending {
+    /// What is recorded of an outcome.
+    pub fn of(outcome: &Outcome) -> Self {
+        let (word, reason) = match outcome {
+            Outcome::Finished => ("finished", None),
+            Outcome::Stopped(reason) => (
+                "stopped",
+                Some(crate::execute::stop_sentence(*reason).to_owned()),
+            ),
+            Outcome::Failed(error) => ("failed", Some(error.to_string())),
+            Outcome::Panicked(message) => ("panicked", Some(message.clone())),
+        };
+        Self { word, reason }
     }
 }
 

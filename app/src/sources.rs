@@ -20,6 +20,7 @@ use mlsys_lab::value::Value;
 use mlsys_lab::{Artifact, Lab, LabError, Params, Run};
 
 pub use self::store::Store;
+use crate::chores::Chores;
 
 /// Where a lab can get what it names.
 #[derive(Clone, Default)]
@@ -32,6 +33,8 @@ pub struct Sources {
     pub runs: Option<PathBuf>,
     /// What runs have left so far.
     pub left: Store,
+    /// Files that are being written: they are waited for before one is read.
+    pub chores: Chores,
 }
 
 /// A lab of the same lesson that comes before.
@@ -145,6 +148,7 @@ fn find(
         )));
     }
     let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
+    sources.chores.wait();
     recorded::artifact(name, kind, sources.runs.as_deref(), &ids)
         .map(Some)
         .map_err(refused)

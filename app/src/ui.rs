@@ -44,5 +44,5 @@ pub mod wrap;
 
 pub(crate) use crate::glyphs;
 pub use driver::{
-    Broken, Follow, KnobTurn, Left, Opening, Options, Prompt, run, run_plain, serve_run,
+    Broken, Follow, KnobTurn, Leaving, Left, Opening, Options, Prompt, run, run_plain, serve_run,
 };

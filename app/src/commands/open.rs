@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::settings;
 use crate::ui::app::Instructors;
 use crate::ui::theme::choice::appearance;
-use crate::ui::{self, Broken, Follow, KnobTurn, Left, Opening, Prompt};
+use crate::ui::{self, Broken, Follow, KnobTurn, Leaving, Left, Opening, Prompt};
 
 /// Opens the workbench at the course; where there is no terminal, prints the course and says how.
 pub fn course(machine: Machine, world: &mut World<'_>) -> Result<Exit, Failure> {
@@ -145,7 +145,12 @@ fn start(
         };
         ui::run_plain(options, prompt, world.console)
     } else {
-        ui::run(options)
+        ui::run(options).map(|Leaving { left, unsaid }| {
+            for why in unsaid {
+                world.console.warn(format_args!("{why}"));
+            }
+            left
+        })
     };
     let left = left.map_err(|error| match error {
         Broken::Opening(reason) => Failure::Usage(format!("--set: {reason}")),

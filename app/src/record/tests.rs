@@ -2,9 +2,9 @@
 
 use std::env;
 
-use mlsys_lab::frame::Frame;
+use mlsys_lab::Artifact;
 use mlsys_lab::params::Settings;
-use mlsys_lab::report::Change;
+use mlsys_lab::report::{Change, RunData};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
 
@@ -99,7 +99,11 @@ fn a_record_reads_back_as_what_was_reported() {
         frame,
     });
     record
-        .finish(&data, &Outcome::Finished, Duration::from_secs(2))
+        .finish(
+            &data.frames,
+            &Ending::of(&Outcome::Finished),
+            Duration::from_secs(2),
+        )
         .unwrap();
 
     let names = list(&scratch.0).unwrap();
@@ -108,6 +112,54 @@ fn a_record_reads_back_as_what_was_reported() {
     assert_eq!(past.summary.about["lesson"]["id"], "a/b");
     assert_eq!(past.summary.standing.word(), "finished");
     assert!(past.warnings.is_empty());
+}
+
+fn network() -> Report {
+    Report::Artifact(Arc::new(Artifact {
+        kind: "network".to_owned(),
+        ending: "safetensors".to_owned(),
+        about: "mlp".to_owned(),
+        unfinished: None,
+        bytes: vec![7; 1 << 20],
+    }))
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_reports_waits_for_no_disk_and_whoever_closes_does() {
+    let scratch = Scratch::new("slow");
+    fs::create_dir_all(&scratch.0).unwrap();
+    // A disk that takes nothing before somebody reads: more than a pipe holds stands before the file.
+    let (mut disk, pipe) = io::pipe().unwrap();
+    let file = File::from(std::os::fd::OwnedFd::from(pipe));
+    let mut writer = Writer::start(file, scratch.0.clone()).unwrap();
+    let notice = "x".repeat(1 << 20);
+    writer.append(&Report::Notice(notice.clone())).unwrap();
+    writer.append(&network()).unwrap();
+    let kept = scratch.0.join("network.safetensors");
+    assert!(!kept.exists());
+    let reads = std::thread::spawn(move || io::read_to_string(&mut disk).unwrap());
+    writer.close().unwrap();
+    drop(writer);
+    assert!(reads.join().unwrap().contains(&notice));
+    assert_eq!(fs::read(&kept).unwrap(), vec![7; 1 << 20]);
+}
+
+#[test]
+fn what_a_run_leaves_and_cannot_be_written_is_said_by_its_name() {
+    let scratch = Scratch::new("unwritten");
+    let mut record = record(&scratch.0);
+    let folder = record.folder().to_owned();
+    fs::create_dir_all(folder.join("network.safetensors/in the way")).unwrap();
+    record.append(&network()).unwrap();
+    let ended = record.finish(
+        &Pictures::new(),
+        &Ending::of(&Outcome::Finished),
+        Duration::ZERO,
+    );
+    let said = ended.unwrap_err().to_string();
+    assert!(said.starts_with("network.safetensors: "), "{said}");
+    assert_eq!(summary(&folder).unwrap().standing, Standing::CutOff);
 }
 
 #[test]
@@ -198,7 +250,11 @@ fn a_run_goes_on_until_it_ends_or_is_cut_off() {
     let folder = ended.folder().to_owned();
     assert_eq!(summary(&folder).unwrap().standing, Standing::GoingOn);
     ended
-        .finish(&RunData::default(), &Outcome::Finished, Duration::ZERO)
+        .finish(
+            &Pictures::new(),
+            &Ending::of(&Outcome::Finished),
+            Duration::ZERO,
+        )
         .unwrap();
     assert_eq!(summary(&folder).unwrap().standing.word(), "finished");
     assert!(!folder.join(RUNNING).exists());

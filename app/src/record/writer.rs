@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use mlsys_lab::Artifact;
 use mlsys_lab::report::Report;
 
 use super::batch::Batch;
-use super::line;
+use super::{line, write_whole};
 
 /// What is reported within this time goes into one line; a kill costs that line at most.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -50,11 +52,13 @@ enum Entry {
         value: f64,
     },
     Line(String),
+    /// What the run leaves, as a file of its own.
+    Artifact(Arc<Artifact>),
 }
 
 impl Writer {
-    /// Appends to this file from now on.
-    pub fn start(file: File) -> io::Result<Self> {
+    /// Appends to this file from now on; what the run leaves goes into files of their own in the folder.
+    pub fn start(file: File, folder: PathBuf) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             waiting: Mutex::default(),
             changed: Condvar::new(),
@@ -63,7 +67,7 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("record".to_owned())
             .spawn(move || {
-                if let Err(error) = theirs.write(file) {
+                if let Err(error) = theirs.write(file, &folder) {
                     theirs.lock().trouble = Some(error);
                 }
             })?;
@@ -91,13 +95,15 @@ impl Writer {
                     new,
                 )
             }
+            Report::Artifact(artifact) => {
+                self.hand_over(Entry::Artifact(Arc::clone(artifact)), None)
+            }
             Report::Status(_)
             | Report::Scalar { .. }
             | Report::Frame { .. }
             | Report::Change(_)
             | Report::Diverged { .. }
-            | Report::Notice(_)
-            | Report::Artifact(_) => match line::of(report) {
+            | Report::Notice(_) => match line::of(report) {
                 Some(line) => self.line(line),
                 None => Ok(()),
             },
@@ -177,7 +183,7 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, mut file: File) -> io::Result<()> {
+    fn write(&self, mut file: File, folder: &Path) -> io::Result<()> {
         let (mut entries, mut names) = (Vec::new(), Vec::new());
         let (mut batch, mut text) = (Batch::default(), Vec::new());
         loop {
@@ -196,6 +202,12 @@ impl Shared {
                             batch.write(&names, &mut text)?;
                             text.extend_from_slice(line.as_bytes());
                             text.push(b'\n');
+                        }
+                        Entry::Artifact(artifact) => {
+                            let name = artifact.file_name();
+                            write_whole(&folder.join(&name), &artifact.bytes).map_err(|error| {
+                                io::Error::new(error.kind(), format!("{name}: {error}"))
+                            })?;
                         }
                     }
                 }

@@ -76,8 +76,10 @@ pub fn of_lesson<'a>(
         plan.sources = Sources {
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
-            runs: world.paths.as_ref().ok().map(Paths::runs),
-            left: world.left.clone(),
+            ..Sources::recorded(
+                world.paths.as_ref().ok().map(Paths::runs),
+                world.left.clone(),
+            )
         };
     }
     Ok(plans)

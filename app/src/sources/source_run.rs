@@ -42,6 +42,7 @@ pub(super) fn artifact(
             .collect(),
         runs: sources.runs.clone(),
         left: sources.left.clone(),
+        chores: sources.chores.clone(),
     };
     let steps = earlier.params.int("steps").ok();
     let mut sink = Listening {

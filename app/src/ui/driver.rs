@@ -1,5 +1,7 @@
 //! The event loop: messages in, effects out, a frame when something has changed.
 
+#[cfg(test)]
+mod closing;
 mod desk;
 mod events;
 #[cfg(test)]
@@ -35,7 +37,7 @@ use crate::progress_log::ProgressLog;
 use desk::Desk;
 use events::message_of;
 use inputs::Input;
-pub use options::{Broken, KnobTurn, Left, Opening, Options};
+pub use options::{Broken, KnobTurn, Leaving, Left, Opening, Options};
 pub use plain::{Prompt, run_plain};
 use pulse::Pulse;
 use runs::Runner;
@@ -93,7 +95,7 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
 }
 
 /// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
-pub fn run(mut options: Options) -> Result<Left, Broken> {
+pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     let decider = options.appearance.decider;
     let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
     let desk = desk(&options);
@@ -133,15 +135,28 @@ pub fn run(mut options: Options) -> Result<Left, Broken> {
             driver.serve(&mut app, &mut terminal, &inbox)
         });
     // However it ends, the record of a run that goes on is closed.
-    driver.runner.abandon();
-    match ended {
+    driver.runner.leave();
+    let unsaid = unsaid(&inbox);
+    let left = match ended {
         Ok(left) => {
             await_answer(&inbox);
-            Ok(left)
+            left
         }
-        Err(_) if terminal.has_vanished() => Ok(Left::OnRequest),
-        Err(error) => Err(error.into()),
+        Err(_) if terminal.has_vanished() => Left::OnRequest,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Leaving { left, unsaid })
+}
+
+/// What has come to the loop since it ended and says that something is not saved.
+fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
+    let mut said = Vec::new();
+    while let Ok(input) = inbox.try_recv() {
+        if let Input::Message(Message::NotSaved(why)) = input {
+            said.push(why);
+        }
     }
+    said
 }
 
 /// Asks for the colour behind the text where the answer would change anything.
@@ -190,6 +205,7 @@ pub fn serve_run(
     while driver.done.is_none() && app.active.is_some() {
         driver.turn(app, screen, &inbox, &mut pulse)?;
     }
+    driver.runner.leave();
     Ok(())
 }
 

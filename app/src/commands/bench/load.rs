@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
 use mlsys_lab::params::{Params, Settings};
-use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::report::Report;
 use mlsys_lab::tables::Tables;
 
 use super::sample::{self, Sample};
 use crate::cli::BenchLoad;
 use crate::commands::World;
 use crate::exit::{Exit, Failure};
-use crate::record::{self, About, Record};
+use crate::record::{self, About, Ending, Pictures, Record};
 use crate::session::Outcome;
 
 /// Records and loads a long run, once as labs mostly report and once with as many digits as there can be.
@@ -81,7 +81,11 @@ impl Bench<'_> {
         let folder = record.folder().to_owned();
         let closing = Instant::now();
         record
-            .finish(&RunData::default(), &Outcome::Finished, Duration::ZERO)
+            .finish(
+                &Pictures::new(),
+                &Ending::of(&Outcome::Finished),
+                Duration::ZERO,
+            )
             .map_err(reason)?;
         let closing = closing.elapsed().as_secs_f64();
         let size = fs::metadata(folder.join("reports.jsonl"))

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use mlsys_lab::device::DeviceChoice;
@@ -50,17 +51,19 @@ impl Screen for Counted {
     }
 }
 
-struct Loop {
-    app: App,
-    driver: Driver,
+/// The loop with a screen that nobody sees.
+pub(super) struct Loop {
+    pub(super) app: App,
+    pub(super) driver: Driver,
     screen: Counted,
-    inbox: Receiver<Input>,
+    pub(super) inbox: Receiver<Input>,
     pulse: Pulse,
     sender: Sender<Input>,
 }
 
 impl Loop {
-    fn new() -> Self {
+    /// Runs are recorded in the folder, if there is one.
+    pub(super) fn new(runs: Option<PathBuf>) -> Self {
         let (sender, inbox) = mpsc::channel();
         let registry = mlsys_registry::registry();
         let app = App::new(
@@ -75,7 +78,7 @@ impl Loop {
             },
         );
         let driver = Driver {
-            runner: Runner::new(registry, None, sender.clone()),
+            runner: Runner::new(registry, runs, sender.clone()),
             log: None,
             exports: None,
             desk: Desk::new(Drafts::passing()),
@@ -97,7 +100,13 @@ impl Loop {
         }
     }
 
-    fn turn(&mut self) {
+    pub(super) fn feed(&mut self, message: Message) {
+        self.driver
+            .feed(&mut self.app, &mut self.screen, message)
+            .unwrap();
+    }
+
+    pub(super) fn turn(&mut self) {
         self.driver
             .turn(
                 &mut self.app,
@@ -111,7 +120,7 @@ impl Loop {
 
 #[test]
 fn a_frame_is_drawn_for_what_was_typed_and_none_for_nothing() {
-    let mut idle = Loop::new();
+    let mut idle = Loop::new(None);
     let key = |c| Input::Message(Message::Key(Key::Char(c)));
     for c in "jkj?".chars() {
         idle.sender.send(key(c)).unwrap();

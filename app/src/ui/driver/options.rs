@@ -67,6 +67,14 @@ pub enum Broken {
     Terminal(#[from] io::Error),
 }
 
+/// How the workbench was left.
+pub struct Leaving {
+    /// Who ended it.
+    pub left: Left,
+    /// What went wrong with what was still being written, when there was no screen to say it on.
+    pub unsaid: Vec<String>,
+}
+
 /// Who ended the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {

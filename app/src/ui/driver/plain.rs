@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::inputs::{self, Input};
 use super::runs::Runner;
-use super::{Broken, Driver, Left, Options, Pulse, desk, state};
+use super::{Broken, Driver, Left, Options, Pulse, desk, state, unsaid};
 use crate::paths::Paths;
 use crate::ui::app::{App, Tempo};
 use crate::ui::message::Message;
@@ -66,8 +66,10 @@ pub fn run_plain(
     };
     let ended = talk.begin(effects).and_then(|()| talk.serve());
     // However it ends, the record of a run that goes on is closed.
-    talk.driver.runner.abandon();
-    Ok(ended?)
+    talk.driver.runner.leave();
+    let left = ended?;
+    talk.say(unsaid(&talk.inbox))?;
+    Ok(left)
 }
 
 /// Frames go nowhere.

@@ -7,14 +7,19 @@ use mlsys_lab::registry::Registry;
 
 use super::{Input, Outbox};
 use crate::attempts::{self, Wanted};
+use crate::chores::Chores;
 use crate::record::{self, Past};
 use crate::ui::message::Message;
 use crate::ui::records;
 use crate::ui::records::{Entry, Fetched, Source};
 
 /// Lists the runs of a folder, the newest first, and those that ship with the program.
-pub fn list(folder: Option<PathBuf>, outbox: &Outbox) {
-    beside("records", outbox, move || Message::Records(entries(folder)));
+pub fn list(folder: Option<PathBuf>, chores: Chores, outbox: &Outbox) {
+    beside("records", outbox, move || {
+        // A record that is being closed is one of a run that has ended.
+        chores.wait();
+        Message::Records(entries(folder))
+    });
 }
 
 /// Reads a run.

@@ -1,17 +1,20 @@
 //! The run that is going on, and its record on disk.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::device::DeviceId;
 use mlsys_lab::registry::Registry;
-use mlsys_lab::report::RunData;
+use mlsys_lab::report::Report;
 
 use super::{Input, Outbox, records};
 use crate::attempts;
-use crate::record::{About, Record};
+use crate::chores::Chores;
+use crate::record::{About, Ending, Pictures, Record};
 use crate::replay::Replayed;
 use crate::session::{Outcome, Panels, Session};
 use crate::sources::{Sources, Store, Supplied};
@@ -27,6 +30,8 @@ pub struct Runner {
     outbox: Outbox,
     left: Store,
     running: Option<Running>,
+    /// Records that are being closed, and other files that are being written.
+    chores: Chores,
 }
 
 struct Running {
@@ -45,6 +50,7 @@ impl Runner {
             outbox,
             left: Store::default(),
             running: None,
+            chores: Chores::default(),
         }
     }
 
@@ -79,6 +85,7 @@ impl Runner {
         let sources = Sources {
             runs: self.folder.clone(),
             left: self.left.clone(),
+            chores: self.chores.clone(),
             ..app.sources_of(&start.lab)
         };
         let lab = Supplied::new(lab, sources);
@@ -160,7 +167,7 @@ impl Runner {
 
     /// Finds out what has been recorded.
     pub fn list_records(&self) {
-        records::list(self.folder.clone(), &self.outbox);
+        records::list(self.folder.clone(), self.chores.clone(), &self.outbox);
     }
 
     /// Reads a recorded run.
@@ -194,10 +201,33 @@ impl Runner {
         if let Some(mut running) = self.running.take() {
             running.session.order(Command::Stop);
             if let Some(record) = running.record.take() {
-                let outcome = Outcome::Stopped(StopReason::Asked);
-                // The learner has gone on; a record that cannot be closed reads as one that was cut off.
-                let _ = record.finish(&RunData::default(), &outcome, running.started.elapsed());
+                let ending = Ending::of(&Outcome::Stopped(StopReason::Asked));
+                self.close(record, Pictures::new(), ending, running.started.elapsed());
             }
+        }
+    }
+
+    /// Ends the run, and waits until everything is written.
+    pub fn leave(&mut self) {
+        self.abandon();
+        self.chores.wait();
+    }
+
+    /// Closes a record beside the loop: what is left may be as large as a network, and the disk slow.
+    fn close(&self, record: Record, pictures: Pictures, ending: Ending, after: Duration) {
+        let told = self.outbox.clone();
+        let not_closed = move |error: io::Error| {
+            let why = format!("this run's record is not closed: {error}");
+            let _ = told.send(Input::Message(Message::NotSaved(why)));
+        };
+        let failed = not_closed.clone();
+        let begun = self.chores.start("close", move || {
+            if let Err(error) = record.finish(&pictures, &ending, after) {
+                failed(error);
+            }
+        });
+        if let Err(error) = begun {
+            not_closed(error);
         }
     }
 
@@ -225,16 +255,14 @@ impl Runner {
             && let Some(running) = self.running.take()
         {
             if let Some(record) = running.record {
-                let mut data = app.data_of(running.run).cloned().unwrap_or_default();
-                reports
-                    .iter()
-                    .cloned()
-                    .for_each(|report| data.apply(report));
-                if let Err(error) = record.finish(&data, &outcome, after) {
-                    messages.push(Message::NotSaved(format!(
-                        "this run's record is not closed: {error}"
-                    )));
+                let shown = app.data_of(running.run);
+                let mut pictures = shown.map_or_else(Pictures::new, |data| data.frames.clone());
+                for report in &reports {
+                    if let Report::Frame { panel, step, frame } = report {
+                        pictures.insert(Arc::clone(panel), (*step, frame.clone()));
+                    }
                 }
+                self.close(record, pictures, Ending::of(&outcome), after);
             }
             messages.push(Message::Reports {
                 run,
@@ -264,6 +292,6 @@ fn failed(run: u64, reason: String) -> Message {
     Message::Ended {
         run,
         outcome: Outcome::Panicked(reason),
-        after: std::time::Duration::ZERO,
+        after: Duration::ZERO,
     }
 }
