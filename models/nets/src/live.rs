@@ -1,5 +1,8 @@
 //! Runs that go a step at a time: what may come between two steps, and how a run ends.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Instant;
 
 use mlsys_lab::control::Turn;
