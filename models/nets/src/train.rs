@@ -14,6 +14,9 @@ mod trainer;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 pub(crate) use evaluate::{EvaluationSet, batch};
 pub(crate) use optimizer::{Optimizer, Rule, UpdateKnobs};
 pub(crate) use pictures::confusion;
@@ -45,6 +48,6 @@ impl Lab for Train {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(run)
+        live::run(&self.schema, run, Session::open)
     }
 }

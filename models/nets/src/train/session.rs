@@ -11,9 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Change, Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Value};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 
 use self::losses::Losses;
 use super::clock::StepTimes;
@@ -24,6 +23,7 @@ use super::trainer::{Measuring, Trainer};
 use crate::baseline::Trained;
 use crate::data::{self, Answers, Batches, Data, DataConfig};
 use crate::device;
+use crate::live::{Halt, Live, point};
 use crate::nets::Architecture;
 use crate::parallel::flat;
 use crate::weights;
@@ -38,37 +38,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// state, and asking for it takes as long as a step of a small network.
 const WEIGHINGS: u32 = 3;
 
-/// Runs the lab: opens the device, trains, reports.
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
-    let mut session = Session::open(run)?;
-    session.report_sizes(run);
-    session.report_yardsticks(run);
-    session.draw(run, Moment::Final);
-    while session.divergence.is_none() && session.step < session.knobs.steps {
-        let asked = Instant::now();
-        let turn = run.control.turn(session.step);
-        session.gait = if asked.elapsed() > PAUSE {
-            session.times.void_window();
-            Gait::Paced
-        } else {
-            Gait::Steady
-        };
-        match turn {
-            Turn::Go(changes) => {
-                session.apply(run, changes)?;
-                session.advance(run);
-            }
-            Turn::Redraw(changes) => {
-                session.apply(run, changes)?;
-                session.read_losses(run);
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run)
-}
-
 /// Whether a step follows at once on the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gait {
@@ -77,7 +46,7 @@ enum Gait {
     Paced,
 }
 
-struct Session {
+pub(super) struct Session {
     id: DeviceId,
     /// Without autodiff.
     device: Device,
@@ -88,11 +57,11 @@ struct Session {
     trainer: Trainer,
     layers: Vec<usize>,
     knobs: Knobs,
-    params: Params,
     pictures: Pictures,
-    started: Instant,
     times: StepTimes,
     gait: Gait,
+    /// When the last step was over.
+    left: Instant,
     losses: Losses,
     divergence: Option<&'static str>,
     /// Steps done.
@@ -124,8 +93,7 @@ struct Judged {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
-        let started = Instant::now();
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         if let Some(free) = device::free_memory(run.device) {
@@ -168,7 +136,7 @@ impl Session {
         };
         run.sink.report(Report::Status(status.to_owned()));
 
-        Ok(Self {
+        let mut session = Self {
             id: run.device,
             judged: Judged::new(&setup.data, &data, &device),
             layers: trainer.layers(),
@@ -180,10 +148,9 @@ impl Session {
             data,
             trainer,
             knobs,
-            params: run.params.clone(),
-            started,
             times: StepTimes::default(),
             gait: Gait::Steady,
+            left: Instant::now(),
             divergence: None,
             step: 0,
             samples_seen: 0,
@@ -195,120 +162,12 @@ impl Session {
             pictured: None,
             peak: setup.peak,
             save_to: setup.weights.save,
-        })
-    }
-
-    /// Turns the knobs; they take effect with the next step.
-    fn apply(&mut self, run: &mut Run<'_>, changes: Vec<(String, Value)>) -> Result<(), LabError> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        for (name, value) in changes {
-            self.params.change(&name, value.clone());
-            run.sink.report(Report::Change(Change {
-                step: self.step,
-                name,
-                value,
-            }));
-        }
-        let before = std::mem::replace(&mut self.knobs, Knobs::read(&self.params)?);
-        if (before.noise, before.jitter) != (self.knobs.noise, self.knobs.jitter) {
-            self.config = DataConfig {
-                noise: self.knobs.noise,
-                jitter: self.knobs.jitter,
-                ..self.config.clone()
-            };
-            self.data = load(&self.config)?;
-            self.judged = Judged::new(&self.config, &self.data, &self.device);
-            let classes = self.config.classes().map_err(setup::unusable)?;
-            self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
-        }
-        if before.rule != self.knobs.rule {
-            self.trainer.reset_optimizer(&self.knobs);
-        }
-        if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
-            self.times.clear();
-        }
-        self.weighings = 0;
-        self.losses.begin_anew();
-        self.report_sizes(run);
-        Ok(())
-    }
-
-    /// One step with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) {
-        let step = self.step + 1;
-        let is_due =
-            |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
-        let (record, evaluate) = (
-            is_due(self.knobs.record_every),
-            is_due(self.knobs.evaluate_every),
-        );
-        let measuring = match record {
-            true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
-            true => Measuring::Norms,
-            false => Measuring::Nothing,
         };
-
-        self.times.open_window();
-        let done = self.trainer.step(&self.data.train, &self.knobs, measuring);
-        self.step = step;
-        self.samples_seen += self.knobs.batch_size as u64;
-        self.losses.push(step, done.loss);
-
-        match (device::is_asynchronous(self.id), self.knobs.timing) {
-            (false, _) | (true, Timing::Phases) => {
-                self.read_losses(run);
-                self.times.void_window();
-                self.times.push_phases(done.phases);
-            }
-            // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
-            // it idle anyway, and is timed step by step.
-            (true, Timing::Steps)
-                if record || evaluate || self.gait == Gait::Paced || self.losses.must_be_read() =>
-            {
-                self.read_losses(run);
-                self.times.close_window();
-            }
-            (true, Timing::Steps) => {}
-        }
-        if let Some(held) = done.held {
-            self.report_memory(run, held);
-        }
-        if let Some(norms) = done.norms {
-            self.record(run, norms);
-        }
-        if evaluate && self.divergence.is_none() {
-            self.evaluate(run);
-        }
-        if self
-            .pictured
-            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
-        {
-            self.draw(run, Moment::Running);
-        }
-    }
-
-    /// The last values and pictures of a run, however it ended.
-    fn finish(mut self, run: &mut Run<'_>) -> Result<(), LabError> {
-        self.read_losses(run);
-        device::sync(&self.device, self.id)?;
-        if self.divergence.is_none() && self.step > 0 {
-            if self.recorded < self.step {
-                let change = self.trainer.weight_change();
-                point(run, "weight_change", self.step, change);
-                self.report_progress(run);
-            }
-            if self.evaluated < self.step {
-                self.evaluate(run);
-            }
-        }
-        self.draw(run, Moment::Final);
-        run.scalar("steps_done", self.step as i64);
-        run.scalar("diverged", self.divergence.is_some());
-        run.scalar("wall_seconds", self.started.elapsed().as_secs_f64());
-        self.leave_network(run);
-        self.save_weights(run)
+        session.report_sizes(run);
+        session.report_yardsticks(run);
+        session.draw(run, Moment::Final)?;
+        session.left = Instant::now();
+        Ok(session)
     }
 
     /// Leaves the network to other runs, unless it is of no use to any.
@@ -359,6 +218,139 @@ impl Session {
     }
 }
 
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if (before.noise, before.jitter) != (self.knobs.noise, self.knobs.jitter) {
+            self.config = DataConfig {
+                noise: self.knobs.noise,
+                jitter: self.knobs.jitter,
+                ..self.config.clone()
+            };
+            self.data = load(&self.config)?;
+            self.judged = Judged::new(&self.config, &self.data, &self.device);
+            let classes = self.config.classes().map_err(setup::unusable)?;
+            self.pictures = Pictures::new(&self.data, classes, self.config.seed, &self.device);
+        }
+        if before.rule != self.knobs.rule {
+            self.trainer.reset_optimizer(&self.knobs);
+        }
+        if (before.batch_size, before.timing) != (self.knobs.batch_size, self.knobs.timing) {
+            self.times.clear();
+        }
+        self.weighings = 0;
+        self.losses.begin_anew();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.gait = if self.left.elapsed() > PAUSE {
+            self.times.void_window();
+            Gait::Paced
+        } else {
+            Gait::Steady
+        };
+        let step = self.step + 1;
+        let is_due =
+            |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
+        let (record, evaluate) = (
+            is_due(self.knobs.record_every),
+            is_due(self.knobs.evaluate_every),
+        );
+        let measuring = match record {
+            true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
+            true => Measuring::Norms,
+            false => Measuring::Nothing,
+        };
+
+        self.times.open_window();
+        let done = self.trainer.step(&self.data.train, &self.knobs, measuring);
+        self.step = step;
+        self.samples_seen += self.knobs.batch_size as u64;
+        self.losses.push(step, done.loss);
+
+        match (device::is_asynchronous(self.id), self.knobs.timing) {
+            (false, _) | (true, Timing::Phases) => {
+                self.read_losses(run);
+                self.times.void_window();
+                self.times.push_phases(done.phases);
+            }
+            // Reading waits for the device, and waiting every step would keep it idle in between; a paced run leaves
+            // it idle anyway, and is timed step by step.
+            (true, Timing::Steps)
+                if record || evaluate || self.gait == Gait::Paced || self.losses.must_be_read() =>
+            {
+                self.read_losses(run);
+                self.times.close_window();
+            }
+            (true, Timing::Steps) => {}
+        }
+        if let Some(held) = done.held {
+            self.report_memory(run, held);
+        }
+        if let Some(norms) = done.norms {
+            self.record(run, norms);
+        }
+        if evaluate && self.divergence.is_none() {
+            self.evaluate(run);
+        }
+        if self
+            .pictured
+            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
+        {
+            self.draw(run, Moment::Running)?;
+        }
+        self.left = Instant::now();
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        if moment == Moment::Asked {
+            self.read_losses(run);
+        }
+        self.offer(run, moment);
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.read_losses(run);
+        device::sync(&self.device, self.id)?;
+        if self.divergence.is_none() && self.step > 0 {
+            if self.recorded < self.step {
+                let change = self.trainer.weight_change();
+                point(run, "weight_change", self.step, change);
+                self.report_progress(run);
+            }
+            if self.evaluated < self.step {
+                self.evaluate(run);
+            }
+        }
+        self.draw(run, Moment::Final)?;
+        self.leave_network(run);
+        self.save_weights(run)?;
+        Ok(())
+    }
+}
+
 impl Judged {
     fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
         Self {
@@ -370,14 +362,6 @@ impl Judged {
             answers: Answers::of(config.dataset, data),
         }
     }
-}
-
-fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
 }
 
 fn load(config: &DataConfig) -> Result<Data, LabError> {

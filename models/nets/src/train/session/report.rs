@@ -5,8 +5,9 @@ use std::time::Instant;
 use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
 
-use super::{Session, point};
+use super::Session;
 use crate::device::{self, memory::Held};
+use crate::live::point;
 use crate::train::clock::Phase;
 use crate::train::measure::{Norms, StepNorms};
 use crate::train::pictures::Subject;
@@ -136,7 +137,7 @@ impl Session {
     }
 
     /// Offers a picture to every panel that has one.
-    pub(super) fn draw(&mut self, run: &mut Run<'_>, moment: Moment) {
+    pub(super) fn offer(&mut self, run: &mut Run<'_>, moment: Moment) {
         if self.divergence.is_none() {
             let subject = Subject {
                 trainer: &self.trainer,
