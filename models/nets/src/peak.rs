@@ -10,6 +10,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `device-peak`: bandwidth, arithmetic and the cost of a start, beside data-centre chips.
 pub struct DevicePeak {
     schema: Schema,
@@ -33,6 +36,6 @@ impl Lab for DevicePeak {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(run)
+        live::run(&self.schema, run, Session::open)
     }
 }

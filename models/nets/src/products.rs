@@ -11,6 +11,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 pub struct MatmulBench {
     schema: Schema,
@@ -34,6 +37,6 @@ impl Lab for MatmulBench {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(run)
+        live::run(&self.schema, run, Session::open)
     }
 }

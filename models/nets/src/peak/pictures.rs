@@ -1,38 +1,21 @@
 //! The lab's panels.
 
 use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint, Table};
-use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::{Frame, Run, Value};
+use mlsys_lab::{Frame, Value};
 
 use super::results::{Outcome, Results};
 use crate::roof::{Roof, logarithmic, short};
 
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
-/// Draws every panel that somebody looks at.
-pub(super) fn draw(
-    run: &mut Run<'_>,
-    results: &Results,
-    compared: &[Roof],
-    step: u64,
-    moment: Moment,
-) {
-    let panels: [(&str, Picture); 4] = [
-        ("roofline", roofline),
-        ("ladder", ladder),
-        ("table", table),
-        ("repetitions", repetitions),
-    ];
-    for (panel, picture) in panels {
-        if run.sink.wants_frame(panel, moment) {
-            let frame = picture(results, compared);
-            let panel = panel.into();
-            run.sink.report(Report::Frame { panel, step, frame });
-        }
-    }
-    run.sink.frames_done();
-}
+/// Every panel.
+pub(super) const ALL: [(&str, Picture); 4] = [
+    ("roofline", roofline),
+    ("ladder", ladder),
+    ("table", table),
+    ("repetitions", repetitions),
+];
 
 /// The measured roof with the printed ones, and the ridge of each.
 fn roofline(results: &Results, compared: &[Roof]) -> Frame {

@@ -1,143 +1,138 @@
 //! A run: one measurement after the other, one repetition a step.
 
-use std::time::Instant;
-
-use mlsys_lab::control::Turn;
 use mlsys_lab::device::Backend;
-use mlsys_lab::report::{Change, Moment, Report};
-use mlsys_lab::{LabError, Run, Value};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::pictures;
 use super::plan::{Measurement, Plan, size};
 use super::results::{Outcome, Results};
 use crate::device::meter::{Arithmetic, Meter, Precision};
+use crate::live::{self, Halt, Live};
 use crate::roof::Roof;
 use crate::timing::Clock;
 
-/// Runs the lab.
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let precision = Precision::read(&run.params)?;
-    let compared = Roof::compared(&run.params, precision)?;
-    run.sink
-        .report(Report::Status(format!("opening {}", run.device)));
-    let meter = Meter::open(run.device, precision)?;
-    let plan = Plan::read(&run.params, meter.last_cache())?;
-    tell_what_to_know(run, &meter, &plan);
-    let mut session = Session {
-        results: Results {
-            device: meter.name(),
-            precision: plan.precision,
-            all: Vec::new(),
-        },
-        meter,
-        plan,
-        compared,
-        done: 0,
-    };
-    for place in 0..session.plan.measurements.len() {
-        let measurement = session.plan.measurements[place];
-        if session.measure(run, measurement)? == Goes::Ends {
-            break;
-        }
-    }
-    run.sink.report(Report::Status(String::new()));
-    session.results.report(run);
-    session.draw(run, Moment::Final);
-    run.scalar("steps_done", session.done as i64);
-    run.scalar("diverged", false);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
-
-/// Whether a run goes on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goes {
-    On,
-    Ends,
-}
-
-struct Session {
+pub(super) struct Session {
     meter: Meter,
     plan: Plan,
     compared: Vec<Roof>,
     results: Results,
+    /// What is being timed, with repetitions done.
+    timing: Option<(Clock, usize)>,
+    /// Measurements done.
+    place: usize,
     /// Repetitions done.
     done: u64,
 }
 
 impl Session {
-    fn measure(&mut self, run: &mut Run<'_>, measurement: Measurement) -> Result<Goes, LabError> {
-        let status = measurement.status(&self.plan);
-        run.sink.report(Report::Status(status));
-        if self.turn(run) == Goes::Ends {
-            return Ok(Goes::Ends);
-        }
-        let pass = match measurement.prepare(&self.meter, &self.plan)? {
-            Arithmetic::Told(rate) => {
-                self.results.all.push((measurement, Outcome::Told(rate)));
-                self.step(run);
-                return Ok(Goes::On);
-            }
-            Arithmetic::Timed(pass) => pass,
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let precision = Precision::read(&run.params)?;
+        let compared = Roof::compared(&run.params, precision)?;
+        run.sink
+            .report(Report::Status(format!("opening {}", run.device)));
+        let meter = Meter::open(run.device, precision)?;
+        let plan = Plan::read(&run.params, meter.last_cache())?;
+        tell_what_to_know(run, &meter, &plan);
+        let session = Self {
+            results: Results {
+                device: meter.name(),
+                precision: plan.precision,
+                all: Vec::new(),
+            },
+            meter,
+            plan,
+            compared,
+            timing: None,
+            place: 0,
+            done: 0,
         };
-        let mut clock = Clock::warm_up(pass, measurement.pace())?;
-        let place = self.results.all.len();
-        for repetition in 0..self.plan.repetitions {
-            if repetition > 0 && self.turn(run) == Goes::Ends {
-                return Ok(Goes::Ends);
-            }
-            clock.repeat(|| run.control.interrupted())?;
-            self.results.all.truncate(place);
-            let outcome = Outcome::Timed(clock.times().clone());
-            self.results.all.push((measurement, outcome));
-            self.step(run);
-        }
-        Ok(Goes::On)
+        session.announce(run);
+        Ok(session)
     }
 
-    /// A repetition is done.
-    fn step(&mut self, run: &mut Run<'_>) {
+    fn measurement(&self) -> Option<Measurement> {
+        self.plan.measurements.get(self.place).copied()
+    }
+
+    /// Says what is measured next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self.measurement().map(|next| next.status(&self.plan));
+        run.sink.report(Report::Status(said.unwrap_or_default()));
+    }
+
+    /// A repetition gave this, with those before it.
+    fn put(&mut self, measurement: Measurement, outcome: Outcome) {
+        self.results.all.truncate(self.place);
+        self.results.all.push((measurement, outcome));
+    }
+}
+
+impl Live for Session {
+    /// The chips that are drawn beside the device.
+    type Knobs = Vec<Roof>;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn goes_on(&self) -> bool {
+        self.measurement().is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Vec<Roof>, LabError> {
+        Roof::compared(params, self.plan.precision)
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), Halt> {
+        self.compared = compared;
+        Ok(())
+    }
+
+    /// One repetition, and the first of a measurement makes its buffers.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let Some(measurement) = self.measurement() else {
+            return Ok(());
+        };
+        let timing = match self.timing.take() {
+            Some(timing) => Some(timing),
+            None => match measurement.prepare(&self.meter, &self.plan)? {
+                Arithmetic::Told(rate) => {
+                    self.put(measurement, Outcome::Told(rate));
+                    None
+                }
+                Arithmetic::Timed(pass) => Some((Clock::warm_up(pass, measurement.pace())?, 0)),
+            },
+        };
+        if let Some((mut clock, repetitions)) = timing {
+            clock.repeat(|| run.control.interrupted())?;
+            self.put(measurement, Outcome::Timed(clock.times().clone()));
+            if repetitions + 1 < self.plan.repetitions {
+                self.timing = Some((clock, repetitions + 1));
+            }
+        }
         self.done += 1;
         self.results.report(run);
-        self.draw(run, Moment::Running);
-    }
-
-    /// Waits for the next step.
-    fn turn(&mut self, run: &mut Run<'_>) -> Goes {
-        loop {
-            match run.control.turn(self.done) {
-                Turn::Go(changes) => {
-                    self.apply(run, changes);
-                    return Goes::On;
-                }
-                Turn::Redraw(changes) => {
-                    self.apply(run, changes);
-                    self.draw(run, Moment::Asked);
-                }
-                Turn::Stop(_) => return Goes::Ends,
-            }
+        self.draw(run, Moment::Running)?;
+        if self.timing.is_none() {
+            self.place += 1;
+            self.announce(run);
         }
+        Ok(())
     }
 
-    fn apply(&mut self, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
-        for (name, value) in changes {
-            run.params.change(&name, value.clone());
-            run.sink.report(Report::Change(Change {
-                step: self.done,
-                name,
-                value,
-            }));
-            match Roof::compared(&run.params, self.plan.precision) {
-                Ok(compared) => self.compared = compared,
-                // What was measured is worth more than the chips beside it.
-                Err(error) => run.sink.report(Report::Notice(error.to_string())),
-            }
-        }
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        live::draw(run, (self.done, moment), &pictures::ALL, |_, picture| {
+            picture(&self.results, &self.compared)
+        });
+        Ok(())
     }
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        pictures::draw(run, &self.results, &self.compared, self.done, moment);
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        run.sink.report(Report::Status(String::new()));
+        self.results.report(run);
+        self.draw(run, Moment::Final)
     }
 }
 

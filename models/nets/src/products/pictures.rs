@@ -1,8 +1,7 @@
 //! The lab's panels.
 
+use mlsys_lab::Frame;
 use mlsys_lab::frame::{Scatter, ScatterLine, ScatterPoint};
-use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Frame, Run};
 
 use super::results::{Results, Timed};
 use crate::roof::{Roof, logarithmic, short};
@@ -12,19 +11,9 @@ const OUTLINED: [&str; 3] = ["v100-sxm2-16gb", "a100-sxm4-40gb", "h100-sxm5-80gb
 
 type Picture = fn(&Results, &Roof) -> Frame;
 
-/// Draws every panel that somebody looks at.
-pub(super) fn draw(run: &mut Run<'_>, results: &Results, roof: &Roof, step: u64, moment: Moment) {
-    let panels: [(&str, Picture); 3] =
-        [("roofline", roofline), ("rate", rate), ("latency", latency)];
-    for (panel, picture) in panels {
-        if run.sink.wants_frame(panel, moment) {
-            let frame = picture(results, roof);
-            let panel = panel.into();
-            run.sink.report(Report::Frame { panel, step, frame });
-        }
-    }
-    run.sink.frames_done();
-}
+/// Every panel.
+pub(super) const ALL: [(&str, Picture); 3] =
+    [("roofline", roofline), ("rate", rate), ("latency", latency)];
 
 fn point(x: f64, y: f64, label: String, series: usize) -> ScatterPoint {
     ScatterPoint {

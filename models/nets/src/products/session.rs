@@ -2,17 +2,17 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Change, Moment, Report};
-use mlsys_lab::{LabError, Run, Value};
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{LabError, Params, Run};
 
 use super::matrices::{Matrices, Weights};
 use super::pictures;
 use super::results::{Results, Timed};
 use super::setup::{ClockStops, Setup, Shape};
 use crate::device::{self, meter::Meter};
+use crate::live::{self, Halt, Live};
 use crate::roof::Ceilings;
 use crate::timing::{Clock, Pace};
 
@@ -22,67 +22,63 @@ const PACE: Pace = Pace {
     most: Duration::from_millis(40),
 };
 
-/// Runs the lab.
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let setup = Setup::read(&run.params)?;
-    let stops = Rc::new(Cell::new(ClockStops::read(&run.params)?));
-    status(run, format!("opening {}", run.device));
-    let meter = Meter::open(run.device, setup.precision)?;
-    tell_when_the_clock_stops(run, stops.get());
-    status(run, "measuring the roof".to_owned());
-    let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
-    let mut session = Session {
-        results: Results {
-            precision: setup.precision,
-            products: Vec::new(),
-            error: 0.0,
-        },
-        meter,
-        setup,
-        ceilings,
-        stops,
-        weights: None,
-        done: 0,
-    };
-    for place in 0..session.setup.shapes.len() {
-        let shape = session.setup.shapes[place];
-        if session.measure(run, shape)? == Goes::Ends {
-            break;
-        }
-    }
-    status(run, String::new());
-    session.draw(run, Moment::Final);
-    run.scalar("steps_done", session.done as i64);
-    run.scalar("diverged", false);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
-
-/// Whether a run goes on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goes {
-    On,
-    Ends,
-}
-
-struct Session {
+pub(super) struct Session {
     meter: Meter,
     setup: Setup,
     ceilings: Ceilings,
     stops: Rc<Cell<ClockStops>>,
     weights: Option<Weights>,
     results: Results,
+    /// The shape that is being timed, with repetitions done.
+    timing: Option<(Clock, usize)>,
+    /// Shapes timed.
+    place: usize,
     /// Repetitions done.
     done: u64,
 }
 
 impl Session {
-    fn measure(&mut self, run: &mut Run<'_>, shape: Shape) -> Result<Goes, LabError> {
-        status(run, format!("multiplying {}", shape.name()));
-        if self.turn(run)? == Goes::Ends {
-            return Ok(Goes::Ends);
-        }
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let setup = Setup::read(&run.params)?;
+        let stops = ClockStops::read(&run.params)?;
+        status(run, format!("opening {}", run.device));
+        let meter = Meter::open(run.device, setup.precision)?;
+        tell_when_the_clock_stops(run, stops);
+        status(run, "measuring the roof".to_owned());
+        let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
+        let session = Self {
+            results: Results {
+                precision: setup.precision,
+                products: Vec::new(),
+                error: 0.0,
+            },
+            meter,
+            setup,
+            ceilings,
+            stops: Rc::new(Cell::new(stops)),
+            weights: None,
+            timing: None,
+            place: 0,
+            done: 0,
+        };
+        session.announce(run);
+        Ok(session)
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        self.setup.shapes.get(self.place).copied()
+    }
+
+    /// Says what is timed next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self
+            .shape()
+            .map(|shape| format!("multiplying {}", shape.name()));
+        status(run, said.unwrap_or_default());
+    }
+
+    /// Gets ready to time a shape.
+    fn prepare(&mut self, run: &Run<'_>, shape: Shape) -> Result<Clock, LabError> {
         let known = self.weights.take();
         let matrices = Matrices::new(&self.meter, run.device, &self.setup, shape, known)?;
         self.weights = Some(matrices.weights());
@@ -90,59 +86,72 @@ impl Session {
         // How much is done at once goes by honest times, or a clock that stops early would ask for far too much.
         let wanted = self.stops.replace(ClockStops::WhenDone);
         let work = matrices.work(&self.meter, Rc::clone(&self.stops));
-        let mut clock = Clock::warm_up(work, PACE)?;
+        let clock = Clock::warm_up(work, PACE)?;
         self.stops.set(wanted);
-        for repetition in 0..self.setup.repetitions {
-            if repetition > 0 && self.turn(run)? == Goes::Ends {
-                return Ok(Goes::Ends);
-            }
-            self.ceilings.look_again()?;
-            clock.repeat(|| run.control.interrupted())?;
-            self.done += 1;
+        Ok(clock)
+    }
+}
+
+impl Live for Session {
+    type Knobs = ClockStops;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn goes_on(&self) -> bool {
+        self.shape().is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<ClockStops, LabError> {
+        ClockStops::read(params)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), Halt> {
+        self.stops.set(stops);
+        tell_when_the_clock_stops(run, stops);
+        Ok(())
+    }
+
+    /// One repetition, and the first of a shape makes it ready.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let Some(shape) = self.shape() else {
+            return Ok(());
+        };
+        let (mut clock, repetitions) = match self.timing.take() {
+            Some(timing) => timing,
+            None => (self.prepare(run, shape)?, 0),
+        };
+        self.ceilings.look_again()?;
+        clock.repeat(|| run.control.interrupted())?;
+        self.done += 1;
+        if repetitions + 1 < self.setup.repetitions {
+            self.timing = Some((clock, repetitions + 1));
+            return Ok(());
         }
         if let Some(seconds) = clock.times().median() {
             let roof = self.ceilings.roof();
             self.results.push(run, Timed { shape, seconds }, &roof);
         }
-        self.draw(run, Moment::Running);
-        Ok(Goes::On)
-    }
-
-    /// Waits for the next step.
-    fn turn(&mut self, run: &mut Run<'_>) -> Result<Goes, LabError> {
-        loop {
-            match run.control.turn(self.done) {
-                Turn::Go(changes) => {
-                    self.apply(run, changes)?;
-                    return Ok(Goes::On);
-                }
-                Turn::Redraw(changes) => {
-                    self.apply(run, changes)?;
-                    self.draw(run, Moment::Asked);
-                }
-                Turn::Stop(_) => return Ok(Goes::Ends),
-            }
-        }
-    }
-
-    fn apply(&mut self, run: &mut Run<'_>, changes: Vec<(String, Value)>) -> Result<(), LabError> {
-        for (name, value) in changes {
-            run.params.change(&name, value.clone());
-            run.sink.report(Report::Change(Change {
-                step: self.done,
-                name,
-                value,
-            }));
-            self.stops.set(ClockStops::read(&run.params)?);
-            tell_when_the_clock_stops(run, self.stops.get());
-        }
+        self.place += 1;
+        self.draw(run, Moment::Running)?;
+        self.announce(run);
         Ok(())
     }
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.results.products.len() as u64, moment);
         let roof = self.ceilings.roof();
-        let step = self.results.products.len() as u64;
-        pictures::draw(run, &self.results, &roof, step, moment);
+        live::draw(run, at, &pictures::ALL, |_, picture| {
+            picture(&self.results, &roof)
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        status(run, String::new());
+        self.draw(run, Moment::Final)
     }
 }
 
