@@ -47,8 +47,13 @@ pub fn groups_of_inputs(scores: &[f64], outputs: usize, keep: usize, group: usiz
 
 /// One threshold for all layers: what goes is the share `sparsity` of all weights, wherever they are.
 pub fn global(layers: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
-    let all = layers.concat();
-    let kept = largest(&all, all.len() - removed(sparsity, all.len()));
+    let all: usize = layers.iter().map(Vec::len).sum();
+    largest_of_all(layers, all - removed(sparsity, all))
+}
+
+/// The `count` largest, in whichever layers they are.
+pub fn largest_of_all(layers: &[Vec<f64>], count: usize) -> Vec<Vec<bool>> {
+    let kept = largest(&layers.concat(), count);
     let mut rest = kept.as_slice();
     let mut of_layers = Vec::with_capacity(layers.len());
     for layer in layers {

@@ -226,16 +226,8 @@ fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
             *best = f64::INFINITY;
         }
     }
-    let all = scores.concat();
-    let kept = mask::largest(&all, left(sparsity, all.len(), norms.len()));
-    let mut rest = kept.as_slice();
-    let mut of_layers = Vec::with_capacity(norms.len());
-    for norms in norms {
-        let (own, after) = rest.split_at(norms.len());
-        of_layers.push(own.to_vec());
-        rest = after;
-    }
-    of_layers
+    let all: usize = scores.iter().map(Vec::len).sum();
+    mask::largest_of_all(&scores, left(sparsity, all, norms.len()))
 }
 
 /// A unit that goes takes along what comes into it and what it gives on. After a convolution a unit is a channel, which
