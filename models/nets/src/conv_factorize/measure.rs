@@ -1,6 +1,6 @@
 //! How long each layer and each block takes on this device, and the roof over them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::report::Report;
@@ -8,8 +8,7 @@ use mlsys_lab::{DeviceId, LabError, Run};
 
 use super::form::Form;
 use super::setup::Setup;
-use crate::device;
-use crate::device::meter::{Meter, Pass, Precision};
+use crate::device::meter::{Meter, Pass, Precision, computing};
 use crate::nets::{Activation, Filter, FilterCost, FilterShape, Initial, Initialization};
 use crate::roof::{Ceilings, Roof};
 use crate::timing::{Clock, Pace};
@@ -66,7 +65,7 @@ impl Times {
         for &form in &setup.forms {
             status(run, format!("warming up {}", form.name()));
             for piece in work.of(form, setup) {
-                let clock = Clock::warm_up(Box::new(piece.forward), PACE)?;
+                let clock = Clock::warm_up(piece.forward, PACE)?;
                 clocks.push((form, piece.layer, clock));
             }
             if run.control.must_end().is_some() {
@@ -106,7 +105,7 @@ impl Times {
 /// What is timed: a layer by its place from 1, or a whole block.
 struct Piece {
     layer: Option<(usize, FilterShape)>,
-    forward: Forward,
+    forward: Box<dyn Pass>,
 }
 
 /// Makes the pieces, which share their inputs.
@@ -153,19 +152,18 @@ impl Work {
         pieces
     }
 
+    /// Filters one after the other, on a batch.
     fn forward(
         &mut self,
         first: &FilterShape,
         filters: Vec<Filter>,
         activation: Activation,
-    ) -> Forward {
-        Forward {
-            device: self.device.clone(),
-            id: self.id,
-            images: self.input(first.channels_in),
-            filters,
-            activation,
-        }
+    ) -> Box<dyn Pass> {
+        let images = self.input(first.channels_in);
+        computing(&self.device, self.id, move || {
+            let through = |x, filter: &Filter| activation.apply(filter.forward(x));
+            filters.iter().fold(images.clone(), through)
+        })
     }
 
     /// What the numbers are does not change what is done with them.
@@ -177,34 +175,5 @@ impl Work {
         let made = Tensor::full(shape, 0.5, &self.device);
         self.inputs.push((channels, made.clone()));
         made
-    }
-}
-
-/// Filters one after the other, on a batch.
-struct Forward {
-    device: Device,
-    id: DeviceId,
-    images: Tensor<4>,
-    filters: Vec<Filter>,
-    activation: Activation,
-}
-
-impl Pass for Forward {
-    fn amount(&self) -> f64 {
-        1.0
-    }
-
-    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
-        device::sync(&self.device, self.id)?;
-        let started = Instant::now();
-        for _ in 0..passes {
-            let mut x = self.images.clone();
-            for filter in &self.filters {
-                x = self.activation.apply(filter.forward(x));
-            }
-            drop(std::hint::black_box(x));
-        }
-        device::sync(&self.device, self.id)?;
-        Ok(started.elapsed().as_secs_f64())
     }
 }

@@ -6,6 +6,7 @@
 
 mod bandwidth;
 mod burns;
+mod computing;
 mod cores;
 mod gate;
 mod lanes;
@@ -16,6 +17,7 @@ use burn::tensor::{DType, Device};
 use mlsys_lab::device::{Backend, DeviceId};
 use mlsys_lab::{LabError, Params};
 
+pub(crate) use self::computing::computing;
 use super::cpu;
 use crate::cases::pick;
 
