@@ -33,10 +33,13 @@ pub struct Grid {
     pub zero: i64,
 }
 
-/// Bits that a grid can have; narrower ones have no level on one side of zero.
+/// Bits that a grid can have: narrower ones have no level on one side of zero, wider ones would not fit into codes.
 pub(super) fn usable(bits: u32) -> u32 {
-    bits.clamp(2, 16)
+    bits.clamp(2, 31)
 }
+
+/// Whole numbers up to here are floats of 32 bits.
+const EXACT: i64 = 1 << 24;
 
 /// The least and the greatest of some values, zero among them: padding and ReLU need a level for it.
 pub(crate) fn range(values: &[f32]) -> (f64, f64) {
@@ -55,7 +58,7 @@ impl Scheme {
         }
     }
 
-    /// The lowest and the highest integer of 2 to 16 bits.
+    /// The lowest and the highest integer of 2 to 31 bits.
     pub fn integers(self, bits: u32, sign: Sign) -> (i64, i64) {
         let half = 1_i64 << (usable(bits) - 1);
         match (self, sign) {
@@ -94,7 +97,7 @@ impl Scheme {
 }
 
 impl Grid {
-    /// The grid of 2 to 16 bits over a range, which is widened to zero; affine integers are unsigned.
+    /// The grid of 2 to 31 bits over a range, which is widened to zero; affine integers are unsigned.
     pub fn over((least, most): (f64, f64), bits: u32, scheme: Scheme) -> Self {
         let (least, most) = (least.min(0.0), most.max(0.0));
         let (low, high) = scheme.integers(bits, Sign::Unsigned);
@@ -109,15 +112,19 @@ impl Grid {
         }
     }
 
-    /// q = clamp(rhe(value/S) + Z, qmin, qmax), in f32 as devices do it.
+    /// q = clamp(rhe(value/S) + Z, qmin, qmax), in f32 as devices do it; in f64 if the integers are too many for f32.
     pub fn code(&self, value: f32) -> i64 {
         self.unbounded(value).clamp(self.low, self.high)
     }
 
     /// The integer that would stand for a value if there were no lowest and highest.
     pub fn unbounded(&self, value: f32) -> i64 {
-        let place = (value / self.scale).round_ties_even();
-        (place as i64).saturating_add(self.zero)
+        let place = if self.is_fine() {
+            (f64::from(value) / f64::from(self.scale)).round_ties_even() as i64
+        } else {
+            (value / self.scale).round_ties_even() as i64
+        };
+        place.saturating_add(self.zero)
     }
 
     /// Whether a value lies so far outside that its level is more than half a step away.
@@ -127,7 +134,17 @@ impl Grid {
 
     /// S*(q - Z).
     pub fn value(&self, code: i64) -> f32 {
-        self.scale * (code - self.zero) as f32
+        let place = code - self.zero;
+        if self.is_fine() {
+            (f64::from(self.scale) * place as f64) as f32
+        } else {
+            self.scale * place as f32
+        }
+    }
+
+    /// Whether not every integer is a float of 32 bits.
+    fn is_fine(&self) -> bool {
+        self.high - self.low > EXACT
     }
 
     /// The level nearest to a value.

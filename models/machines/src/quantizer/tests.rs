@@ -55,6 +55,32 @@ fn all_ways(weights: &[f32], matrix: Matrix) -> Vec<(String, Quantized)> {
 }
 
 #[test]
+fn each_bit_more_halves_what_rounding_does_until_floats_end() {
+    let weights = values(7, 40 * 3);
+    let matrix = Matrix::by_inputs(40, 3);
+    for scheme in SCHEMES {
+        let worst = |bits| {
+            let rounded = Quantized::linear(&weights, matrix, bits, scheme, Granularity::Tensor);
+            assert_eq!(rounded.storage().bits, bits);
+            let off = weights.iter().zip(&rounded.back);
+            let off = off.map(|(weight, back)| f64::from((weight - back).abs()));
+            off.fold(0.0, f64::max)
+        };
+        let most = weights.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        for bits in 9..=31 {
+            // Half a step, and the rounding of a float, of its scale and of their product.
+            let step = 2.0 * f64::from(most) / 2.0_f64.powi(bits as i32 - 1);
+            let floats = 3.0 * f64::from(most * f32::EPSILON);
+            assert!(worst(bits) <= step / 2.0 + floats, "{scheme:?} {bits}");
+        }
+        assert!(
+            worst(16) > 10.0 * worst(20) && worst(20) > 4.0 * worst(24),
+            "{scheme:?}"
+        );
+    }
+}
+
+#[test]
 fn zero_comes_back_as_zero() {
     let weights = values(1, 20 * 6);
     for (name, rounded) in all_ways(&weights, Matrix::by_inputs(20, 6)) {
