@@ -3,6 +3,8 @@
 //! Scores are sizes for pruning by magnitude, and numbers drawn at random for the control. All that is compared are
 //! scores, so that a weight with the score minus infinity, such as one that was removed before, goes first.
 
+use std::cmp::Ordering;
+
 /// How many of so many are removed: `round(sparsity * count)`, halves away from zero, and never more than there are.
 pub fn removed(sparsity: f64, count: usize) -> usize {
     // What is no number or below 0 is cast to 0.
@@ -23,6 +25,49 @@ pub fn largest(scores: &[f64], keep: usize) -> Vec<bool> {
     kept[*last] = true;
     first.iter().for_each(|at| kept[*at] = true);
     kept
+}
+
+/// Scores that are chosen from again and again: sorted once, so that each choice looks at each score once.
+pub struct Ranked {
+    scores: Vec<f64>,
+    /// The same, the largest first.
+    sorted: Vec<f64>,
+}
+
+impl Ranked {
+    /// Sorts the scores.
+    pub fn new(scores: Vec<f64>) -> Self {
+        let mut sorted = scores.clone();
+        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+        Self { scores, sorted }
+    }
+
+    /// What [`largest`] chooses of them.
+    pub fn largest(&self, keep: usize) -> Vec<bool> {
+        let Some(least) = keep.checked_sub(1).and_then(|last| self.sorted.get(last)) else {
+            return vec![keep > 0; self.scores.len()];
+        };
+        let above = self
+            .sorted
+            .partition_point(|score| score.total_cmp(least).is_gt());
+        let mut equal = keep - above;
+        let stays = |score: &f64| match score.total_cmp(least) {
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => {
+                let stays = equal > 0;
+                equal = equal.saturating_sub(1);
+                stays
+            }
+        };
+        self.scores.iter().map(stays).collect()
+    }
+
+    /// What is left of them if a share is removed.
+    pub fn without(&self, sparsity: f64) -> Vec<bool> {
+        let count = self.scores.len();
+        self.largest(count - removed(sparsity, count))
+    }
 }
 
 /// Of every `group` scores in a row the `keep` largest; a last group that is not full is as if zeros filled it up.
@@ -148,6 +193,7 @@ mod tests {
                 .take(keep)
                 .for_each(|at| wanted[at] = true);
             assert_eq!(largest(&scores, keep), wanted);
+            assert_eq!(Ranked::new(scores).largest(keep), wanted);
         }
     }
 

@@ -45,10 +45,10 @@ impl Cut {
     /// What is left after choosing among what is left now.
     pub(super) fn choose(&self, field: &Field<'_>, choice: Choice) -> Self {
         match choice.method {
-            Method::Magnitude => self.weights(&self.sizes(field), choice),
+            Method::Magnitude => self.weights(&self.scores(field, choice.method), choice),
             Method::Random => Self {
                 thresholds: vec![None; field.layers.len()],
-                ..self.weights(&self.alive(field.draws.to_vec()), choice)
+                ..self.weights(&self.scores(field, choice.method), choice)
             },
             Method::Groups => {
                 let sizes = self.sizes(field);
@@ -63,6 +63,14 @@ impl Cut {
                 }
             }
             Method::Neurons => self.without_units(field, choice),
+        }
+    }
+
+    /// By what weights are chosen: numbers drawn for each, or their sizes.
+    pub(super) fn scores(&self, field: &Field<'_>, method: Method) -> Vec<Vec<f64>> {
+        match method {
+            Method::Random => self.alive(field.draws.to_vec()),
+            Method::Magnitude | Method::Groups | Method::Neurons => self.sizes(field),
         }
     }
 

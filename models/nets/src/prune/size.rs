@@ -1,9 +1,10 @@
 //! Bytes of what is left, in each of three formats.
 
-use mlsys_machines::pruning::{Format, Widths, mask};
+use mlsys_machines::pruning::mask::{self, Ranked};
+use mlsys_machines::pruning::{Format, Widths};
 
 use super::cut::{Cut, Field};
-use super::setup::{Choice, Knobs, Method, Scope};
+use super::setup::{Knobs, Method, Scope};
 use crate::baseline::Layer;
 
 /// Bytes of a scale and of a bias.
@@ -94,16 +95,23 @@ impl Curves {
     /// the curves are those of the smallest weights.
     pub(super) fn compute(none: &Cut, field: &Field<'_>, knobs: &Knobs) -> Self {
         let of = Self::key(knobs);
+        let scores = none.scores(field, of.0);
+        // A large network is sorted once, and not once a point.
+        let ranked: Vec<Ranked> = match of.1 {
+            Scope::Global => vec![Ranked::new(scores.concat())],
+            Scope::Layer => scores.iter().cloned().map(Ranked::new).collect(),
+        };
         let at = |sparsity| {
-            let choice = Choice {
-                method: of.0,
-                sparsity,
-                ..knobs.choice
+            let all = ranked.iter().flat_map(|of| of.without(sparsity));
+            let mut all = all.collect::<Vec<bool>>().into_iter();
+            let masks = scores
+                .iter()
+                .map(|own| all.by_ref().take(own.len()).collect());
+            let cut = Cut {
+                masks: masks.collect(),
+                ..none.clone()
             };
-            (
-                sparsity,
-                Size::of(field.layers, &none.choose(field, choice), knobs),
-            )
+            (sparsity, Size::of(field.layers, &cut, knobs))
         };
         Self {
             of,

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::control::Command;
-use mlsys_lab::{Frame, Lab, RunData, Value};
+use mlsys_lab::{Frame, Lab, Report, RunData, Value};
 use mlsys_machines::pruning::{Format, Stored, mask};
 use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
@@ -287,14 +287,8 @@ fn knobs_prune_anew_in_mid_run_and_each_answer_is_that_of_a_run_of_its_own() {
 #[test]
 fn a_paused_run_answers_a_knob_without_a_step() {
     let lab = PruneModel::new().unwrap();
-    // No other test has this seed, so that the network is trained here and says so.
-    let set = [
-        "width=16",
-        "baseline_steps=60",
-        "finetune_steps=5",
-        "seed=77",
-    ];
-    let orders = [
+    let set = ["width=16", "baseline_steps=60", "finetune_steps=5"];
+    let mut orders = [
         Command::Pause,
         Command::Set {
             name: "sparsity".to_owned(),
@@ -302,8 +296,14 @@ fn a_paused_run_answers_a_knob_without_a_step() {
         },
         Command::Redraw,
         Command::Stop,
-    ];
-    let data = trial::steered(&lab, &set, "step 40 of 60", &orders);
+    ]
+    .into_iter()
+    .peekable();
+    // All before the first step.
+    let (data, _) = trial::answered(&lab, &set, |report| {
+        let order = orders.next_if(|_| matches!(report, Report::Scalar { .. }));
+        order.map_or(trial::Then::On, trial::Then::Order)
+    });
     assert_eq!(number(&data, "steps_done"), 0.0);
     assert!((number(&data, "sparsity_reached") - 0.25).abs() < 1e-4);
 }
@@ -363,6 +363,35 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
         .find(|at| (at.smaller, at.larger) == (Format::Bitmap, Format::Dense))
         .unwrap();
     assert!((crossing.sparsity - 0.25).abs() < 0.002, "{crossing:?}");
+}
+
+#[test]
+fn curves_are_what_choosing_anew_at_each_place_would_give() {
+    let trained = small(Model::Cnn, 2);
+    let layers = trained.layers();
+    let none = Cut::none(&layers);
+    let draws = cut::draws(&layers, 1);
+    let field = Field {
+        layers: &layers,
+        row: &trained.weights,
+        draws: &draws,
+    };
+    for set in [
+        &["scope=layer", "value_bits=4"][..],
+        &["scope=global", "offset_bits=2"],
+        &["method=random", "scope=layer"],
+        &["method=random"],
+    ] {
+        let knobs = knobs(set);
+        for (sparsity, size) in Curves::compute(&none, &field, &knobs).points {
+            let choice = Choice {
+                sparsity,
+                ..knobs.choice
+            };
+            let anew = Size::of(&layers, &none.choose(&field, choice), &knobs);
+            assert_eq!(size, anew, "{set:?} {sparsity}");
+        }
+    }
 }
 
 #[test]
