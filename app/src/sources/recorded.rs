@@ -9,8 +9,11 @@ use mlsys_lab::nearest::nearest;
 
 use crate::record::{self, Standing};
 
-/// The ending of files that hold what other programs and recorded runs leave.
+/// The ending of files that hold what recorded runs leave.
 const ENDING: &str = "safetensors";
+
+/// The endings of files that can be named: what other programs leave too, and weights in burn's own format.
+const ENDINGS: [&str; 2] = [ENDING, "bpk"];
 
 /// Files larger than this are no network of a lab here, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -23,15 +26,9 @@ pub(super) fn artifact(
     ids: &[&str],
 ) -> Result<Arc<Artifact>, String> {
     let path = Path::new(name);
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some(ENDING) => return read(path, kind, name.to_owned()),
-        Some("bpk") => {
-            return Err(format!(
-                "{name}: a .bpk file does not say what network its weights are; train takes it with load_weights, and \
-                 writes them as .{ENDING}"
-            ));
-        }
-        Some(_) | None => {}
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    if let Some(ending) = ending.filter(|ending| ENDINGS.contains(ending)) {
+        return read((path, ending), kind, name.to_owned());
     }
     let runs = runs.ok_or_else(|| unknown(name, ids, "and runs are not recorded here"))?;
     // The run that asks is recorded too, and is the newest of all.
@@ -74,7 +71,7 @@ pub(super) fn artifact(
             file.display()
         ));
     }
-    read(&file, kind, run)
+    read((&file, ENDING), kind, run)
 }
 
 /// What runs of a lab leave for others.
@@ -84,7 +81,7 @@ fn leaves(lab: &str) -> Result<Option<&'static str>, String> {
     Ok(lab.schema().yields.as_deref())
 }
 
-fn read(path: &Path, kind: &str, about: String) -> Result<Arc<Artifact>, String> {
+fn read((path, ending): (&Path, &str), kind: &str, about: String) -> Result<Arc<Artifact>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let size = fs::metadata(path).map_err(failed)?.len();
     if size > LARGEST {
@@ -95,7 +92,7 @@ fn read(path: &Path, kind: &str, about: String) -> Result<Arc<Artifact>, String>
     }
     Ok(Arc::new(Artifact {
         kind: kind.to_owned(),
-        ending: ENDING.to_owned(),
+        ending: ending.to_owned(),
         about,
         unfinished: None,
         bytes: fs::read(path).map_err(failed)?,

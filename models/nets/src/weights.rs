@@ -1,6 +1,6 @@
 //! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
 
-mod burns;
+pub(crate) mod burns;
 pub(crate) mod safetensors;
 #[cfg(test)]
 mod tests;
@@ -10,12 +10,14 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::nets::{Architecture, Network};
+use burn::tensor::Device;
+
+use crate::nets::{Architecture, Initialization, Network};
 use crate::parallel::flat;
 use crate::parallel::wire::Trouble;
 
 /// The ending of files in burn's format.
-const BURNS: &str = "bpk";
+pub(crate) const BURNS: &str = "bpk";
 
 /// The ending of files for other programs.
 const SAFETENSORS: &str = "safetensors";
@@ -177,6 +179,14 @@ pub fn load(
             differences,
         },
     })
+}
+
+/// The weights of a network as a row in the module's order, of a file in burn's format.
+pub(crate) fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+    let network = architecture.init(Initialization::Zeros, 0, &Device::flex());
+    let network = burns::decode(bytes.to_vec(), network, architecture)?;
+    let row = flat::weights(&network);
+    row.map_err(|_| Refusal::Foreign("it holds a number that is not finite".to_owned()))
 }
 
 fn format(path: &Path) -> Result<Format, WeightsError> {

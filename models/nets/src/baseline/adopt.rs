@@ -9,7 +9,7 @@ use crate::data::DATASETS;
 use crate::nets::Architecture;
 
 /// The parameter that names the other run.
-const MODEL_FROM: &str = "model_from";
+pub(super) const MODEL_FROM: &str = "model_from";
 
 /// One property of a network, as a parameter names it.
 struct Property {
@@ -46,12 +46,13 @@ pub(super) fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>,
             "the network of '{source}' is not finished: {why}"
         )));
     }
-    let trained = Trained::read(&artifact.bytes, recipe).map_err(|unusable| match unusable {
+    let trained = Trained::read(artifact, recipe).map_err(|unusable| match unusable {
         Unusable::Broken(reason) => refused(format!(
             "what '{source}' names is no whole file of a network: {reason}"
         )),
         Unusable::Other(differences) => refused(format!(
-            "'{source}' holds the weights of another network than this {}:\n  {}",
+            "'{source}' holds the weights of another network than this {}; a file that does not say what it is must be of this \
+             lab's own sizes:\n  {}",
             recipe.architecture.in_words(),
             differences.join("\n  ")
         )),

@@ -10,8 +10,8 @@ use super::{Recipe, Trained};
 use crate::cases::ACTIVATIONS;
 use crate::data::{DATASETS, DataConfig, Dataset};
 use crate::nets::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
-use crate::weights::Refusal;
 use crate::weights::safetensors::{self, Opened};
+use crate::weights::{self, Refusal};
 
 /// What such artifacts are called in schemas.
 pub(crate) const KIND: &str = "network";
@@ -114,18 +114,16 @@ impl Trained {
         owned.collect()
     }
 
-    /// The network of an artifact. A file of another program says nothing of data and sizes: then it must be the network
-    /// that the recipe would train.
-    pub(super) fn read(bytes: &[u8], recipe: &Recipe) -> Result<Self, Unusable> {
-        let file = safetensors::open(bytes)?;
+    /// The network of an artifact. A file of another program, or one in burn's format, says nothing of data and sizes: then
+    /// it must be the network that the recipe would train.
+    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, Unusable> {
+        if artifact.ending == weights::BURNS {
+            let row = weights::row(&artifact.bytes, &recipe.architecture)?;
+            return Ok(Self::of_recipe(recipe, row));
+        }
+        let file = safetensors::open(&artifact.bytes)?;
         if !file.metadata.contains_key(&format!("{PREFIX}format")) {
-            return Ok(Self {
-                weights: file.row(&recipe.architecture)?,
-                architecture: recipe.architecture.clone(),
-                activation: recipe.activation,
-                data: recipe.data.clone(),
-                steps: 0,
-            });
+            return Ok(Self::of_recipe(recipe, file.row(&recipe.architecture)?));
         }
         let said = Said(&file);
         let format = said.text("format")?;
@@ -151,6 +149,19 @@ impl Trained {
             data,
             steps: said.number("steps")?,
         })
+    }
+}
+
+impl Trained {
+    /// What a recipe says, with weights that come from elsewhere.
+    fn of_recipe(recipe: &Recipe, weights: Vec<f32>) -> Self {
+        Self {
+            weights,
+            architecture: recipe.architecture.clone(),
+            activation: recipe.activation,
+            data: recipe.data.clone(),
+            steps: 0,
+        }
     }
 }
 

@@ -22,7 +22,7 @@ struct Saved {
 }
 
 /// The whole file.
-pub(super) fn encode(network: &Network, architecture: &Architecture) -> Result<Bytes, RecordError> {
+pub(crate) fn encode(network: &Network, architecture: &Architecture) -> Result<Bytes, RecordError> {
     saved(network.clone(), architecture)
         .into_record()
         .into_bytes()
