@@ -6,6 +6,8 @@ use mlsys_lab::value::number;
 
 use super::Pictured;
 use crate::device;
+use crate::nets::Architecture;
+use crate::quantize_model::session::Session;
 use crate::quantize_model::setup::Execution;
 
 /// Bytes of a weight in 32 bits.
@@ -59,7 +61,6 @@ pub(super) fn speed(of: &Pictured<'_>) -> Frame {
             bar("rounded", session.seconds_after),
         ],
     });
-    let matrices = session.layers.len();
     let words = match (session.knobs().execution, device::is_asynchronous(of.device)) {
         (Execution::Simulated, _) => {
             "The rounded weights lie in memory as 32-bit floats and are multiplied as such: the same arithmetic on other \
@@ -67,15 +68,13 @@ pub(super) fn speed(of: &Pictured<'_>) -> Frame {
                 .to_owned()
         }
         (Execution::Native, false) => format!(
-            "{} of {matrices} matrices are burn's quantized tensors. On the processor burn keeps each of their weights in 8 \
-             bits, however few are asked for, and turns them back into floats before it multiplies: no time is saved, some \
-             is added. What is stored is counted by the scheme.",
-            session.native
+            "{} On the processor burn keeps each of their weights in 8 bits, however few are asked for, and turns them back \
+             into floats before it multiplies: no time is saved, some is added. What is stored is counted by the scheme.",
+            held(session)
         ),
         (Execution::Native, true) => format!(
-            "{} of {matrices} matrices are burn's quantized tensors. This device reads them packed; the products are sums \
-             of floats. What is stored is counted by the scheme.",
-            session.native
+            "{} This device reads them packed; the products are sums of floats. What is stored is counted by the scheme.",
+            held(session)
         ),
     };
     Frame::Panes(vec![
@@ -88,4 +87,21 @@ pub(super) fn speed(of: &Pictured<'_>) -> Frame {
             frame: Frame::Text(words),
         },
     ])
+}
+
+/// Which matrices burn holds as quantized tensors, in a sentence.
+fn held(session: &Session) -> String {
+    let (native, all) = (session.native, session.layers.len());
+    if native == all {
+        return format!("All {all} matrices are burn's quantized tensors.");
+    }
+    let others = match session.trained.architecture {
+        Architecture::Transformer(_) => "the embedding, of which rows are looked up, holds",
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+            "convolutions, which burn has for floats alone, hold"
+        }
+    };
+    format!(
+        "{native} of {all} matrices are burn's quantized tensors; {others} the rounded values as floats."
+    )
 }
