@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use mlsys_lab::report::{Moment, Report, Sink};
-use mlsys_lab::{Artifact, Lab, Run};
+use mlsys_lab::{Artifact, Control, Lab, Run};
 
 use super::{Failure, Sources, Supplied};
-
-/// Steps between two words about how far it has come.
-const TELL_EVERY: u64 = 20;
 
 /// What the earlier lab at this place has left; none if the run was stopped while it ran.
 pub(super) fn artifact(
@@ -54,20 +51,23 @@ pub(super) fn artifact(
         diverged: None,
     };
     sink.tell(0);
-    let mut first = Run {
-        params: earlier.params.clone(),
-        device: run.device,
-        sink: &mut sink,
-        control: run.control.inner(),
-    };
-    let ended = Supplied::new(earlier.lab, before).run(&mut first);
-    let reason = first.control.stop_reason();
+    let device = run.device;
+    let ended = run.control.before(|control| {
+        let mut first = Run {
+            params: earlier.params.clone(),
+            device,
+            sink: &mut sink,
+            control: std::mem::replace(control, Control::spent()),
+        };
+        let ended = Supplied::new(earlier.lab, before).run(&mut first);
+        *control = first.control;
+        ended
+    });
     let (left, diverged) = (sink.left, sink.diverged);
     run.sink.report(Report::Status(String::new()));
     ended.map_err(Failure::Error)?;
-    if reason.is_some() {
+    if run.control.stop_reason().is_some() {
         // The run around it says why itself.
-        run.control.must_end();
         return Ok(None);
     }
     if let Some(reason) = diverged {
@@ -95,7 +95,7 @@ struct Listening<'a> {
 
 impl Listening<'_> {
     fn tell(&mut self, step: u64) {
-        if self.told.is_some_and(|told| step < told + TELL_EVERY) {
+        if self.told.is_some_and(|told| step <= told) {
             return;
         }
         self.told = Some(step);

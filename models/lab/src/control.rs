@@ -69,6 +69,9 @@ pub struct Control {
     limits: Limits,
     started: Instant,
     gait: Gait,
+    stage: Stage,
+    /// Knobs that were turned before the run's own first step.
+    early: Vec<(String, Value)>,
     /// Whether a picture is to be drawn when the ordered steps are done.
     redraw: bool,
     interval: Duration,
@@ -87,6 +90,15 @@ enum Gait {
     Steps(u64),
 }
 
+/// Whose steps are let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The run's.
+    Own,
+    /// Those of work that comes before the run's own.
+    Before,
+}
+
 /// Whoever gave orders is gone.
 struct Gone;
 
@@ -99,6 +111,8 @@ impl Control {
             limits,
             started: Instant::now(),
             gait: Gait::Running,
+            stage: Stage::Own,
+            early: Vec::new(),
             redraw: false,
             interval: Duration::ZERO,
             last: None,
@@ -107,16 +121,15 @@ impl Control {
         }
     }
 
-    /// For a run inside this one, which nobody steers and which ends when this one must: its steps are its own.
-    pub fn inner(&self) -> Self {
-        let limits = Limits {
-            steps: None,
-            time: self.limits.time,
-        };
-        Self {
-            started: self.started,
-            ..Self::free(limits, Arc::clone(&self.stop))
-        }
+    /// Does what comes before the run's own steps, such as the training of the network that it starts from: there
+    /// [`turn`](Self::turn) hears pause and stop as ever. What is ordered for the run's own steps waits for them: so many
+    /// steps let go on what comes before them, and knobs that are turned take effect with the first. Pace and limit of
+    /// steps do not count, and nobody is asked for pictures.
+    pub fn before<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let stage = std::mem::replace(&mut self.stage, Stage::Before);
+        let done = work(self);
+        self.stage = stage;
+        done
     }
 
     /// One that has nothing to say, to stand in for one that was lent.
@@ -139,7 +152,10 @@ impl Control {
 
     /// Called before each step with the number of steps done; blocks while the run is paused or ahead of its pace.
     pub fn turn(&mut self, steps_done: u64) -> Turn {
-        let mut changes = Vec::new();
+        let mut changes = match self.stage {
+            Stage::Own => std::mem::take(&mut self.early),
+            Stage::Before => Vec::new(),
+        };
         loop {
             if let Some(reason) = self.must_stop(steps_done) {
                 return self.end(reason);
@@ -158,11 +174,16 @@ impl Control {
                     };
                     self.gait = Gait::Steps(steps.saturating_add(left));
                 }
-                Some(Command::Set { name, value }) => changes.push((name, value)),
+                Some(Command::Set { name, value }) => match self.stage {
+                    Stage::Own => changes.push((name, value)),
+                    Stage::Before => self.early.push((name, value)),
+                },
                 Some(Command::Pace(interval)) => self.interval = interval,
-                Some(Command::Redraw) => match self.gait {
-                    Gait::Steps(1..) => self.redraw = true,
-                    Gait::Steps(0) | Gait::Running | Gait::Paused => {
+                Some(Command::Redraw) => match (self.stage, self.gait) {
+                    (Stage::Own | Stage::Before, Gait::Steps(1..)) => self.redraw = true,
+                    // There is nothing to be seen yet; the run draws when it begins.
+                    (Stage::Before, Gait::Steps(0) | Gait::Running | Gait::Paused) => {}
+                    (Stage::Own, Gait::Steps(0) | Gait::Running | Gait::Paused) => {
                         self.redraw = false;
                         return Turn::Redraw(changes);
                     }
@@ -177,11 +198,17 @@ impl Control {
                         }
                     }
                     Gait::Steps(left) => {
-                        self.gait = Gait::Steps(left - 1);
+                        self.gait = match self.stage {
+                            Stage::Own => Gait::Steps(left - 1),
+                            Stage::Before => Gait::Steps(left),
+                        };
                         return Turn::Go(changes);
                     }
                     Gait::Running => {
-                        self.last = Some(Instant::now());
+                        self.last = match self.stage {
+                            Stage::Own => Some(Instant::now()),
+                            Stage::Before => None,
+                        };
                         return Turn::Go(changes);
                     }
                 },
@@ -228,7 +255,13 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Why the run must end now, if it must; for work before its first step, which nobody steers. Whoever is told so ends.
+    /// The same question for whoever cannot hold the control.
+    pub fn interruption(&self) -> impl Fn() -> bool + 'static {
+        let stop = Arc::clone(&self.stop);
+        move || stop.load(Ordering::Relaxed)
+    }
+
+    /// Why the run must end now, if it must; for work within a step, or before the first. Whoever is told so ends.
     pub fn must_end(&mut self) -> Option<StopReason> {
         let reason = self.must_stop(0)?;
         self.stopped = Some(reason);
@@ -248,7 +281,9 @@ impl Control {
     fn must_stop(&self, steps_done: u64) -> Option<StopReason> {
         if self.interrupted() {
             Some(StopReason::Asked)
-        } else if self.limits.steps.is_some_and(|most| steps_done >= most) {
+        } else if self.stage == Stage::Own
+            && self.limits.steps.is_some_and(|most| steps_done >= most)
+        {
             Some(StopReason::StepLimit)
         } else if self
             .limits
@@ -332,6 +367,50 @@ mod tests {
             ("learning_rate".to_owned(), Value::Float(0.2)),
         ];
         assert_eq!(control.turn(0), Turn::Go(changes));
+    }
+
+    #[test]
+    fn before_its_first_step_a_run_can_be_paused_and_what_is_for_its_steps_waits_for_them() {
+        let set = Command::Set {
+            name: "learning_rate".into(),
+            value: Value::Float(0.1),
+        };
+        let changes = vec![("learning_rate".to_owned(), Value::Float(0.1))];
+        let (sender, receiver) = mpsc::channel();
+        let limits = Limits {
+            steps: Some(3),
+            time: None,
+        };
+        let mut control = Control::steered(receiver, limits, Arc::default());
+        let pace = Command::Pace(Duration::from_secs(3600));
+        for order in [pace, Command::Pause, Command::Redraw, set] {
+            sender.send(order).unwrap();
+        }
+        let (told, tells) = mpsc::channel();
+        let resume = sender.clone();
+        control.when_settled(move || {
+            told.send(()).unwrap();
+            resume.send(Command::Step(2)).unwrap();
+            resume.send(Command::Redraw).unwrap();
+        });
+        control.before(|control| {
+            // Paused; then at full speed, for two steps of the run itself are ordered.
+            for step in 70..80 {
+                assert_eq!(control.turn(step), Turn::Go(vec![]));
+            }
+        });
+        assert_eq!(tells.try_iter().count(), 1);
+        assert_eq!(control.turn(0), Turn::Go(changes));
+        assert_eq!(control.turn(1), Turn::Go(vec![]));
+        assert_eq!(control.turn(2), Turn::Redraw(vec![]));
+        sender.send(Command::Resume).unwrap();
+        assert_eq!(control.turn(2), Turn::Go(vec![]));
+        assert_eq!(control.turn(3), Turn::Stop(StopReason::StepLimit));
+        let (sender, mut control) = steered(vec![Command::Pause]);
+        sender.send(Command::Stop).unwrap();
+        let ended = control.before(|control| control.turn(5));
+        assert_eq!(ended, Turn::Stop(StopReason::Asked));
+        assert_eq!(control.stop_reason(), Some(StopReason::Asked));
     }
 
     #[test]

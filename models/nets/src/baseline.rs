@@ -15,41 +15,109 @@ mod trained;
 
 use std::sync::Arc;
 
+use mlsys_lab::control::Turn;
 use mlsys_lab::report::Report;
-use mlsys_lab::{DeviceId, LabError, Run};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 
 pub(crate) use self::layers::Layer;
 pub(crate) use self::recipe::{Recipe, Sizes};
 use self::trained::FRESH;
 pub(crate) use self::trained::Trained;
-use crate::device;
+use crate::data::DataConfig;
 use crate::nets::{Activation, Architecture};
+use crate::parallel::room::Room;
 
-/// Steps between two words about how far training has come.
-const TELL_EVERY: u64 = 20;
+/// The network that a lab starts from, before it is there: what it will be is known without training.
+pub(crate) enum Source<'a> {
+    /// That of the run which parameter `model_from` names. Sizes that nobody set follow it.
+    Left(Arc<Trained>),
+    /// One that is trained by a recipe.
+    Learned(&'a Recipe),
+}
 
-/// The network that a lab starts from: that of the run which parameter `model_from` names, if it is set, and then sizes that
-/// nobody set follow it; else trained by its recipe, unless somebody in this process has done so on this device.
-/// None if the run was ended meanwhile, and then the lab has nothing left to do.
+impl<'a> Source<'a> {
+    /// Where these parameters have the network from.
+    ///
+    /// # Errors
+    /// If `model_from` names a network that is another than the parameters ask for.
+    pub(crate) fn of(params: &Params, recipe: &'a Recipe) -> Result<Self, LabError> {
+        let left = adopt::adopt(params, recipe)?;
+        Ok(left.map_or(Self::Learned(recipe), |left| Self::Left(Arc::new(left))))
+    }
+
+    /// The network's sizes.
+    pub(crate) fn architecture(&self) -> &Architecture {
+        match self {
+            Self::Left(trained) => &trained.architecture,
+            Self::Learned(recipe) => &recipe.architecture,
+        }
+    }
+
+    /// What it has learned, or will.
+    pub(crate) fn data(&self) -> &DataConfig {
+        match self {
+            Self::Left(trained) => &trained.data,
+            Self::Learned(recipe) => &recipe.data,
+        }
+    }
+
+    /// The network; trained unless somebody in this process has done so on this device. None if the run was ended
+    /// meanwhile, and then the lab has nothing left to do.
+    ///
+    /// # Errors
+    /// If the data cannot be had, the device cannot be opened, memory is short, or training diverged.
+    pub(crate) fn network(self, run: &mut Run<'_>) -> Result<Option<Arc<Trained>>, LabError> {
+        let smaller = smaller(&run.params);
+        match self {
+            Self::Left(trained) => {
+                must_be_judged(&trained.architecture, Room::of(run.device), &smaller)?;
+                Ok(Some(trained))
+            }
+            Self::Learned(recipe) => learn(run, recipe, &smaller),
+        }
+    }
+}
+
+/// The network that a lab starts from; see [`Source::network`].
 ///
 /// # Errors
-/// If the other run's network is another than the parameters ask for; if the data cannot be had, the device cannot be
-/// opened, memory is short, or training diverged.
+/// As for [`Source::of`] and [`Source::network`].
 pub(crate) fn obtain(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
-    if let Some(adopted) = adopt::adopt(&run.params, recipe)? {
-        must_be_judged(&adopted.architecture, run.device)?;
-        return Ok(Some(Arc::new(adopted)));
+    Source::of(&run.params, recipe)?.network(run)
+}
+
+/// What a person can make smaller where memory does not hold the network that a lab starts from: what it names, or the
+/// parameters that the lab has for its sizes.
+pub(crate) fn smaller(params: &Params) -> String {
+    /// The names that labs have for sizes of that network.
+    const SIZES: [&str; 4] = ["teacher_width", "width", "depth", "context"];
+    if params.get(adopt::MODEL_FROM).is_some() {
+        return format!("the network that {} names", adopt::MODEL_FROM);
     }
-    learn(run, recipe)
+    let sizes = SIZES.into_iter().filter(|name| params.get(name).is_some());
+    let sizes: Vec<&str> = sizes.collect();
+    match sizes.split_last() {
+        None => "what else is in memory".to_owned(),
+        Some((one, [])) => (*one).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+    }
 }
 
 /// The network that a recipe leads to, whatever `model_from` says: a second one beside the network that a lab starts from.
-/// None if the run was ended meanwhile.
+/// `smaller` names the parameters that bear on its size. None if the run was ended meanwhile.
+///
+/// A pause is heard between two steps of the training; steps and knobs wait for the run's own (see [`Control::before`]).
+///
+/// [`Control::before`]: mlsys_lab::Control::before
 ///
 /// # Errors
-/// As for [`obtain`].
-pub(crate) fn learn(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Trained>>, LabError> {
-    must_be_judged(&recipe.architecture, run.device)?;
+/// As for [`Source::network`].
+pub(crate) fn learn(
+    run: &mut Run<'_>,
+    recipe: &Recipe,
+    smaller: &str,
+) -> Result<Option<Arc<Trained>>, LabError> {
+    must_be_judged(&recipe.architecture, Room::of(run.device), smaller)?;
     let Run {
         device,
         sink,
@@ -57,15 +125,18 @@ pub(crate) fn learn(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Tra
         ..
     } = run;
     let mut told = false;
-    let trained = cache::trained(recipe, *device, &mut |step| {
-        if step.is_multiple_of(TELL_EVERY) {
+    let network = recipe.architecture.in_words();
+    let trained = control.before(|control| {
+        cache::trained(recipe, *device, smaller, &mut |step| {
             let steps = recipe.steps;
-            let network = recipe.architecture.in_words();
             let status = format!("training {network} first: step {step} of {steps}");
             sink.report(Report::Status(status));
             told = true;
-        }
-        control.must_end().is_none()
+            match control.turn(step) {
+                Turn::Go(_) | Turn::Redraw(_) => true,
+                Turn::Stop(_) => false,
+            }
+        })
     });
     if told {
         run.sink.report(Report::Status(String::new()));
@@ -76,16 +147,9 @@ pub(crate) fn learn(run: &mut Run<'_>, recipe: &Recipe) -> Result<Option<Arc<Tra
     trained
 }
 
-/// Refuses a network that the device's memory cannot hold while it is judged.
-fn must_be_judged(architecture: &Architecture, device: DeviceId) -> Result<(), LabError> {
-    let Some(free) = device::free_memory(device) else {
-        return Ok(());
-    };
-    judged_within(architecture, free).map_err(|reason| LabError::Failed { device, reason })
-}
-
-/// Whether memory holds a network's answers to all fresh images at once, which are more than a batch of training.
-fn judged_within(architecture: &Architecture, free: u64) -> Result<(), String> {
+/// Refuses a network that memory cannot hold while it answers to all fresh images at once, which are more than a batch of
+/// training.
+fn must_be_judged(architecture: &Architecture, room: Room, smaller: &str) -> Result<(), LabError> {
     let images = match architecture {
         Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => FRESH as u64,
         // Its tokens are judged a few thousand at a time.
@@ -93,24 +157,20 @@ fn judged_within(architecture: &Architecture, free: u64) -> Result<(), String> {
     };
     // Of each layer what comes in and what goes out, and the weights twice; 4 bytes each.
     let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
-    let needed = 8 * numbers;
-    if needed <= free {
-        return Ok(());
-    }
-    Err(format!(
-        "judging {} on {images} images takes about {:.1} GB, and {:.1} GB are free; make width smaller",
-        architecture.in_words(),
-        needed as f64 / 1e9,
-        free as f64 / 1e9
-    ))
+    let who = format!(
+        "the answers of {} to {images} images",
+        architecture.in_words()
+    );
+    room.must_hold(8 * numbers, &who, smaller)
 }
 
 /// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.
 ///
 /// # Errors
-/// As for [`obtain`].
+/// As for [`Source::network`].
 pub(crate) fn trained(recipe: &Recipe, device: DeviceId) -> Result<Arc<Trained>, LabError> {
-    cache::trained(recipe, device, &mut |_| true)?.ok_or_else(|| LabError::Failed {
+    let trained = cache::trained(recipe, device, "what else is in memory", &mut |_| true)?;
+    trained.ok_or_else(|| LabError::Failed {
         device,
         reason: "the training of its network was ended".to_owned(),
     })

@@ -21,7 +21,7 @@ pub(crate) use evaluate::{EvaluationSet, batch};
 pub(crate) use optimizer::{Optimizer, Rule, UpdateKnobs};
 pub(crate) use pictures::confusion;
 pub use reader::Reader;
-pub(crate) use session::must_fit;
+pub(crate) use session::training_bytes;
 pub(crate) use setup::{Activations, Knobs, Timing, unusable};
 pub(crate) use trainer::{Measuring, Trainer};
 

@@ -202,6 +202,8 @@ impl App {
         }
         match active.asked {
             Asked::Stop => Some(Wait::Stop),
+            // It waits for us, be it in what comes before its first step.
+            Asked::Nothing if slot.state == State::Paused => None,
             Asked::Pause | Asked::Nothing if !slot.data.status.is_empty() => {
                 Some(Wait::Preparing(slot.data.status.clone()))
             }

@@ -315,6 +315,25 @@ fn a_pause_in_a_long_step_says_what_it_waits_for() {
 }
 
 #[test]
+fn a_pause_in_what_comes_before_a_run_counts_no_seconds() {
+    let mut bench = running((120, 40));
+    bench.report(vec![Report::Status("training mlp first".into())], 10);
+    bench.app.update(Message::Waited { seconds: 12 });
+    bench.shows("training mlp first, 12 s");
+    bench.keys(" ");
+    bench.shows("training mlp first");
+    let run = bench.app.active.unwrap().run;
+    bench.app.update(Message::Settled { run });
+    bench.shows("paused");
+    bench.hides("training mlp first, ");
+    assert_eq!(bench.app.waiting, None);
+    // A step goes on with it.
+    bench.keys("s");
+    bench.app.update(Message::Waited { seconds: 3 });
+    bench.shows("training mlp first, 3 s");
+}
+
+#[test]
 fn a_run_that_does_not_answer_can_be_left_behind() {
     let mut bench = running((120, 40));
     assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);

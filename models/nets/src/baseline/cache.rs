@@ -39,10 +39,11 @@ struct Claim<'a> {
 }
 
 /// The network of a recipe. `goes_on` is asked before each step, and now and then while somebody else trains it; none if
-/// it says no.
+/// it says no. `smaller` names what bears on its size, for whoever has too little memory.
 pub(super) fn trained(
     recipe: &Recipe,
     device: DeviceId,
+    smaller: &str,
     goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<Arc<Trained>>, LabError> {
     loop {
@@ -69,7 +70,7 @@ pub(super) fn trained(
         }
     }
     let claim = Claim { recipe, device };
-    let trained = teach(recipe, device, goes_on)?;
+    let trained = teach(recipe, device, smaller, goes_on)?;
     Ok(trained.map(|trained| claim.fulfil(Arc::new(trained))))
 }
 

@@ -7,20 +7,23 @@ use crate::data::{self, Batches};
 use crate::device;
 use crate::nets::Initialization;
 use crate::parallel::flat;
+use crate::parallel::room::Room;
 use crate::parallel::wire::Trouble;
-use crate::train::{Activations, Measuring, Trainer, must_fit, unusable};
+use crate::train::{Activations, Measuring, Trainer, training_bytes, unusable};
 
 /// Trains. `goes_on` is asked before each step with the number of steps done; none if it says no.
 pub(super) fn teach(
     recipe: &Recipe,
     id: DeviceId,
+    smaller: &str,
     goes_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<Trained>, LabError> {
     let failed = |reason| LabError::Failed { device: id, reason };
     let knobs = recipe.knobs();
-    if let Some(free) = device::free_memory(id) {
-        must_fit(&recipe.architecture, Activations::Kept, &knobs, free).map_err(failed)?;
-    }
+    let needed = training_bytes(&recipe.architecture, Activations::Kept, &knobs);
+    let network = recipe.architecture.in_words();
+    let who = format!("weights, gradients and activations of training {network} first");
+    Room::of(id).must_hold(needed, &who, smaller)?;
     let device = device::open(id)?.autodiff();
     let examples = data::load(&recipe.data).map_err(unusable)?.train;
     let network = recipe

@@ -1,16 +1,19 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
 use burn::tensor::Device;
-use mlsys_lab::control::{Limits, StopReason};
+use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{
-    Artifact, Control, DeviceId, Params, Run, RunData, Schema, Settings, Sink, Tables,
+    Artifact, Control, DeviceId, Lab, Params, Run, RunData, Schema, Settings, Sink, Tables, Value,
 };
 
 use super::*;
 use crate::cases::Model;
 use crate::data::Dataset;
+use crate::distill::Distill;
+use crate::generate::Generate;
+use crate::lora::LowRankAdapt;
 use crate::nets::Network;
 use crate::train::{EvaluationSet, Train};
 use crate::trial;
@@ -104,6 +107,55 @@ fn a_recipe_is_trained_once_and_another_seed_is_another_network() {
     assert_ne!(first.weights, of(8).weights);
 }
 
+/// Pauses the run at the sixth step of the training, and turns a knob.
+struct Orders(RunData, mpsc::Sender<Command>);
+
+impl Sink for Orders {
+    fn report(&mut self, report: Report) {
+        if matches!(&report, Report::Status(status) if status.contains("step 5 of 9")) {
+            let set = Command::Set {
+                name: "learning_rate".to_owned(),
+                value: Value::Float(0.5),
+            };
+            for order in [Command::Pause, set] {
+                self.1.send(order).unwrap();
+            }
+        }
+        self.0.report(report);
+    }
+
+    fn wants_frame(&mut self, _: &str, _: Moment) -> bool {
+        false
+    }
+}
+
+#[test]
+fn training_that_comes_first_is_paused_and_steps_and_knobs_are_kept_for_the_run() {
+    let (sender, orders) = mpsc::channel();
+    let mut sink = Orders(RunData::default(), sender.clone());
+    let train = Train::new().unwrap();
+    let mut run = Run {
+        params: trial::params(&train, &[]),
+        device: DeviceId::CPU,
+        sink: &mut sink,
+        control: Control::steered(orders, Limits::default(), Arc::default()),
+    };
+    let (waits, waited) = mpsc::channel();
+    let resume = sender.clone();
+    run.control.when_settled(move || {
+        waits.send(()).unwrap();
+        resume.send(Command::Step(1)).unwrap();
+        resume.send(Command::Redraw).unwrap();
+    });
+    let recipe = Recipe::images(Model::Mlp, 2, 9, 31).unwrap();
+    let trained = obtain(&mut run, &recipe).unwrap();
+    assert_eq!(trained.unwrap().steps, 9);
+    assert_eq!(waited.try_iter().count(), 1);
+    let changes = vec![("learning_rate".to_owned(), Value::Float(0.5))];
+    assert_eq!(run.control.turn(0), Turn::Go(changes));
+    assert_eq!(run.control.turn(1), Turn::Redraw(Vec::new()));
+}
+
 /// Stops the run at its first word about the training.
 struct Stops(RunData, Arc<AtomicBool>);
 
@@ -153,8 +205,12 @@ fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
 #[test]
 fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
     let of = |model, width| Recipe::images(model, width, 1, 1).unwrap().architecture;
+    let judged = |model, width, free| {
+        let judged = must_be_judged(&of(model, width), Room::with(free), "width");
+        judged.map_err(|error| error.to_string())
+    };
     // 301 850 numbers an image and 20 million weights, twice each.
-    let said = judged_within(&of(Model::Cnn, 1024), 2_000_000_000).unwrap_err();
+    let said = judged(Model::Cnn, 1024, 2_000_000_000).unwrap_err();
     for part in [
         "1000 images",
         "2.6 GB",
@@ -163,8 +219,23 @@ fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
     ] {
         assert!(said.contains(part), "'{part}' is missing in {said}");
     }
-    assert_eq!(judged_within(&of(Model::Cnn, 1024), 3_000_000_000), Ok(()));
-    assert_eq!(judged_within(&of(Model::Mlp, 1024), 100_000_000), Ok(()));
+    assert_eq!(judged(Model::Cnn, 1024, 3_000_000_000), Ok(()));
+    assert_eq!(judged(Model::Mlp, 1024, 100_000_000), Ok(()));
+}
+
+#[test]
+fn what_is_to_be_made_smaller_is_what_the_lab_has_for_it() {
+    let advice = |lab: &dyn Lab, set: &[&str]| smaller(&trial::params(lab, set));
+    let named = "the network that model_from names";
+    let generate = Generate::new().unwrap();
+    assert_eq!(advice(&generate, &[]), "width, depth or context");
+    assert_eq!(advice(&generate, &["model_from=base"]), named);
+    let distill = Distill::new().unwrap();
+    assert_eq!(advice(&distill, &[]), "teacher_width");
+    // It has no parameter for the size of its network.
+    let lora = LowRankAdapt::new().unwrap();
+    assert_eq!(advice(&lora, &[]), "what else is in memory");
+    assert_eq!(advice(&lora, &["model_from=base"]), named);
 }
 
 /// A lab that may start from another's network.
@@ -240,6 +311,32 @@ fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
             other.bytes[place] ^= 0x15;
             let _ = adopted(&[], &other, &recipe);
         }
+    }
+}
+
+#[test]
+fn weights_in_burns_own_format_are_started_from_if_they_have_the_labs_sizes() {
+    let of = |width, steps| Recipe::images(Model::Mlp, width, steps, 1).unwrap();
+    let made = trained(&of(4, 3), DeviceId::CPU).unwrap();
+    let network = made.network(&Device::flex());
+    let bytes = crate::weights::burns::encode(&network, &made.architecture).unwrap();
+    let artifact = Artifact {
+        ending: "bpk".to_owned(),
+        bytes: bytes.to_vec(),
+        ..made.artifact(None).unwrap()
+    };
+    let found = adopted(&[], &artifact, &of(4, 0)).unwrap();
+    assert_eq!(found.weights, made.weights);
+    let said = adopted(&[], &artifact, &of(5, 0)).unwrap_err();
+    assert!(said.contains("of this lab's own sizes"), "{said}");
+    assert!(
+        said.contains("[784, 4] in the file, [784, 5] in this network"),
+        "{said}"
+    );
+    for length in (0..artifact.bytes.len()).step_by(97) {
+        let mut torn = artifact.clone();
+        torn.bytes.truncate(length);
+        assert!(adopted(&[], &torn, &of(4, 0)).is_err(), "{length}");
     }
 }
 

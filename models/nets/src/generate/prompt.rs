@@ -2,7 +2,11 @@
 
 use mlsys_lab::LabError;
 
-use crate::data::{Sequence, Vocabulary};
+use super::setup::Setup;
+use crate::baseline::Source;
+use crate::data::{self, Examples, Sequence, Vocabulary};
+use crate::nets::{Architecture, TransformerConfig};
+use crate::train::unusable;
 
 /// What is to be continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +15,63 @@ pub(super) enum Prompt {
     Given(String),
     /// So many tokens of the half held out.
     Held(usize),
+}
+
+/// What a run is asked to continue, and with what sizes: known and checked before anything is trained.
+pub(super) struct Asked {
+    pub(super) config: TransformerConfig,
+    pub(super) vocabulary: Vocabulary,
+    /// A row a sequence, all of one length.
+    pub(super) prompts: Vec<Vec<i32>>,
+}
+
+impl Asked {
+    /// So many sequences, for the network that comes from `source`.
+    ///
+    /// # Errors
+    /// If the network is no transformer, or cannot continue the prompt.
+    pub(super) fn of(
+        source: &Source<'_>,
+        setup: &Setup,
+        sequences: usize,
+    ) -> Result<Self, LabError> {
+        let config = transformer(source.architecture())?.clone();
+        let data = data::load(source.data()).map_err(unusable)?;
+        let (Examples::Sequence(held_out), Some(language)) = (data.held_out, data.language) else {
+            return Err(LabError::Data("the data set has no tokens".to_owned()));
+        };
+        let vocabulary = language.vocabulary;
+        let prompts = setup
+            .prompt
+            .rows(sequences, &held_out, &vocabulary, config.context)?;
+        Ok(Self {
+            config,
+            vocabulary,
+            prompts,
+        })
+    }
+
+    /// Tokens of each prompt.
+    pub(super) fn prompt(&self) -> usize {
+        self.prompts.first().map_or(0, Vec::len)
+    }
+}
+
+/// The sizes of a network that continues tokens.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn transformer(architecture: &Architecture) -> Result<&TransformerConfig, LabError> {
+    match architecture {
+        Architecture::Transformer(config) => Ok(config),
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+            let message = format!(
+                "what is to be continued are tokens, and the network is a {}; name a lab whose model is a transformer",
+                architecture.in_words()
+            );
+            Err(LabError::contradiction(["model_from"], message))
+        }
+    }
 }
 
 /// Characters that are told of a vocabulary.

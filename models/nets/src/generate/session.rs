@@ -8,17 +8,18 @@ use burn::tensor::Device;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{Frame, LabError, Params, Run, Schema};
 
-use super::beside::Beside;
+use super::beside::{self, Beside};
 use super::cache::Bits;
 use super::decoder::{Caching, Decoder, bytes_of_token};
 use super::pictures::{self, Pictured};
+use super::prompt::{Asked, Prompt, transformer};
 use super::serve::plan::{Server, requests};
 use super::serve::{self, Service, Serving};
 use super::setup::{Bandwidth, Comparison, Setup, Traffic, drafting};
 use super::tracks::{Pending, Phase, Tracks};
 use super::writer::{Turn, Wish, Writer};
-use crate::baseline::{self, Trained};
-use crate::data::{Examples, Vocabulary};
+use crate::baseline::{self, Source, Trained};
+use crate::data::Vocabulary;
 use crate::device;
 use crate::device::meter::{Meter, Precision};
 use crate::live::{self, Halt, Live};
@@ -63,17 +64,11 @@ struct Model {
 
 impl Model {
     fn of(trained: &Trained, device: &Device) -> Result<Self, LabError> {
-        match (trained.network(device), &trained.architecture) {
-            (Network::Transformer(network), Architecture::Transformer(config)) => Ok(Self {
-                network,
-                config: config.clone(),
-            }),
-            (_, other) => {
-                let message = format!(
-                    "what is to be continued are tokens, and the network is a {}; name a lab whose model is a transformer",
-                    other.in_words()
-                );
-                Err(LabError::contradiction(["model_from"], message))
+        let config = transformer(&trained.architecture)?.clone();
+        match trained.network(device) {
+            Network::Transformer(network) => Ok(Self { network, config }),
+            Network::Mlp(_) | Network::Cnn(_) | Network::Filters(_) => {
+                Err(LabError::Data("the network is no transformer".to_owned()))
             }
         }
     }
@@ -87,39 +82,32 @@ impl Session {
     /// Everything up to the first token.
     fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, Halt> {
         let wish = Wish::of(&run.params)?;
-        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
-        let device = device::open(run.device)?;
-        let model = Model::of(&trained, &device)?;
-        let config = model.config.clone();
-        let data = trained.data()?;
-        let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language)
-        else {
-            return Err(LabError::Data("the data set has no tokens".to_owned()).into());
-        };
-        let vocabulary = language.vocabulary.clone();
-        let prompts = setup
-            .prompt
-            .rows(setup.batch, held_out, &vocabulary, config.context)?;
-        let prompt = prompts.first().map_or(0, Vec::len);
+        let source = Source::of(&run.params, &setup.recipe)?;
+        let asked = Asked::of(&source, &setup, setup.batch)?;
+        let config = asked.config.clone();
         let room = Room::of(run.device);
-        must_fit(room, &setup, &config, [prompt, wish.generated])?;
-        if prompt + wish.generated > config.context {
+        must_fit(room, &setup, &config, [asked.prompt(), wish.generated])?;
+        let drafting = match setup.draft {
+            None => None,
+            Some(width) => {
+                let learned = (source.data(), setup.recipe.steps, setup.seed);
+                Some(drafting(&config, width, learned)?)
+            }
+        };
+        if asked.prompt() + wish.generated > config.context {
             let said = format!(
                 "the model was trained on sequences of {} tokens: what it makes of positions beyond them it never learned",
                 config.context
             );
             run.sink.report(Report::Notice(said));
         }
-        let drafter = match setup.draft {
+        let trained = source.network(run)?.ok_or(Halt::Asked)?;
+        let device = device::open(run.device)?;
+        let model = Model::of(&trained, &device)?;
+        let drafter = match drafting {
             None => None,
-            Some(width) => {
-                let learned = (&trained.data, setup.recipe.steps, setup.seed);
-                let recipe = drafting(&config, width, learned)?;
-                run.sink.report(Report::Status(
-                    "training the drafting model first".to_owned(),
-                ));
-                let small = baseline::learn(run, &recipe)?;
-                run.sink.report(Report::Status(String::new()));
+            Some(recipe) => {
+                let small = baseline::learn(run, &recipe, "draft_width")?;
                 let model = Model::of(small.ok_or(Halt::Asked)?.as_ref(), &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),
@@ -147,11 +135,12 @@ impl Session {
                     Caching::Nothing => Caching::Kept(Bits::Full),
                 };
                 let model = Model::of(&trained, &device)?;
-                Some(Beside::new(model.decoder(&device, caching, setup.window)))
+                let decoder = model.decoder(&device, caching, setup.window);
+                Some(Beside::new(decoder, beside::PLENTY))
             }
         };
         let decoder = model.decoder(&device, setup.caching, setup.window);
-        let mut writer = Writer::new(decoder, prompts, setup.seed);
+        let mut writer = Writer::new(decoder, asked.prompts, setup.seed);
         if let Some(drafter) = drafter {
             writer = writer.with_drafter(drafter, setup.seed);
         }
@@ -160,7 +149,7 @@ impl Session {
             room,
             wish,
             config,
-            vocabulary,
+            vocabulary: asked.vocabulary,
             writer,
             beside,
             tracks: Tracks::default(),
@@ -172,7 +161,7 @@ impl Session {
 
     /// A pass of the model after the prompt.
     fn count(&mut self, tokens: usize) {
-        self.tracks.target_runs += 1;
+        self.tracks.rounds(self.wish).runs += 1;
         self.tracks.gained += tokens as u64;
     }
 
@@ -243,8 +232,9 @@ impl Live for Session {
                 judged,
             } => {
                 self.tracks.pass(Phase::Judge, seconds, &gain.pass);
-                self.tracks.accepted += *accepted as u64;
-                self.tracks.judged += *judged as u64;
+                let of = self.tracks.rounds(self.wish);
+                of.accepted += *accepted as u64;
+                of.judged += *judged as u64;
                 self.count(gain.tokens);
                 self.gained(run, gain, seconds)?;
             }
@@ -303,24 +293,18 @@ impl Live for Session {
 /// The model, and who asks it what.
 fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, Halt> {
     let wish = Wish::of(&run.params)?;
-    let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
+    let source = Source::of(&run.params, &setup.recipe)?;
+    let count = traffic.requests;
+    let asked = Asked::of(&source, setup, count)?;
+    let longest = [asked.prompt(), wish.generated];
+    must_fit(Room::of(run.device), setup, &asked.config, longest)?;
+    let trained = source.network(run)?.ok_or(Halt::Asked)?;
     let device = device::open(run.device)?;
     let Model { network, config } = Model::of(&trained, &device)?;
-    let data = trained.data()?;
-    let (Examples::Sequence(held_out), Some(language)) = (&data.held_out, &data.language) else {
-        return Err(LabError::Data("the data set has no tokens".to_owned()).into());
-    };
-    let vocabulary = language.vocabulary.clone();
-    let count = traffic.requests;
-    let prompts = setup
-        .prompt
-        .rows(count, held_out, &vocabulary, config.context)?;
-    let longest = [prompts.first().map_or(0, Vec::len), wish.generated];
-    must_fit(Room::of(run.device), setup, &config, longest)?;
     Ok(Service {
         network,
         config,
-        vocabulary,
+        vocabulary: asked.vocabulary,
         device,
         window: setup.window,
         server: Server {
@@ -330,7 +314,7 @@ fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service
             longest,
         },
         requests: requests(count, longest, traffic.apart, setup.seed),
-        prompts,
+        prompts: asked.prompts,
         temperature: wish.temperature,
         seed: setup.seed,
     })
@@ -360,9 +344,9 @@ fn must_fit(
     let kept = 3 * tokens * bytes_of_token(config, Bits::Full);
     let needed = 4 * (weights + batch * (scores + rows)) + batch * kept;
     let who = format!("{batch} sequences of {tokens} tokens");
-    room.must_hold(
-        needed,
-        &who,
-        "batch_size, prompt_tokens or generated_tokens",
-    )
+    let smaller = match setup.prompt {
+        Prompt::Given(_) => "batch_size, the prompt or generated_tokens",
+        Prompt::Held(_) => "batch_size, prompt_tokens or generated_tokens",
+    };
+    room.must_hold(needed, &who, smaller)
 }

@@ -1,6 +1,9 @@
 //! What a run has done so far: when, at which cost, with what gained.
 
+use mlsys_machines::speculative_decoding::expected_tokens;
+
 use super::decoder::Pass;
+use super::writer::Wish;
 
 /// What a stretch of the run was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,12 +67,23 @@ pub(super) struct Tracks {
     pub(super) positions: u64,
     /// The same through the smaller model.
     pub(super) draft_positions: u64,
+    /// Passes of the model after the prompt, apart by the knobs that they ran with.
+    rounds: Vec<Rounds>,
+    /// Tokens that came of them.
+    pub(super) gained: u64,
+}
+
+/// Passes of the model after the prompt, with one setting of the knobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rounds {
+    temperature: f64,
+    /// Tokens that are drafted at most.
+    drafted: usize,
+    /// How many.
+    pub(super) runs: u64,
     /// Drafted tokens that were looked at, and those of them that stayed.
     pub(super) judged: u64,
     pub(super) accepted: u64,
-    /// Passes of the model after the prompt, and the tokens that came of them.
-    pub(super) target_runs: u64,
-    pub(super) gained: u64,
 }
 
 /// What has been spent on a token that is not there yet.
@@ -94,6 +108,43 @@ impl Tracks {
             Phase::Draft => self.draft_positions += pass.positions,
             Phase::Prefill | Phase::Decode | Phase::Judge => self.positions += pass.positions,
         }
+    }
+
+    /// The rounds with these knobs.
+    pub(super) fn rounds(&mut self, wish: Wish) -> &mut Rounds {
+        let own = |of: &Rounds| (of.temperature, of.drafted) == (wish.temperature, wish.drafted);
+        let at = self.rounds.iter().position(own).unwrap_or_else(|| {
+            self.rounds.push(Rounds {
+                temperature: wish.temperature,
+                drafted: wish.drafted,
+                ..Rounds::default()
+            });
+            self.rounds.len() - 1
+        });
+        &mut self.rounds[at]
+    }
+
+    /// All rounds together, whatever their knobs.
+    pub(super) fn all_rounds(&self) -> Rounds {
+        let sum = |all: Rounds, of: &Rounds| Rounds {
+            runs: all.runs + of.runs,
+            judged: all.judged + of.judged,
+            accepted: all.accepted + of.accepted,
+            ..all
+        };
+        self.rounds.iter().fold(Rounds::default(), sum)
+    }
+
+    /// Tokens that a pass of the model should have gained, by formula: the mean over those that ran, each with the knobs and
+    /// the acceptance of its time. None before anything was judged.
+    pub(super) fn expected_tokens(&self) -> Option<f64> {
+        let all = self.all_rounds();
+        let of_all = all.acceptance()?;
+        let sum = self.rounds.iter().map(|of| {
+            let share = of.acceptance().unwrap_or(of_all);
+            of.runs as f64 * expected_tokens(share, of.drafted as i64)
+        });
+        Some(sum.sum::<f64>() / all.runs as f64)
     }
 
     /// Seconds of everything but the prompt's.
@@ -122,6 +173,13 @@ impl Tracks {
     fn after_prompt(&self) -> impl Iterator<Item = &Stretch> {
         let after = |stretch: &&Stretch| stretch.phase != Phase::Prefill;
         self.stretches.iter().filter(after)
+    }
+}
+
+impl Rounds {
+    /// The share of drafted tokens that stayed, of those that were looked at.
+    pub(super) fn acceptance(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.accepted as f64 / self.judged as f64)
     }
 }
 
@@ -159,5 +217,30 @@ mod tests {
         assert_eq!(tracks.intensity(Phase::Prefill), Some(8.0));
         assert_eq!(tracks.intensity(Phase::Decode), None);
         assert_eq!(tracks.bytes_per_second(), Some(240.0));
+    }
+
+    #[test]
+    fn what_is_expected_is_the_mean_over_what_ran_each_with_its_own_knobs() {
+        let mut tracks = Tracks::default();
+        assert_eq!(tracks.expected_tokens(), None);
+        let mut run = |drafted, runs, judged, accepted| {
+            let of = tracks.rounds(Wish {
+                temperature: 1.0,
+                drafted,
+                generated: 100,
+            });
+            of.runs += runs;
+            of.judged += judged;
+            of.accepted += accepted;
+            let share = tracks.all_rounds().acceptance();
+            (share.unwrap(), tracks.expected_tokens())
+        };
+        // (1 - a^5) / (1 - a)
+        assert_eq!(run(4, 10, 30, 15), (0.5, Some(1.9375)));
+        assert_eq!(
+            run(1, 15, 15, 3),
+            (0.4, Some((10.0 * 1.9375 + 15.0 * 1.2) / 25.0))
+        );
+        assert_eq!(run(4, 0, 0, 0).1, Some((10.0 * 1.9375 + 15.0 * 1.2) / 25.0));
     }
 }

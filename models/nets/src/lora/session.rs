@@ -16,7 +16,8 @@ use crate::device;
 use crate::divergence::{self, Ceiling};
 use crate::live::{self, Halt, Live, point};
 use crate::nets::{Inputs, Network};
-use crate::train::{Activations, EvaluationSet, Measuring, Trainer, batch, must_fit};
+use crate::parallel::room::Room;
+use crate::train::{Activations, EvaluationSet, Measuring, Trainer, batch, training_bytes};
 
 /// Steps between two values of every series but the losses.
 const RECORDED: u64 = 10;
@@ -54,16 +55,9 @@ impl Session {
         let targets = setup.targets(&trained)?;
         tell_of_ranks(run, &setup, &targets);
         let training = knobs.training(&setup.recipe, trained.activation);
-        if let Some(free) = device::free_memory(run.device) {
-            let architecture = &trained.architecture;
-            // Two of them.
-            must_fit(architecture, Activations::Kept, &training, free / 2).map_err(|reason| {
-                LabError::Failed {
-                    device: run.device,
-                    reason,
-                }
-            })?;
-        }
+        let each = training_bytes(&trained.architecture, Activations::Kept, &training);
+        let who = "the network with adapters and the one that is trained whole";
+        Room::of(run.device).must_hold(2 * each, who, &baseline::smaller(&run.params))?;
         let kept = setup.format.keep(&trained);
         let costs = Costs::new(setup.rank, &targets, &trained, &kept);
         let tasks = Tasks::of(&trained, setup.task, setup.seed)?;
@@ -136,7 +130,8 @@ impl Session {
         }
     }
 
-    /// The largest difference between the outputs with adapters beside the weights and those with them merged.
+    /// The largest difference between the outputs with adapters beside the weights and those with them merged, over the
+    /// largest output: they are logits of any size, and what floats round grows with it.
     fn merge_difference(&self, adapted: &Network, apart: &Apart) -> f64 {
         let merged = apart.merged(&self.targets, self.setup.scale());
         let merged = self.trained.network_of(&merged, &self.device);
@@ -152,8 +147,9 @@ impl Session {
             Inputs::Numbers(x) => beside(adapted, x, activation),
             Inputs::Tokens(x) => adapted.forward(x, activation),
         };
-        let off: Tensor<2> = apart - merged.forward(inputs, activation);
-        f64::from(off.abs().max().into_scalar::<f32>())
+        let merged = merged.forward(inputs, activation);
+        let most = |of: Tensor<2>| f64::from(of.abs().max().into_scalar::<f32>());
+        most(apart - merged.clone()) / most(merged).max(f64::MIN_POSITIVE)
     }
 
     /// Both networks as they are.

@@ -4,7 +4,7 @@ mod losses;
 mod memory;
 mod report;
 
-pub(crate) use self::memory::must_fit;
+pub(crate) use self::memory::training_bytes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use crate::device;
 use crate::live::{Halt, Live, point};
 use crate::nets::Architecture;
 use crate::parallel::flat;
+use crate::parallel::room::Room;
 use crate::weights;
 
 /// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
@@ -96,13 +97,13 @@ impl Session {
     pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        if let Some(free) = device::free_memory(run.device) {
-            let reason = must_fit(&setup.architecture, setup.activations, &knobs, free);
-            reason.map_err(|reason| LabError::Failed {
-                device: run.device,
-                reason,
-            })?;
-        }
+        let needed = training_bytes(&setup.architecture, setup.activations, &knobs);
+        let smaller = memory::smaller(&setup.architecture);
+        Room::of(run.device).must_hold(
+            needed,
+            "weights, gradients and activations of training",
+            smaller,
+        )?;
         run.sink
             .report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;

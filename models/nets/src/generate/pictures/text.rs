@@ -3,8 +3,6 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Paragraph, Passage, Standing, Stretch, Tone};
 
-use mlsys_machines::speculative_decoding::expected_tokens;
-
 use super::Pictured;
 use crate::data::Vocabulary;
 use crate::generate::writer::{Origin, Writer};
@@ -52,21 +50,15 @@ pub(in crate::generate) fn text(of: &Pictured<'_>) -> Frame {
         ]);
     }
     let mut note = format!("token {} of {}", writer.written(), of.wanted);
-    if of.tracks.judged > 0 {
-        let (tracks, share) = (
-            of.tracks,
-            of.tracks.accepted as f64 / of.tracks.judged as f64,
-        );
+    let rounds = of.tracks.all_rounds();
+    if let (Some(share), Some(expected)) = (rounds.acceptance(), of.tracks.expected_tokens()) {
         note.push_str(&format!(
-            "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model",
-            tracks.judged,
-            tracks.accepted,
+            "; of {} drafted tokens that were judged {} stayed ({:.0}%): {:.2} tokens a pass of the model, and the formula \
+             gives {expected:.2} for that share and {} drafted",
+            rounds.judged,
+            rounds.accepted,
             100.0 * share,
-            tracks.gained as f64 / tracks.target_runs.max(1) as f64,
-        ));
-        note.push_str(&format!(
-            ", and the formula gives {:.2} for that share and {} drafted",
-            expected_tokens(share, of.drafted as i64),
+            of.tracks.gained as f64 / rounds.runs.max(1) as f64,
             of.drafted
         ));
     }

@@ -2,7 +2,6 @@
 
 use mlsys_lab::Run;
 use mlsys_lab::report::Report;
-use mlsys_machines::speculative_decoding::expected_tokens;
 
 use super::Session;
 use crate::generate::beside::Same;
@@ -51,13 +50,20 @@ impl Session {
         run.scalar("token_forwards", self.tracks.positions as i64);
         self.rates(run);
         if let Some(beside) = &mut self.beside {
+            let before = beside.density();
             let costs = beside.follow(self.writer.rows(), gain, self.wish.temperature)?;
-            for (place, cost) in costs.into_iter().enumerate() {
+            for cost in costs {
                 self.tracks.other.push(Spent {
-                    token: written + 1 - each + place,
+                    token: written + 1 - each + cost.place,
                     seconds: cost.seconds,
                     flops: cost.flops,
                 });
+            }
+            if before != beside.density() {
+                run.sink.report(Report::Notice(format!(
+                    "without a cache each token takes all before it through the model again: from token {written} on the \
+                     comparison does so for a few tokens only, further and further apart"
+                )));
             }
         }
         Ok(())
@@ -79,14 +85,15 @@ impl Session {
                 run.scalar("bandwidth_share", moved / bandwidth);
             }
         }
-        if tracks.judged > 0 {
-            let share = tracks.accepted as f64 / tracks.judged as f64;
+        let rounds = tracks.all_rounds();
+        if let Some(share) = rounds.acceptance() {
             run.scalar("acceptance_rate", share);
-            let drafted = self.wish.drafted as i64;
-            run.scalar("expected_tokens", expected_tokens(share, drafted));
         }
-        if self.setup.draft.is_some() && tracks.target_runs > 0 {
-            let gained = tracks.gained as f64 / tracks.target_runs as f64;
+        if let Some(expected) = tracks.expected_tokens() {
+            run.scalar("expected_tokens", expected);
+        }
+        if self.setup.draft.is_some() && rounds.runs > 0 {
+            let gained = tracks.gained as f64 / rounds.runs as f64;
             run.scalar("tokens_per_target_run", gained);
             run.scalar("draft_forwards", tracks.draft_positions as i64);
         }

@@ -1,6 +1,7 @@
 //! However a text is read, the scores are the same.
 
 use super::{config, decoder, generate, text, transformer};
+use crate::generate::beside::{Beside, Density, Same};
 use crate::generate::cache::Bits;
 use crate::generate::decoder::{Caching, Decoder};
 use crate::generate::writer::{Turn, Wish, Writer};
@@ -281,6 +282,44 @@ fn the_lab_says_that_both_ways_wrote_the_same() {
         text(&plain),
         text(&generate(&["generated_tokens=20", "draft_width=16"]))
     );
+}
+
+#[test]
+fn of_a_long_text_fewer_and_fewer_tokens_go_through_the_model_again() {
+    let config = shape(SHAPES[0]);
+    let wish = Wish {
+        temperature: 0.0,
+        drafted: 0,
+        generated: 120,
+    };
+    // Tokens that are compared, and operations of that, if it has so much to spend.
+    let compared = |caching, plenty| {
+        let mut writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
+        let mut beside = Beside::new(decoder(&config, caching, None), plenty);
+        let (mut places, mut flops) = (Vec::new(), 0);
+        while writer.written() < wish.generated {
+            let (Turn::Prefill(gain) | Turn::Decode(gain)) = writer.turn(wish).unwrap() else {
+                panic!("nobody drafts here");
+            };
+            for cost in beside.follow(writer.rows(), &gain, 0.0).unwrap() {
+                places.push(writer.written());
+                flops += cost.flops;
+            }
+        }
+        assert!(beside.worst() < 1e-4);
+        assert_eq!(beside.same(), Same::Always);
+        (places, flops, beside.density())
+    };
+    let (all, flops, density) = compared(Caching::Nothing, u64::MAX);
+    assert_eq!((all.len(), density), (120, Density::All));
+    let (few, less, density) = compared(Caching::Nothing, flops / 20);
+    assert_eq!(density, Density::Few);
+    let begin = few.windows(2).take_while(|pair| pair[1] == pair[0] + 1);
+    assert!((20..40).contains(&begin.count()), "{few:?}");
+    assert!(few.last() > Some(&110) && less < flops / 4, "{few:?}");
+    // With a cache each costs as much as in the run.
+    let (all, _, density) = compared(CACHED, 1);
+    assert_eq!((all.len(), density), (120, Density::All));
 }
 
 #[test]

@@ -193,13 +193,36 @@ fn what_cannot_be_run_is_refused_before_anything_is_trained() {
             "are free; make",
         ),
     ] {
-        let set = [&["training_steps=0"], set].concat();
-        let error = trial::try_run(&lab, &set)
-            .map(|_| ())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(said), "{set:?}: {error}");
+        // Nothing is trained: else so many steps would not end.
+        for more in [&[][..], &["requests=3"]] {
+            if more.is_empty() || set[0].starts_with("prompt") {
+                let set = [&["training_steps=100000"], set, more].concat();
+                let error = trial::try_run(&lab, &set).map(|_| ());
+                let error = error.unwrap_err().to_string();
+                assert!(error.contains(said), "{set:?}: {error}");
+            }
+        }
     }
+}
+
+#[test]
+fn what_drafts_should_gain_follows_a_knob_that_was_turned() {
+    let set = [
+        "draft_width=16",
+        "draft_tokens=8",
+        "temperature=1",
+        "generated_tokens=240",
+        "compare=false",
+    ];
+    let data = turned(&set, &[(120.0, "draft_tokens", Value::Int(1))]);
+    let [gained, expected] =
+        ["tokens_per_target_run", "expected_tokens"].map(|name| number(&data, name));
+    // With drafts of one token no pass gains more than two.
+    assert!(gained > 2.0 && expected > 2.0, "{gained} {expected}");
+    assert!(
+        (gained / expected - 1.0).abs() < 0.25,
+        "{gained} {expected}"
+    );
 }
 
 #[test]
