@@ -5,7 +5,7 @@ use mlsys_lab::Run;
 
 use super::exact::Exact;
 use super::setup::{Knobs, Setup};
-use super::ways::{Drawn, Hidden, Inputs};
+use super::ways::{Drawn, Goes, Hidden, Inputs, Look};
 
 /// The four ways, in the order in which they are told.
 pub(super) const WAYS: [&str; 4] = ["naive", "tiled", "window", "linear"];
@@ -23,15 +23,22 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn new(setup: &Setup, knobs: &Knobs, drawn: &Drawn, device: &Device) -> Self {
+    /// Computes all ways. `look` is told after each tile of those that have tiles; nothing if it ends them.
+    pub(super) fn new(
+        setup: &Setup,
+        knobs: &Knobs,
+        drawn: &Drawn,
+        device: &Device,
+        look: Look<'_>,
+    ) -> Option<Self> {
         let (sight, windowed) = (setup.sight(), setup.windowed(knobs));
         let inputs: Inputs = drawn.on(device, knobs.logit_scale);
         let hidden = Hidden::of(setup.sequence, sight, device);
         let results = [
-            inputs.naive(hidden.as_ref(), &mut || {}),
-            inputs.tiled(knobs.tiling, sight, &mut || {}).output,
-            inputs.tiled(knobs.tiling, windowed, &mut || {}).output,
-            inputs.linear(setup.ahead, &mut || {}),
+            inputs.naive(hidden.as_ref(), &mut || Goes::On),
+            inputs.tiled(knobs.tiling, sight, look)?.output,
+            inputs.tiled(knobs.tiling, windowed, look)?.output,
+            inputs.linear(setup.ahead, &mut || Goes::On),
         ]
         .map(numbers);
         let forgetful = numbers(inputs.without_max(hidden.as_ref()));
@@ -41,12 +48,12 @@ impl Compared {
             let row = result.get(end - setup.width..end);
             row.unwrap_or_default().to_vec()
         };
-        Self {
+        Some(Self {
             differences: results.each_ref().map(|result| exact.difference(result)),
             non_finite: forgetful.iter().filter(|x| !x.is_finite()).count() as u64,
             last: results.each_ref().map(last),
             exact: exact.last().to_vec(),
-        }
+        })
     }
 
     pub(super) fn report(&self, run: &mut Run<'_>) {

@@ -11,7 +11,7 @@ use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
 use super::pictures;
 use super::results::{Compared, Point, Swept, TIMED};
 use super::setup::{Knobs, MOST_TILES, Setup};
-use super::ways::{Drawn, Hidden, Inputs, Look};
+use super::ways::{Drawn, Goes, Hidden, Inputs, Look};
 use crate::device::{self, memory, meter::Pass};
 use crate::parallel::knobs;
 use crate::parallel::room::Room;
@@ -26,7 +26,10 @@ const PACE: Pace = Pace {
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
-    let mut session = Session::open(run)?;
+    let Some(mut session) = Session::open(run)? else {
+        run.scalar("steps_done", 0_i64);
+        return Ok(());
+    };
     session.compare(run);
     for place in 0..session.setup.sweep.len() {
         if session.measure(schema, run, session.setup.sweep[place])? == Goes::Ends {
@@ -39,13 +42,6 @@ pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     run.scalar("diverged", false);
     run.scalar("wall_seconds", started.elapsed().as_secs_f64());
     Ok(())
-}
-
-/// Whether a run goes on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goes {
-    On,
-    Ends,
 }
 
 struct Session {
@@ -62,7 +58,8 @@ struct Session {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+    /// Nothing if the run was ended while the four ways were computed.
+    fn open(run: &mut Run<'_>) -> Result<Option<Self>, LabError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         Room::of(run.device).must_hold(
@@ -73,8 +70,11 @@ impl Session {
         let device = device::open(run.device)?;
         status(run, "computing four ways".to_owned());
         let drawn = Drawn::new(setup.seed, setup.shape(setup.sequence));
-        Ok(Self {
-            compared: Compared::new(&setup, &knobs, &drawn, &device),
+        let Some(compared) = compared(run, &setup, &knobs, &drawn, &device) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            compared,
             id: run.device,
             params: run.params.clone(),
             swept: Swept::default(),
@@ -83,7 +83,7 @@ impl Session {
             setup,
             knobs,
             drawn,
-        })
+        }))
     }
 
     /// Reports what the four ways found and what they cost by formula.
@@ -118,7 +118,9 @@ impl Session {
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
         let hidden = Hidden::of(sequence, self.setup.sight(), &self.device);
         let ways = self.ways(run, &inputs, hidden.as_ref(), sequence);
-        let bytes = ways.each_ref().map(|way| self.most_bytes(way.as_ref()?));
+        let interrupted = run.control.interruption();
+        let bytes = ways.each_ref();
+        let bytes = bytes.map(|way| self.most_bytes(way.as_ref()?, &interrupted));
         let mut clocks = Vec::new();
         for way in ways {
             let clock = way.map(|work| {
@@ -126,6 +128,7 @@ impl Session {
                     device: self.device.clone(),
                     id: self.id,
                     work,
+                    interrupted: Box::new(run.control.interruption()),
                 };
                 Clock::warm_up(Box::new(timed), PACE)
             });
@@ -140,6 +143,10 @@ impl Session {
             }
             for clock in clocks.iter_mut().flatten() {
                 clock.repeat(|| run.control.interrupted())?;
+            }
+            // What was cut short is no time.
+            if run.control.must_end().is_some() {
+                return Ok(Goes::Ends);
             }
             self.done += 1;
         }
@@ -170,7 +177,8 @@ impl Session {
         let (stored, by_tiles, kernel) = (of(), of(), of());
         let tiled: Option<Work> = if tiling.count(sequence) <= MOST_TILES {
             Some(Box::new(move |look: Look<'_>| {
-                by_tiles.tiled(tiling, sight, look).output
+                let tiled = by_tiles.tiled(tiling, sight, look);
+                tiled.map(|tiled| tiled.output)
             }))
         } else {
             let said = format!(
@@ -184,20 +192,25 @@ impl Session {
         };
         [
             Some(Box::new(move |look: Look<'_>| {
-                stored.naive(hidden.as_ref(), look)
+                Some(stored.naive(hidden.as_ref(), look))
             })),
             tiled,
-            Some(Box::new(move |look: Look<'_>| kernel.linear(ahead, look))),
+            Some(Box::new(move |look: Look<'_>| {
+                Some(kernel.linear(ahead, look))
+            })),
         ]
     }
 
     /// The most bytes in use at the moments a way tells, beyond those before it began.
-    fn most_bytes(&self, work: &Work) -> Option<u64> {
+    fn most_bytes(&self, work: &Work, interrupted: &dyn Fn() -> bool) -> Option<u64> {
         device::sync(&self.device, self.id).ok()?;
         let in_use = || memory::in_use(&self.device, self.id);
         let before = in_use()?;
         let mut most = before;
-        drop(work(&mut || most = most.max(in_use().unwrap_or(0))));
+        drop(work(&mut || {
+            most = most.max(in_use().unwrap_or(0));
+            if interrupted() { Goes::Ends } else { Goes::On }
+        }));
         Some(most - before)
     }
 
@@ -235,12 +248,11 @@ impl Session {
     fn turn(&mut self, schema: &Schema, run: &mut Run<'_>) -> Result<Goes, LabError> {
         loop {
             match run.control.turn(self.done) {
-                Turn::Go(changes) => {
-                    self.apply(schema, run, changes);
-                    return Ok(Goes::On);
-                }
+                Turn::Go(changes) => return Ok(self.apply(schema, run, changes)),
                 Turn::Redraw(changes) => {
-                    self.apply(schema, run, changes);
+                    if self.apply(schema, run, changes) == Goes::Ends {
+                        return Ok(Goes::Ends);
+                    }
                     self.draw(run, Moment::Asked);
                 }
                 Turn::Stop(_) => return Ok(Goes::Ends),
@@ -249,13 +261,19 @@ impl Session {
     }
 
     /// Turned knobs show at once in what is compared; what has been timed stays as it was.
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) {
+    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) -> Goes {
         let params = &mut self.params;
-        if let Some(knobs) = knobs::turn(schema, run, params, self.done, changes, Knobs::read) {
-            self.knobs = knobs;
-            self.compared = Compared::new(&self.setup, &knobs, &self.drawn, &self.device);
-            self.compare(run);
-        }
+        let turned = knobs::turn(schema, run, params, self.done, changes, Knobs::read);
+        let Some(knobs) = turned else {
+            return Goes::On;
+        };
+        let compared = compared(run, &self.setup, &knobs, &self.drawn, &self.device);
+        let Some(compared) = compared else {
+            return Goes::Ends;
+        };
+        (self.knobs, self.compared) = (knobs, compared);
+        self.compare(run);
+        Goes::On
     }
 
     fn draw(&self, run: &mut Run<'_>, moment: Moment) {
@@ -279,13 +297,40 @@ impl Session {
     }
 }
 
-/// One of the ways, as work.
-type Work = Box<dyn Fn(Look<'_>) -> Tensor<3>>;
+/// The four ways computed; nothing if the run was ended meanwhile, which is heard between two tiles.
+fn compared(
+    run: &mut Run<'_>,
+    setup: &Setup,
+    knobs: &Knobs,
+    drawn: &Drawn,
+    device: &Device,
+) -> Option<Compared> {
+    /// Tiles between two words about how many are done.
+    const TOLD: usize = 1024;
+    let sights = [setup.sight(), setup.windowed(knobs)];
+    let tiles = sights.map(|sight| knobs.tiling.tiles(setup.sequence, sight).count());
+    let all: usize = tiles.iter().sum();
+    let mut done = 0;
+    Compared::new(setup, knobs, drawn, device, &mut || {
+        done += 1;
+        if done % TOLD == 0 {
+            status(run, format!("computing four ways: tile {done} of {all}"));
+        }
+        match run.control.must_end() {
+            Some(_) => Goes::Ends,
+            None => Goes::On,
+        }
+    })
+}
+
+/// One of the ways, as work; it finds nothing if it is ended.
+type Work = Box<dyn Fn(Look<'_>) -> Option<Tensor<3>>>;
 
 struct Timed {
     device: Device,
     id: DeviceId,
     work: Work,
+    interrupted: Box<dyn Fn() -> bool>,
 }
 
 impl Pass for Timed {
@@ -297,7 +342,17 @@ impl Pass for Timed {
         device::sync(&self.device, self.id)?;
         let started = Instant::now();
         for _ in 0..passes {
-            drop(black_box((self.work)(&mut || {})));
+            let look: Look<'_> = &mut || {
+                if (self.interrupted)() {
+                    Goes::Ends
+                } else {
+                    Goes::On
+                }
+            };
+            let found = (self.work)(look);
+            if black_box(found).is_none() {
+                break;
+            }
         }
         device::sync(&self.device, self.id)?;
         Ok(started.elapsed().as_secs_f64())

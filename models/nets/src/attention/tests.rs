@@ -1,8 +1,8 @@
 //! Whole runs and the four ways, held against formulas, other labs and double precision.
 
-use mlsys_lab::Value;
-use mlsys_lab::control::Command;
+use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::frame::Frame;
+use mlsys_lab::{Report, Value};
 use mlsys_machines::online_softmax::Pass;
 
 use super::Attention;
@@ -10,10 +10,10 @@ use super::exact::{Exact, scores};
 use super::results::numbers;
 use super::setup::Setup;
 use super::tiles::{Ahead, Sight, Tiling};
-use super::ways::{Drawn, Hidden};
+use super::ways::{Drawn, Goes, Hidden};
 use crate::device;
 use crate::random::Stream;
-use crate::trial::{must_be_declared, number, run, steered, try_run, values};
+use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
 
 fn lab() -> Attention {
     Attention::new().unwrap()
@@ -71,8 +71,8 @@ fn tiles_of_any_size_find_what_one_softmax_finds() {
         let inputs = drawn.on(&device, 1.0);
         let exact = Exact::of(&drawn, sight, 1.0);
         let hidden = Hidden::of(sequence, sight, &device);
-        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || {}));
-        let tiled = inputs.tiled(tiling, sight, &mut || {});
+        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Goes::On));
+        let tiled = inputs.tiled(tiling, sight, &mut || Goes::On).unwrap();
         let off = exact.difference(&naive);
         assert!(off <= 1e-5, "naive {sight:?} {off}");
         let off = exact.difference(&numbers(tiled.output));
@@ -111,7 +111,7 @@ fn linear_attention_is_its_own_quadratic_form() {
     for (ahead, sequence) in [(Ahead::Hidden, 150), (Ahead::Hidden, 5), (Ahead::Seen, 70)] {
         let (heads, width) = (2, 6);
         let drawn = Drawn::new(3, [heads, sequence, width]);
-        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || {}));
+        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Goes::On));
         let sight = Sight {
             ahead,
             window: None,
@@ -249,4 +249,47 @@ fn a_stopped_run_keeps_what_it_has_found() {
     let data = steered(&lab(), &set, "timing 16", &[Command::Stop]);
     assert_eq!(values(&data, "length"), [8.0]);
     assert!(number(&data, "tiled_difference") <= 1e-5);
+}
+
+#[test]
+fn a_stop_is_heard_between_two_tiles() {
+    let drawn = Drawn::new(1, [1, 6, 2]);
+    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
+    let (tiling, ahead) = (
+        Tiling {
+            rows: 2,
+            columns: 2,
+        },
+        Ahead::Hidden,
+    );
+    let sight = Sight {
+        ahead,
+        window: None,
+    };
+    let mut tiles = 0;
+    let ended = drawn.on(&device, 1.0).tiled(tiling, sight, &mut || {
+        tiles += 1;
+        if tiles == 4 { Goes::Ends } else { Goes::On }
+    });
+    assert!(ended.is_none() && tiles == 4);
+    // While a knob's tiles are computed, nothing of them is reported.
+    let smallest = ["tile_rows", "tile_columns"].map(|name| Command::Set {
+        name: name.to_owned(),
+        value: Value::Int(1),
+    });
+    let mut orders = smallest.into_iter().peekable();
+    let set = ["sequence=64", "sweep=[8, 16, 24]", "repetitions=1"];
+    let (data, reason) = answered(&lab(), &set, |report| {
+        let Report::Status(status) = report else {
+            return Then::On;
+        };
+        if status.contains("tile 1024 of ") {
+            return Then::Stop;
+        }
+        let order = orders.next_if(|_| status.starts_with("timing"));
+        order.map_or(Then::On, Then::Order)
+    });
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert_eq!(values(&data, "length").len(), 1);
+    assert_eq!(number(&data, "tiled_score_bytes"), 4.0 * 32.0 + 8.0);
 }

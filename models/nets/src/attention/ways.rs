@@ -21,8 +21,17 @@ pub(super) struct Inputs {
     pub(super) scale: f64,
 }
 
-/// Told at the moments at which a way holds most.
-pub(super) type Look<'a> = &'a mut dyn FnMut();
+/// Told at the moments at which a way holds most; says whether it goes on.
+pub(super) type Look<'a> = &'a mut dyn FnMut() -> Goes;
+
+/// Whether something goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Goes {
+    /// It does.
+    On,
+    /// It ends.
+    Ends,
+}
 
 /// The numbers of queries, keys and values, as drawn: standard normal.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,8 +108,8 @@ impl Inputs {
     }
 
     /// Tile by tile, with a softmax that is corrected when its maximum grows; no more of the scores than a tile is ever there.
-    /// Tiles of which nothing is seen are left out.
-    pub(super) fn tiled(&self, tiling: Tiling, sight: Sight, look: Look<'_>) -> Tiled {
+    /// Tiles of which nothing is seen are left out. Nothing if it is ended between two tiles, of which there may be thousands.
+    pub(super) fn tiled(&self, tiling: Tiling, sight: Sight, look: Look<'_>) -> Option<Tiled> {
         let mut bands = Vec::new();
         for queries in tiling.bands(self.sequence()) {
             let q = cut(&self.q, &queries);
@@ -117,7 +126,9 @@ impl Inputs {
                     }
                 };
                 softmax = Some(Softmax::of(softmax, scores, v));
-                look();
+                if look() == Goes::Ends {
+                    return None;
+                }
             }
             bands.extend(softmax);
         }
@@ -127,11 +138,11 @@ impl Inputs {
             .into_iter()
             .map(|band| band.weighted / band.sum)
             .collect();
-        Tiled {
+        Some(Tiled {
             output: Tensor::cat(output, 1),
             most: Tensor::cat(most, 1),
             sum: Tensor::cat(sum, 1),
-        }
+        })
     }
 
     /// A product of features in the place of the exponential: f(q) · (f(k)ᵀ v) / f(q) · Σ f(k) with f = elu + 1, which is
