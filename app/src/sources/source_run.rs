@@ -7,6 +7,9 @@ use mlsys_lab::{Artifact, Control, Lab, Run};
 
 use super::{Failure, Sources, Supplied};
 
+/// Steps between two words about how far it has come.
+const TELL_EVERY: u64 = 20;
+
 /// What the earlier lab at this place has left; none if the run was stopped while it ran.
 pub(super) fn artifact(
     sources: &Sources,
@@ -95,7 +98,7 @@ struct Listening<'a> {
 
 impl Listening<'_> {
     fn tell(&mut self, step: u64) {
-        if self.told.is_some_and(|told| step <= told) {
+        if self.told.is_some_and(|told| step < told + TELL_EVERY) {
             return;
         }
         self.told = Some(step);
