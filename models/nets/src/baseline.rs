@@ -53,6 +53,11 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Its matrices, from the input on.
+    pub(crate) fn layers(&self) -> Vec<Layer> {
+        layers::of(self.architecture())
+    }
+
     /// What it has learned, or will.
     pub(crate) fn data(&self) -> &DataConfig {
         match self {

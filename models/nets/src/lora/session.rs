@@ -10,7 +10,7 @@ use super::adapters::{Apart, attach, beside, changed};
 use super::pictures;
 use super::setup::{Costs, Kept, Knobs, Setup};
 use super::task::Tasks;
-use crate::baseline::{self, Layer, Trained};
+use crate::baseline::{self, Layer, Source, Trained};
 use crate::data::{Batches, Examples};
 use crate::device;
 use crate::divergence::{self, Ceiling};
@@ -51,8 +51,9 @@ impl Session {
     pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
-        let targets = setup.targets(&trained)?;
+        let source = Source::of(&run.params, &setup.recipe)?;
+        let targets = setup.targets(&source)?;
+        let trained = source.network(run)?.ok_or(Halt::Asked)?;
         tell_of_ranks(run, &setup, &targets);
         let training = knobs.training(&setup.recipe, trained.activation);
         let each = training_bytes(&trained.architecture, Activations::Kept, &training);

@@ -4,7 +4,7 @@ use mlsys_lab::{LabError, Params};
 use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::task::{TASKS, Task};
-use crate::baseline::{Layer, Recipe, Sizes, Trained};
+use crate::baseline::{Layer, Recipe, Sizes, Source, Trained};
 use crate::cases::{Model, pick};
 use crate::data::Dataset;
 use crate::nets::{Activation, Architecture};
@@ -109,10 +109,10 @@ impl Setup {
     ///
     /// # Errors
     /// If the network has none of them.
-    pub(super) fn targets(&self, trained: &Trained) -> Result<Vec<Layer>, LabError> {
-        let layers = trained.layers();
+    pub(super) fn targets(&self, source: &Source<'_>) -> Result<Vec<Layer>, LabError> {
+        let layers = source.layers();
         let count = layers.len();
-        let tokens = matches!(trained.architecture, Architecture::Transformer(_));
+        let tokens = matches!(source.architecture(), Architecture::Transformer(_));
         // What a layer is, behind "block 1, ".
         let is_of = |layer: &Layer, parts: &[&str]| {
             let part = layer.what.split_once(", ").map_or("", |(_, part)| part);

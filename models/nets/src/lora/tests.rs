@@ -184,7 +184,8 @@ fn what_cannot_be_is_refused_with_what_to_do() {
             "a transformer has query-value",
         ),
     ] {
-        let set = [&["baseline_steps=1"], set.as_slice()].concat();
+        // Nothing is trained: else so many steps would not end.
+        let set = [&["baseline_steps=100000"], set.as_slice()].concat();
         let error = try_run(&lab(), &set).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
