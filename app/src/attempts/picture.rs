@@ -12,7 +12,7 @@ use super::{Attempt, Company, Seen, label};
 use crate::figure::{quantity, unit};
 use crate::glyphs::{GlyphSet, Glyphs};
 use crate::table::aligned;
-use goals::{goal_lines, winners};
+use goals::{goal_lines, winners, worst};
 
 /// What one run, or what all are compared with, says.
 struct Row {
@@ -208,7 +208,10 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
     }
     let mut scatter = Scatter {
         x: x.clone(),
-        y: y.clone(),
+        y: Dimension {
+            worst: worst(y, rows, goals),
+            ..y.clone()
+        },
         series,
         points,
         lines: Vec::new(),

@@ -183,6 +183,15 @@ pub struct Images {
     /// The level that stands for no pixel at all, such as a weight that was removed: it is left blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank: Option<u8>,
+    /// How many that follow one another belong together, such as 3 for before, after and difference: a row holds them
+    /// whole if it is long enough; 1 where each stands alone.
+    #[serde(default = "alone")]
+    pub together: usize,
+}
+
+/// The number of images that belong together where nothing is said.
+fn alone() -> usize {
+    1
 }
 
 impl Images {
@@ -252,6 +261,7 @@ mod tests {
             height: 2,
             images: vec![image.clone()],
             blank: Some(0),
+            together: 1,
         };
         assert_eq!(images.blank_share(), 0.5);
         assert_eq!(images.level(&image, 0, 0), None);
@@ -259,6 +269,7 @@ mod tests {
         assert_eq!(images.level(&image, 2, 0), None);
         let full = Images {
             blank: None,
+            together: 1,
             ..images
         };
         assert_eq!(full.blank_share(), 0.0);

@@ -107,6 +107,7 @@ impl Coded {
                 name: "values".to_owned(),
                 counts,
             },
+            marked: "levels".to_owned(),
             levels: levels
                 .iter()
                 .map(|at| Level {

@@ -26,6 +26,21 @@ fn corner(axes: (&Dimension, &Dimension), rows: &[Row], goal: &Goal) -> Option<(
     Some((across, upwards))
 }
 
+/// The worst value that is drawn at its own place, where there are goals: a run that failed must not flatten what they
+/// ask for.
+pub(super) fn worst(axis: &Dimension, rows: &[Row], goals: &[Goal]) -> Option<f64> {
+    /// Times the most that a goal allows to be lost.
+    const FAR: f64 = 2.5;
+    let reference = rows.iter().find(|row| row.whose == Whose::Reference)?;
+    let start = reference.values.get(1).copied().flatten()?;
+    let most = goals.iter().map(|goal| goal.loss).reduce(f64::max)?;
+    match axis.better {
+        Better::More => Some(start - FAR * most),
+        Better::Less => Some(start + FAR * most),
+        Better::Neither => None,
+    }
+}
+
 /// Whether a run is where a goal wants it.
 fn reaches(axes: (&Dimension, &Dimension), corner: (f64, f64), place: (f64, f64)) -> bool {
     /// What rounding may take: accuracies are shares of a thousand images.

@@ -74,8 +74,7 @@ pub(super) fn draw(page: &mut Page, histogram: &Histogram) {
             );
         }
     }
-    if !histogram.levels.is_empty() {
-        let text = format!("{} marked values", histogram.levels.len());
+    if let Some(text) = histogram.marks() {
         legend.push((Sample::Thin("2 3"), text));
     }
     page.legend(&legend);

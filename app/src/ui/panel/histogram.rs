@@ -1,18 +1,22 @@
 //! How often values fall between edges, as columns; a second population as an outline over them.
 
-use mlsys_lab::frame::{Distribution, Histogram};
+use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Ink, Stroke};
 use super::legend::{self, Item};
-use super::pen::Pen;
+use super::pen::{self, Pen};
 use super::plane::{Plane, SMALLEST, Side, unit};
 use super::quantity;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::Look;
+
+/// The fewest columns of the screen for each line that is seen within the histogram's columns.
+const FEWEST_BETWEEN: usize = 3;
 
 /// Draws columns, the outline and marked values.
 pub(super) fn draw(
@@ -55,7 +59,8 @@ pub(super) fn draw(
     if let Some(second) = &histogram.second {
         outline(&plane, buf, histogram, second, look);
     }
-    feet(&plane, buf, histogram, look);
+    gaps(&plane, buf, histogram, look);
+    labels(&plane, buf, histogram, look);
     let below = Rect {
         y: upper.bottom(),
         height: rows,
@@ -219,45 +224,68 @@ fn full(look: &Look) -> &'static str {
     look.glyphs.heights[look.glyphs.heights.len() - 1]
 }
 
+/// The columns of the screen that marked values fall on.
+fn places<'a>(
+    plane: &Plane<'_>,
+    histogram: &'a Histogram,
+) -> impl Iterator<Item = (u16, &'a Level)> {
+    let plot = plane.plot;
+    let bounds = bounds(histogram);
+    histogram.levels.iter().filter_map(move |level| {
+        let (low, high) = bounds?;
+        let share = (level.at - low) / (high - low);
+        let column = ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
+        (low..=high)
+            .contains(&level.at)
+            .then_some((plot.x + column, level))
+    })
+}
+
 /// A line up from each marked value.
 fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
-    let Some((low, high)) = bounds(histogram) else {
-        return;
-    };
     let plot = plane.plot;
-    for level in &histogram.levels {
-        if !(low..=high).contains(&level.at) {
-            continue;
-        }
-        let share = (level.at - low) / (high - low);
-        let x = plot.x + ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
-        let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    for (x, _) in places(plane, histogram) {
         let glyph = look.glyphs.change;
         pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
-        pen.text(x.saturating_add(1), plot.y, &level.label, look.theme.warn);
     }
 }
 
-/// The foot of each line on the axis, where no column hides it; none where they would be one beside the other.
-fn feet(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
-    let Some((low, high)) = bounds(histogram) else {
-        return;
-    };
+/// The names of marked values at the top, over what lies there: to the right of their line, to the left of it where
+/// there is no room before the next, or cut.
+fn labels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
     let plot = plane.plot;
-    if histogram.levels.len() * 3 > usize::from(plot.width) {
+    let mut lines: Vec<(u16, &Level)> = places(plane, histogram).collect();
+    lines.sort_by_key(|(x, _)| *x);
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut taken = plot.x;
+    for (place, (x, level)) in lines.iter().enumerate() {
+        let end = lines.get(place + 1).map_or(plot.right(), |(next, _)| *next);
+        let (wide, room) = (pen::width(&level.label), end.saturating_sub(x + 1));
+        if wide > room && x.saturating_sub(wide) >= taken {
+            pen.ending(*x, plot.y, &level.label, look.theme.warn);
+            taken = x + 1;
+        } else {
+            pen.within(x + 1, plot.y, room, &level.label, look.theme.warn);
+            taken = x + 1 + wide.min(room);
+        }
+    }
+}
+
+/// The lines where columns hide them, as gaps in the columns; where lines stand close, columns would be all gaps.
+fn gaps(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let plot = plane.plot;
+    let close = histogram.levels.len().saturating_mul(FEWEST_BETWEEN) > usize::from(plot.width);
+    if close || look.glyphs.set == GlyphSet::Ascii {
         return;
     }
-    for level in &histogram.levels {
-        if (low..=high).contains(&level.at) {
-            let share = (level.at - low) / (high - low);
-            let x = plot.x + ((share * f64::from(plot.width)) as u16).min(plot.width - 1);
-            let axis = Rect {
-                y: plot.bottom(),
-                height: 1,
-                ..plot
-            };
-            let mut pen = Pen::new(axis, buf, &look.glyphs);
-            pen.glyph(x, axis.y, look.glyphs.change, look.theme.warn);
+    for (x, _) in places(plane, histogram) {
+        for y in plot.y..plot.bottom() {
+            let cell = &mut buf[(x, y)];
+            if cell.symbol() == full(look) {
+                cell.set_symbol(look.glyphs.change);
+                cell.modifier.insert(Modifier::REVERSED);
+            }
         }
     }
 }
@@ -282,11 +310,11 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
         };
         items.push(item(mark, 1, second));
     }
-    if !histogram.levels.is_empty() {
+    if let Some(text) = histogram.marks() {
         items.push(Item {
             mark: look.glyphs.change.to_owned(),
             style: theme.warn,
-            text: format!("{} marked values", histogram.levels.len()),
+            text,
             text_style: theme.dim,
         });
     }

@@ -14,7 +14,7 @@ const GAP: u16 = 2;
 
 /// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
 ///
-/// The marked image is always among them.
+/// The marked image is always among them, and where some are left out, their number stands in the corner.
 pub(super) fn draw(
     area: Rect,
     buf: &mut Buffer,
@@ -27,7 +27,7 @@ pub(super) fn draw(
         return;
     }
     let (width, height) = size(area, images);
-    let in_row = ((area.width + GAP) / (width + GAP)).max(1);
+    let in_row = in_row(area, width, images).max(1);
     let in_column = (area.height / (height + 1)).max(1);
     let places = usize::from(in_row) * usize::from(in_column);
     // Whole rows are skipped, so that the images stay in their columns.
@@ -56,16 +56,35 @@ pub(super) fn draw(
             look,
         );
     }
+    let left_out = images.images.len().saturating_sub(places);
+    if left_out > 0 {
+        let more = format!(" +{left_out} more");
+        let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
+        Pen::new(area, buf, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
+    }
 }
 
-/// The size of one image in cells.
+/// How many images stand in a row: those that belong together whole, if there is room for so many.
+fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
+    let room = (area.width + GAP) / (width + GAP);
+    let together = u16::try_from(images.together.max(1)).unwrap_or(u16::MAX);
+    match room / together {
+        0 => room,
+        lots => lots * together,
+    }
+}
+
+/// The fewest images that are worth being seen large when not all can be.
+const ENOUGH: usize = 4;
+
+/// The size of one image in cells: the largest at which all fit, or, where they fit only with nine pixels or more to
+/// a column, the largest at which enough of them do.
 fn size(area: Rect, images: &Images) -> (u16, u16) {
     let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
         let cells = u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX);
         cells.min(most).max(least.min(most))
     };
-    let mut chosen = (1, 1);
-    for divisor in [4, 3, 2, 1] {
+    let at = |divisor: usize| {
         let width = cells(images.width, divisor, 4, area.width.max(1));
         let height = cells(
             images.height,
@@ -73,13 +92,23 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
             2,
             area.height.saturating_sub(1).max(1),
         );
-        let fit = usize::from((area.width + GAP) / (width + GAP))
-            * usize::from(area.height / (height + 1));
-        if chosen == (1, 1) || fit >= images.images.len() {
-            chosen = (width, height);
-        }
-    }
-    chosen
+        let in_row = in_row(area, width, images);
+        let fit = usize::from(in_row) * usize::from(area.height / (height + 1));
+        (width, height, fit)
+    };
+    let all = images.images.len();
+    let enough = match images.together {
+        0 | 1 => ENOUGH,
+        together => together,
+    };
+    let largest = |divisors: &[usize], least: usize| {
+        let mut sizes = divisors.iter().map(|&divisor| at(divisor));
+        sizes.find(|&(_, _, fit)| fit >= least)
+    };
+    let (width, height, _) = largest(&[1, 2], all)
+        .or_else(|| largest(&[2, 3], enough.min(all)))
+        .unwrap_or_else(|| at(4));
+    (width, height)
 }
 
 /// The pixels, two above one another in a cell; several pixels that share one are averaged.
@@ -178,6 +207,7 @@ mod tests {
             height: 2,
             images: vec![image.clone()],
             blank: Some(0),
+            together: 1,
         };
         let look = Look {
             theme: Theme::new(Background::Dark, depth),

@@ -141,7 +141,8 @@ fn said(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
     } else {
         match unit {
             Some(unit) => quantity(significant(f64::from(value), 3), Some(unit), glyphs),
-            None => number((f64::from(value) * 100.0).round() / 100.0),
+            // Where it rounds to zero it has no sign.
+            None => number((f64::from(value) * 100.0).round() / 100.0 + 0.0),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Named points between two axes, the ones that no other beats joined.
 
-use mlsys_lab::frame::{Better, Dimension, Scatter};
+use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -63,10 +63,37 @@ fn side<'a>(
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
     Some(Side {
-        axis: Axis::of(dimension, scatter.places().map(of))?,
+        axis: Axis::of(
+            dimension,
+            scatter.places().map(|place| of(shown(scatter, place))),
+        )?,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
+}
+
+/// Where a place is drawn.
+fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
+    (scatter.x.shown(x), scatter.y.shown(y))
+}
+
+/// The cell of a point.
+fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u16, u16)> {
+    plane.cell(shown(scatter, point.place()?))
+}
+
+/// What is written beside a point; where it is, if that is not where it is drawn, comes first.
+fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
+    // What stands in parentheses is for who looks at the point alone.
+    let name = point.label.split(" (").next().unwrap_or_default();
+    let far = |dimension: &Dimension, value: Option<f64>| {
+        let value = value.filter(|value| dimension.shown(*value) != *value)?;
+        let value = quantity(value, unit(&dimension.unit), &look.glyphs);
+        Some(format!("{} {value}, {name}", dimension.name))
+    };
+    far(&scatter.y, point.y)
+        .or_else(|| far(&scatter.x, point.x))
+        .unwrap_or_else(|| name.to_owned())
 }
 
 /// The order in which points are drawn: what matters more later, so that it lies on top.
@@ -89,7 +116,7 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
         stroke: Stroke::Solid,
     };
     let dot = |place: (f64, f64)| {
-        let (x, y) = plane.shares(place)?;
+        let (x, y) = plane.shares(shown(scatter, place))?;
         let at = |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
         Some((at(x, width), at(y, height)))
     };
@@ -136,7 +163,7 @@ fn marks(
         let Some(point) = scatter.points.get(index) else {
             continue;
         };
-        let Some((x, y)) = point.place().and_then(|place| plane.cell(place)) else {
+        let Some((x, y)) = cell(plane, scatter, point) else {
             continue;
         };
         let mut style = look.theme.curve(point.series);
@@ -166,7 +193,7 @@ fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize]
         let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
             continue;
         };
-        let Some((x, y)) = point.place().and_then(|place| plane.cell(place)) else {
+        let Some((x, y)) = cell(plane, scatter, point) else {
             continue;
         };
         // A name that stands on an axis, too, is read there.
@@ -176,10 +203,9 @@ fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize]
         if [on_x, on_y].contains(&Some(point.label.as_str())) {
             continue;
         }
-        // What stands in parentheses is for who looks at the point alone.
-        let name = point.label.split(" (").next().unwrap_or_default();
+        let name = name(scatter, point, look);
         let found = WIDTHS.into_iter().find_map(|longest| {
-            let text = pen::cut(name, longest, look.glyphs.ellipsis);
+            let text = pen::cut(&name, longest, look.glyphs.ellipsis);
             let wide = pen::width(&text);
             let right = x.saturating_add(3);
             let left = x.saturating_sub(wide + 1);

@@ -286,9 +286,7 @@ fn histogram_words(histogram: &Histogram, glyphs: &Glyphs) -> String {
     )];
     parts.push(said(&histogram.first));
     parts.extend(histogram.second.as_ref().map(said));
-    if !histogram.levels.is_empty() {
-        parts.push(format!("{} marked values", histogram.levels.len()));
-    }
+    parts.extend(histogram.marks());
     format!("{}.", parts.join("; "))
 }
 

@@ -26,6 +26,9 @@ pub struct Histogram {
     /// Values marked on the horizontal axis, such as the points of a quantisation grid.
     #[serde(default)]
     pub levels: Vec<Level>,
+    /// What the marked values are, such as "levels"; empty if there is no one word for them.
+    #[serde(default)]
+    pub marked: String,
 }
 
 /// The counts of one population.
@@ -120,6 +123,15 @@ impl Histogram {
             },
             ..Self::default()
         }
+    }
+
+    /// How many values are marked, and what they are; nothing if none is.
+    pub fn marks(&self) -> Option<String> {
+        let what = match self.marked.as_str() {
+            "" => "marked values",
+            what => what,
+        };
+        (!self.levels.is_empty()).then(|| format!("{} {what}", self.levels.len()))
     }
 
     /// The ranges: from one edge to the next.

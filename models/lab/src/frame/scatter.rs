@@ -49,6 +49,21 @@ pub struct Dimension {
     /// What stands at 0, 1, 2, ..., where these are names and no numbers; empty for numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
+    /// The worst value that has a place of its own, if there is one: what is worse would press all others together, and
+    /// is drawn at the edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<f64>,
+}
+
+impl Dimension {
+    /// Where a value is drawn.
+    pub fn shown(&self, value: f64) -> f64 {
+        match (self.worst, self.better) {
+            (Some(worst), Better::More) => value.max(worst),
+            (Some(worst), Better::Less) => value.min(worst),
+            (Some(_), Better::Neither) | (None, _) => value,
+        }
+    }
 }
 
 /// Which way along an axis is better.

@@ -285,6 +285,7 @@ fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
         height: high,
         images: windows.take(MOST_FILTERS).enumerate().map(image).collect(),
         blank: None,
+        together: 1,
     };
     let shown = if all > MOST_FILTERS {
         format!("{MOST_FILTERS} of {all} windows")

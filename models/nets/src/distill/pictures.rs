@@ -131,6 +131,7 @@ impl Fresh {
             height: edge,
             images,
             blank: None,
+            together: 1,
         })
     }
 }

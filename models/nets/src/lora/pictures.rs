@@ -214,6 +214,7 @@ fn still(session: &Session, title: &str, network: &Network) -> Pane {
                         height: edge,
                         images: read(&some, &answers),
                         blank: None,
+                        together: 1,
                     }),
                 }
             };

@@ -3,7 +3,7 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 use mlsys_machines::formats::Format;
 
 use super::learner::Learner;
@@ -27,7 +27,7 @@ pub(super) const ALL: [(&str, Draw); 3] = [
 ];
 
 /// Columns of the number line.
-const WIDE: usize = 45;
+const WIDE: usize = 61;
 
 /// Numbers of the format on each side of the one in the middle.
 const AROUND: usize = 2;
@@ -122,7 +122,7 @@ fn line(title: &str, arrow: Arrow, after: f32, numbers: &Numbers) -> String {
         format!(
             "spacing  {}: the update is {} of it",
             number(gap),
-            number((by / gap).abs())
+            number(significant((by / gap).abs(), 3))
         ),
         String::new(),
     ]);
@@ -172,7 +172,8 @@ fn arrow_row(from: usize, to: usize, by: f64) -> String {
 fn labels(ticks: &[f32], column: impl Fn(f32) -> usize) -> String {
     let mut row = String::new();
     for tick in ticks {
-        let text = number(f64::from(*tick));
+        // Zero has no sign here.
+        let text = number(f64::from(*tick) + 0.0);
         let begin = column(*tick).saturating_sub(text.len() / 2);
         let begin = begin.min(WIDE.saturating_sub(text.len()));
         if row.is_empty() || begin > row.len() {
@@ -217,6 +218,7 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
         levels: levels
             .filter(|level| (first as f64..=end as f64).contains(&level.at))
             .collect(),
+        marked: format!("limits of {}", format.name()),
         edges,
     })
 }
@@ -239,6 +241,7 @@ fn weights(of: &Pictured<'_>) -> Frame {
         first: counted(of.knobs.numbers.weights.name(), &own, &edges),
         second: Some(counted("the run in fp32", &reference, &edges)),
         levels: Vec::new(),
+        marked: String::new(),
         edges,
     })
 }
@@ -284,9 +287,9 @@ mod tests {
         let page = line("Weight 7, of layer 1", arrow, 1.0, &numbers(Master::None));
         let rows: Vec<&str> = page.lines().collect();
         // Below 1 the numbers lie half as far apart.
-        assert_eq!(rows[2].find("o->"), Some(15), "{page}");
+        assert_eq!(rows[2].find("o->"), Some(20), "{page}");
         assert_eq!(rows[3].matches('|').count(), 5);
-        assert_eq!(&rows[3][15..16], "|");
+        assert_eq!(&rows[3][20..21], "|");
         assert!(page.contains("0.0078125: the update is 0.128"), "{page}");
         assert!(page.ends_with("the update is lost."), "{page}");
     }

@@ -302,6 +302,7 @@ impl Samples {
             height: edge,
             images: images.collect(),
             blank: None,
+            together: 1,
         })
     }
 }

@@ -277,5 +277,6 @@ fn digits() -> Images {
         height: 28,
         images: (0..8).map(image).collect(),
         blank: None,
+        together: 1,
     }
 }

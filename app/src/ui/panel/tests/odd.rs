@@ -144,18 +144,21 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             height: 28,
             images: vec![image(0)],
             blank: None,
+            together: 1,
         }),
         Frame::Images(Images {
             width: 28,
             height: 28,
             images: vec![image(3); 500],
             blank: None,
+            together: 1,
         }),
         Frame::Images(Images {
             width: 9000,
             height: 1,
             images: vec![image(9000)],
             blank: None,
+            together: 1,
         }),
         Frame::Histogram(Histogram::default()),
         Frame::Histogram(Histogram {

@@ -186,6 +186,7 @@ pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
         height: opened.pixels.first().map_or(0, |image| image.len() / width),
         images: seen.map(image).collect(),
         blank: None,
+        together: 1,
     })
 }
 

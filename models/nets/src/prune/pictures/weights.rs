@@ -61,6 +61,7 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
         height,
         images: (0..layer.outputs.min(most)).map(image).collect(),
         blank: Some(GONE),
+        together: 1,
     })
 }
 

@@ -57,6 +57,7 @@ fn images(of: &Pictured<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
         height: edge,
         images: changed.iter().filter_map(image).take(MOST_IMAGES).collect(),
         blank: None,
+        together: 1,
     })
 }
 

@@ -124,17 +124,23 @@ fn chosen(shown: usize, layers: usize) -> Vec<usize> {
 pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
     let session = of.session;
     let widths = Scan::widths(session.knobs());
+    // Accuracy in points, of which a test of a thousand images tells tenths.
+    let times = if session.judge.reads_tokens() {
+        1.0
+    } else {
+        100.0
+    };
     let mut cells = Vec::new();
     for layer in 0..session.layers.len() {
         for bits in &widths {
             let lost = session.scan.lost(layer, *bits);
+            // What rounding gains by chance is nothing to see.
             cells.push(
                 lost.filter(|lost| lost.is_finite())
-                    .map_or(f32::NAN, |lost| lost as f32),
+                    .map_or(f32::NAN, |lost| (times * lost).max(0.0) as f32),
             );
         }
     }
-    // What rounding gains by chance is nothing to see.
     let most = cells
         .iter()
         .filter(|x| x.is_finite())
@@ -145,7 +151,7 @@ pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
         rows,
         cells,
         low: 0.0,
-        high: most.max(0.01),
+        high: most.max(0.01 * times as f32),
         x: (0.0, columns as f32),
         y: (0.0, rows as f32),
         column_labels: widths.iter().map(|bits| format!("{bits} bits")).collect(),
@@ -158,7 +164,7 @@ pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
         legend: if session.judge.reads_tokens() {
             "nats lost if this layer alone is rounded".to_owned()
         } else {
-            "accuracy lost if this layer alone is rounded".to_owned()
+            "points of accuracy lost if this layer alone is rounded".to_owned()
         },
     })
 }

@@ -11,6 +11,8 @@ use crate::quantize_model::calibrated::EXAMPLES;
 const BINS: usize = 61;
 /// Hidden units that are shown, each three times.
 const UNITS: usize = 6;
+/// What the marked values of a histogram are.
+const LEVELS: &str = "levels";
 /// Rows and columns of a matrix that are shown.
 const MOST: usize = 48;
 
@@ -22,7 +24,8 @@ pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
     };
     let weights = layer.matrix(&session.row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let output = typical(&weights, matrix);
+    // Of the weights as they came, so that it is the same output while training moves them.
+    let output = typical(&layer.matrix(&session.trained.weights), matrix);
     let group = rounded.group(matrix.index(0, output));
     let Some(levels) = rounded.levels.get(group) else {
         return nothing();
@@ -39,6 +42,7 @@ pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
         title,
         frame: Frame::Histogram(Histogram {
             levels: marks.clone(),
+            marked: LEVELS.to_owned(),
             ..Histogram::between("weight", "", &values, (-reach, reach), BINS)
         }),
     };
@@ -98,7 +102,9 @@ pub(super) fn weights(of: &Pictured<'_>) -> Frame {
         .map(|(old, new)| new - old)
         .collect();
     let edge = layer.inputs.isqrt();
-    if edge * edge == layer.inputs && edge >= 8 {
+    // Inputs of other layers are no pixels, however many they are.
+    let sees = of.layer() == 0 && !of.session.judge.reads_tokens();
+    if sees && edge * edge == layer.inputs && edge >= 8 {
         return units(layer, edge, [&before, &rounded.back, &lost]);
     }
     let maps = [
@@ -154,6 +160,7 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
         height: edge,
         images,
         blank: None,
+        together: 3,
     })
 }
 
@@ -226,6 +233,7 @@ pub(super) fn activations(of: &Pictured<'_>) -> Frame {
             label: String::new(),
         })
         .collect();
+    histogram.marked = LEVELS.to_owned();
     let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
     Frame::Panes(vec![Pane {
         title,

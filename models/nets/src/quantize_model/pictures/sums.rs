@@ -34,7 +34,7 @@ pub(super) fn size(of: &Pictured<'_>) -> Frame {
             stack(
                 "as stored",
                 [size.matrices.weights, size.matrices.scales, size.others],
-                format!("{:.2} times smaller", size.ratio()),
+                format!("{:.2}x smaller", size.ratio()),
             ),
         ],
         limit: None,

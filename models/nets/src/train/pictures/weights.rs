@@ -83,6 +83,7 @@ fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
         height: edge,
         images: images.collect(),
         blank: None,
+        together: 1,
     })
 }
 
