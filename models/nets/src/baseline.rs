@@ -18,6 +18,7 @@ use std::sync::Arc;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Run};
 
+pub(crate) use self::artifact::Unusable;
 pub(crate) use self::layers::Layer;
 pub(crate) use self::recipe::{Recipe, Sizes};
 use self::trained::FRESH;
