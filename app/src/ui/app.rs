@@ -23,6 +23,7 @@ mod steer;
 mod terms;
 mod undo;
 mod walk;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -109,6 +110,10 @@ pub struct App {
     step_count: u64,
     /// What was searched for last.
     searched: String,
+    /// The file that weights were saved in last.
+    weights_file: Option<String>,
+    /// Whether weights are being saved.
+    pub is_saving: bool,
     runs: u64,
     /// How many kernels were tested.
     attempts: u64,
@@ -247,6 +252,8 @@ impl App {
             workers: None,
             waiting: None,
             step_count: 10,
+            weights_file: None,
+            is_saving: false,
             searched: String::new(),
             runs: 0,
             attempts: 0,
@@ -351,6 +358,11 @@ impl App {
                 if let Some(waiting) = &mut self.waiting {
                     waiting.seconds = seconds;
                 }
+                Vec::new()
+            }
+            Message::WeightsSaved(result) => {
+                self.is_saving = false;
+                self.notice = Some(result.unwrap_or_else(|why| why));
                 Vec::new()
             }
             Message::NotSaved(sentence) | Message::Exported(sentence) => {

@@ -90,6 +90,8 @@ pub enum Command {
     FilterRows,
     /// Write the chosen picture into files.
     Export,
+    /// Save what the run has learned as a file.
+    SaveWeights,
     /// Show the newest earlier run, all, or none behind the curves.
     EarlierRuns,
     /// Run at a pace that can be watched, or at full speed.
@@ -244,6 +246,8 @@ pub enum Need {
     Running,
     /// The lab has reported something.
     Reported,
+    /// The lab's run has ended and left a trained network.
+    Weights,
     /// A knob was turned.
     Turned,
     /// A turn of a knob was taken back.
@@ -348,6 +352,7 @@ mod tests {
                     | Place::Search
                     | Place::Filter
                     | Place::Rows
+                    | Place::Weights
                     | Place::Glossary
                     | Place::Kernel
             );

@@ -152,7 +152,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
 fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
     let mut said = Vec::new();
     while let Ok(input) = inbox.try_recv() {
-        if let Input::Message(Message::NotSaved(why)) = input {
+        if let Input::Message(Message::NotSaved(why) | Message::WeightsSaved(Err(why))) = input {
             said.push(why);
         }
     }

@@ -13,6 +13,8 @@ pub enum For {
     Knob,
     /// A number of steps.
     Steps,
+    /// The name of a file.
+    File,
     /// A search, a filter, or the glossary.
     Search,
     /// What the palette looks for.

@@ -1,8 +1,10 @@
 //! What happens to the app and what it wants done: the only ways in and out of [`super::app::App`].
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mlsys_lab::Artifact;
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::device::{DeviceId, DeviceInfo};
 use mlsys_lab::params::Params;
@@ -87,6 +89,8 @@ pub enum Message {
     NotSaved(String),
     /// A picture was written; the sentence says where.
     Exported(String),
+    /// Weights were saved, and where, or could not be, and why.
+    WeightsSaved(Result<String, String>),
     /// The recorded runs are known, the newest first.
     Records(Vec<Entry>),
     /// A recorded run has been read, or why it could not be.
@@ -160,10 +164,21 @@ pub enum Effect {
     Try(Box<Try>),
     /// Write a picture into files of its own.
     Export(Box<Export>),
+    /// Save what a run has learned.
+    SaveWeights(SaveWeights),
     /// Stop as a job of the shell.
     Suspend,
     /// Leave.
     Quit,
+}
+
+/// What a run has learned, and where it is wanted.
+#[derive(Clone, Debug)]
+pub struct SaveWeights {
+    /// What it has left.
+    pub left: Arc<Artifact>,
+    /// The file; its ending says the format.
+    pub path: PathBuf,
 }
 
 /// A run to be started.

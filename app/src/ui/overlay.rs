@@ -35,6 +35,8 @@ pub enum Overlay {
     Filter(Entry),
     /// A filter of the rows of the chosen table.
     Rows(Entry),
+    /// The field for the file of weights.
+    Weights(Entry),
     /// The glossary.
     Glossary(Terms),
     /// The recorded runs of the shown lab.
@@ -59,6 +61,7 @@ impl Overlay {
             Self::Search(_) => Place::Search,
             Self::Filter(_) => Place::Filter,
             Self::Rows(_) => Place::Rows,
+            Self::Weights(_) => Place::Weights,
             Self::Glossary(_) => Place::Glossary,
             Self::Records(_) => Place::Records,
         }

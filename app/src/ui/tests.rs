@@ -19,6 +19,7 @@ mod sizes;
 mod steering;
 mod stepping;
 mod texts;
+mod weights;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -77,7 +77,8 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         | Overlay::Steps(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
-        | Overlay::Rows(_) => {
+        | Overlay::Rows(_)
+        | Overlay::Weights(_) => {
             return None;
         }
         Overlay::Records(_) => records::area(body),
@@ -109,7 +110,8 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         | Overlay::Steps(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
-        | Overlay::Rows(_) => None,
+        | Overlay::Rows(_)
+        | Overlay::Weights(_) => None,
         Overlay::Records(records) => {
             records::draw(app, records, area, buffer);
             None

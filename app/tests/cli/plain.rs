@@ -9,7 +9,7 @@ use super::help::{Ended, Folder, records};
 
 const LIBRARY: &str = include_str!("../../../lessons/library/systems/training-loop.md");
 
-fn type_in(folder: &Folder, arguments: &[&str], lines: &str) -> Ended {
+pub fn type_in(folder: &Folder, arguments: &[&str], lines: &str) -> Ended {
     type_to(&mut folder.command(arguments), lines)
 }
 

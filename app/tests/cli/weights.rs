@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::help::{Ended, Folder};
+use crate::help::{Ended, Folder, records};
+use crate::plain::type_in;
 
 /// Trains something small for a few steps.
 fn train(folder: &Folder, steps: &str, more: &[&str]) -> Ended {
@@ -152,4 +153,59 @@ fn what_diverged_does_not_replace_what_was_saved() {
     )
     .refused(4, &["weights.bpk: no weights were saved, because"]);
     assert_eq!(fs::read(file).unwrap(), b"good");
+}
+
+const LESSON: &str = r#"+++
+format = 1
+id = "systems/saved"
+title = "A network to keep"
+minutes = 5
+teaches = ["loss"]
+seed = 1
++++
+# A network to keep
+
+```{lab} run
+kind = "train"
+set = { dataset = "digits", width = 5, samples = 300, batch_size = 20, steps = 20 }
+[knob.learning_rate]
+```
+"#;
+
+#[test]
+fn the_workbench_saves_what_its_run_has_learned_and_another_lab_opens_it() {
+    let folder = Folder::new();
+    let lesson = folder.file("saved.md", LESSON);
+    let file = folder.path("mine.safetensors").display().to_string();
+    let into_nothing = folder.path("none/mine.safetensors").display().to_string();
+    let lines = format!(
+        "save {file}\nrun\nsave {into_nothing}\nsave {file}\nsave {file}\nsave mine.pt\nsave\n"
+    );
+    let plain = type_in(
+        &folder,
+        &["open", &lesson, "--plain", "--device", "cpu"],
+        &lines,
+    );
+    // Paths are longer than a line.
+    let unbroken = |text: &str| text.split_whitespace().collect::<String>();
+    let said = unbroken(plain.did());
+    for part in [
+        "no run has left weights yet",
+        "none: No such file",
+        &format!("saved: {file} (mlp"),
+        "there is such a file already; give another name",
+        "must end in .bpk",
+        "write save FILE",
+    ] {
+        assert!(said.contains(&unbroken(part)), "{part}: {}", plain.out);
+    }
+    let from = format!("model_from={file}");
+    let prune = ["lab", "prune-model", "--device", "cpu", "--json"];
+    let set = ["--set", "finetune_steps=0", "--set", &from];
+    let started = folder.run(&[&prune[..], &set].concat()).json();
+    assert_eq!(started["metrics"]["parameters"], 784 * 5 + 5 + 5 * 10 + 10);
+    let saved = fs::read(&file).unwrap();
+    let runs = records(&folder.path("data"));
+    let recorded = runs[0].join("network.safetensors");
+    assert_eq!(fs::read(recorded).unwrap(), saved);
 }

@@ -19,6 +19,7 @@ use mlsys_lab::control::Turn;
 use mlsys_lab::report::Report;
 use mlsys_lab::{DeviceId, LabError, Params, Run};
 
+pub(crate) use self::artifact::Unusable;
 pub(crate) use self::layers::Layer;
 pub(crate) use self::recipe::{Recipe, Sizes};
 use self::trained::FRESH;

@@ -5,16 +5,17 @@ pub(crate) mod safetensors;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
+use mlsys_lab::{Artifact, DeviceId};
 
+use crate::baseline::{Trained, Unusable};
+use crate::device;
 use crate::nets::{Architecture, Initialization, Network};
 use crate::parallel::flat;
-use crate::parallel::wire::Trouble;
 
 /// The ending of files in burn's format.
 pub(crate) const BURNS: &str = "bpk";
@@ -43,6 +44,9 @@ pub enum WeightsError {
         /// What it said.
         error: io::Error,
     },
+    /// There is such a file, which nobody wants replaced.
+    #[error("{}: there is such a file already; give another name", .0.display())]
+    Exists(PathBuf),
     /// The weights cannot be put into the format.
     #[error("{}: the weights cannot be written: {reason}", .path.display())]
     Unwritable {
@@ -118,36 +122,51 @@ fn partial(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes weights in the format that the name's ending says, whole or not at all.
+/// Writes a network in the format that the name's ending says, whole or not at all. The file for other programs says what
+/// the network learned, so that labs here can start from it.
 ///
 /// # Errors
 /// If the ending says none, or the file cannot be written.
-pub fn save(
-    network: &Network,
-    architecture: &Architecture,
-    path: &Path,
-) -> Result<(), WeightsError> {
+pub(crate) fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
     let unwritable = |reason: String| WeightsError::Unwritable {
         path: path.to_owned(),
         reason,
     };
     match format(path)? {
         Format::Burns => {
-            let bytes = burns::encode(network, architecture);
+            let host = device::open(DeviceId::CPU);
+            let host = host.map_err(|error| unwritable(error.to_string()))?;
+            let network = trained.network(&host);
+            let bytes = burns::encode(&network, &trained.architecture);
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
         Format::Safetensors => {
-            let row = flat::weights(network).map_err(|trouble| match trouble {
-                Trouble::Failed(what) => unwritable(format!("the run {what}")),
-                // Weights come straight from the device: there is no worker to wait for.
-                Trouble::Late { .. }
-                | Trouble::Gone { .. }
-                | Trouble::Wrong { .. }
-                | Trouble::Aborted => unwritable("the run read no weights".to_owned()),
-            })?;
-            let bytes = safetensors::encode(&row, architecture, HashMap::new());
+            let bytes = trained.encode();
             write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
         }
+    }
+}
+
+/// Writes the network that a run has left, as [`save`] does, but never over a file that is there.
+///
+/// # Errors
+/// If there is such a file, its place cannot be written to, or what the run has left is no network.
+pub fn save_left(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
+    can_save(path)?;
+    if path.symlink_metadata().is_ok() {
+        return Err(WeightsError::Exists(path.to_owned()));
+    }
+    let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
+        path: path.to_owned(),
+        reason: match unusable {
+            Unusable::Broken(reason) => reason,
+            Unusable::Other(differences) => differences.join("; "),
+        },
+    })?;
+    match format(path)? {
+        Format::Burns => save(&trained, path),
+        // It is such a file already.
+        Format::Safetensors => write(path, &left.bytes),
     }
 }
 

@@ -3,7 +3,7 @@
 use mlsys_lab::schema::Draw;
 use mlsys_lesson::{Block, Question};
 
-use super::{App, Instructors};
+use super::{App, Instructors, weights};
 use crate::ui::command::{Binding, Command, Inspect, Need, Place, TABLE};
 use crate::ui::page::Page;
 use crate::ui::slot::{Slot, State};
@@ -115,6 +115,7 @@ impl App {
                 slot.is_some_and(|slot| slot.frozen.is_some() || slot.data.step > 0),
                 "there is nothing to freeze yet",
             ),
+            Need::Weights => weights::may_save(slot),
             Need::Turned => met(
                 slot.is_some_and(|slot| slot.history.can_undo()),
                 "no knob of this lab was turned",

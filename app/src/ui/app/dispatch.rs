@@ -134,6 +134,7 @@ impl App {
             Command::Sort => self.sort_table(),
             Command::FilterRows => self.open_row_filter(),
             Command::Export => return self.export(),
+            Command::SaveWeights => self.ask_for_file(),
             Command::Palette => self.open_palette(),
             Command::Back => return self.back(),
             Command::Quit => return self.quit(),

@@ -9,9 +9,8 @@ use crate::figure::graph::line;
 use crate::figure::kernel::Play;
 use crate::figure::{exchange, outline};
 use crate::ui::command::{Inspect, Motion, Place};
-use crate::ui::entry::{Edit, Entry, For};
+use crate::ui::entry::{Entry, For};
 use crate::ui::glyphs::{GlyphSet, Glyphs};
-use crate::ui::key::Key;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
 use crate::ui::panel::{FrameView, Stepped, Tint, Way};
@@ -67,15 +66,6 @@ impl App {
         match (read, &mut self.overlay) {
             (Some(Err(complaint)), Some(Overlay::Rows(entry))) => entry.complaint = Some(complaint),
             (Some(_) | None, _) => self.overlay = None,
-        }
-    }
-
-    /// A key in the field for the filter of a table.
-    pub(super) fn rows_key(&mut self, key: Key) {
-        if let Some(Overlay::Rows(entry)) = &mut self.overlay {
-            match entry.key(key) {
-                Edit::Typed | Edit::Done | Edit::Dropped | Edit::Unused => {}
-            }
         }
     }
 

@@ -216,7 +216,7 @@ impl App {
                 let effects = match purpose {
                     For::Knob => self.set_knob(&text),
                     // Its field lies over the page, not on it.
-                    For::Palette | For::Steps | For::Search => Ok(Vec::new()),
+                    For::Palette | For::Steps | For::File | For::Search => Ok(Vec::new()),
                     For::Block(block) => page.submit(block, &text, self.registry).map(|event| {
                         page.entry = None;
                         event.into_iter().map(Effect::Save).collect::<Vec<_>>()

@@ -2,6 +2,7 @@
 
 use super::App;
 use crate::ui::command::Motion;
+use crate::ui::entry::Edit;
 use crate::ui::key::Key;
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
@@ -23,9 +24,12 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.key(key),
             Some(Overlay::Glossary(terms)) => terms.key(key),
-            Some(Overlay::Steps(_)) => self.steps_key(key),
+            Some(Overlay::Steps(entry) | Overlay::Rows(entry) | Overlay::Weights(entry)) => {
+                match entry.key(key) {
+                    Edit::Typed | Edit::Done | Edit::Dropped | Edit::Unused => {}
+                }
+            }
             Some(Overlay::Search(_) | Overlay::Filter(_)) => self.search_key(key),
-            Some(Overlay::Rows(_)) => self.rows_key(key),
             Some(Overlay::Confirm(_)) => {
                 self.overlay = None;
                 self.notice = Some("nothing was changed".to_owned());
@@ -47,9 +51,12 @@ impl App {
         match &mut self.overlay {
             Some(Overlay::Palette(palette)) => palette.paste(text),
             Some(Overlay::Glossary(terms)) => terms.paste(text),
-            Some(Overlay::Steps(entry) | Overlay::Filter(entry) | Overlay::Rows(entry)) => {
-                entry.paste(text)
-            }
+            Some(
+                Overlay::Steps(entry)
+                | Overlay::Filter(entry)
+                | Overlay::Rows(entry)
+                | Overlay::Weights(entry),
+            ) => entry.paste(text),
             Some(Overlay::Search(search)) => {
                 search.entry.paste(text);
                 self.sought();
@@ -73,6 +80,7 @@ impl App {
             Some(Overlay::Presets { .. }) => return self.choose_preset(),
             Some(Overlay::Records(_)) => return self.fetch_marked(Purpose::Overlay),
             Some(Overlay::Steps(_)) => return self.do_steps(),
+            Some(Overlay::Weights(_)) => return self.save_weights(),
             Some(Overlay::Filter(_)) => return self.open_filtered(),
             Some(Overlay::Rows(_)) => self.filter_rows(),
             Some(Overlay::Search(_)) => self.next_hit(1),
@@ -123,7 +131,13 @@ impl App {
                 let to = motion.from(at.unwrap_or(0), half, listed.len().saturating_sub(1));
                 self.chosen = listed.get(to).copied().unwrap_or(self.chosen);
             }
-            Some(Overlay::Line(_) | Overlay::Confirm(_) | Overlay::Steps(_) | Overlay::Rows(_))
+            Some(
+                Overlay::Line(_)
+                | Overlay::Confirm(_)
+                | Overlay::Steps(_)
+                | Overlay::Rows(_)
+                | Overlay::Weights(_),
+            )
             | None => {}
         }
     }

@@ -6,8 +6,7 @@ use mlsys_lab::device::{DeviceChoice, DeviceState};
 use super::run::interval;
 use super::{Active, App, Asked, How};
 use crate::session::Panels;
-use crate::ui::entry::{Edit, Entry, For};
-use crate::ui::key::Key;
+use crate::ui::entry::{Entry, For};
 use crate::ui::message::Effect;
 use crate::ui::overlay::Overlay;
 use crate::ui::page::Page;
@@ -82,15 +81,6 @@ impl App {
             Ok(_) | Err(_) => {
                 entry.complaint = Some("a whole number of steps, at least 1".to_owned());
                 Vec::new()
-            }
-        }
-    }
-
-    /// A key in the field for a number of steps.
-    pub(super) fn steps_key(&mut self, key: Key) {
-        if let Some(Overlay::Steps(entry)) = &mut self.overlay {
-            match entry.key(key) {
-                Edit::Typed | Edit::Done | Edit::Dropped | Edit::Unused => {}
             }
         }
     }

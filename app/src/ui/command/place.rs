@@ -31,6 +31,8 @@ pub enum Place {
     Filter,
     /// The filter of a table's rows.
     Rows,
+    /// The field for the file of weights.
+    Weights,
     /// The glossary.
     Glossary,
     /// The list of recorded runs.
@@ -39,7 +41,7 @@ pub enum Place {
 
 impl Place {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Course,
         Self::Text,
         Self::Lab,
@@ -54,6 +56,7 @@ impl Place {
         Self::Search,
         Self::Filter,
         Self::Rows,
+        Self::Weights,
         Self::Glossary,
         Self::Records,
     ];
@@ -75,6 +78,7 @@ impl Place {
             Self::Search => "search",
             Self::Filter => "filter",
             Self::Rows => "rows",
+            Self::Weights => "file of weights",
             Self::Glossary => "glossary",
             Self::Records => "recorded runs",
         }

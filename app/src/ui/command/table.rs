@@ -7,7 +7,7 @@ use crate::ui::key::Key;
 
 use Place::{
     Confirm, Course, Filter, Glossary, Help, Kernel, Lab, Line, Palette, Picture, Presets, Records,
-    Rows, Search, Steps, Text,
+    Rows, Search, Steps, Text, Weights,
 };
 
 const READING: &[Place] = &[Text, Lab, Picture];
@@ -16,12 +16,12 @@ const PAGES: &[Place] = &[Course, Text, Lab, Picture, Help, Presets, Records];
 const LISTS: &[Place] = &[Palette, Search, Filter, Glossary];
 const ANYWHERE: &[Place] = &[
     Course, Text, Lab, Picture, Kernel, Help, Presets, Line, Palette, Confirm, Steps, Search,
-    Filter, Rows, Glossary, Records,
+    Filter, Rows, Weights, Glossary, Records,
 ];
 /// The same but for the text that takes all letters.
 const ALL: &[Place] = &[
     Course, Text, Lab, Picture, Help, Presets, Line, Palette, Confirm, Steps, Search, Filter, Rows,
-    Glossary, Records,
+    Weights, Glossary, Records,
 ];
 
 /// All commands; footer, help and palette show them in this order where nothing else ranks them.
@@ -568,9 +568,17 @@ pub const TABLE: &[Binding] = &[
     )
     .rank(Rank::First),
     row(
+        Command::Enter,
+        &[Key::Enter],
+        &[Weights],
+        "save",
+        "save the weights in this file",
+    )
+    .rank(Rank::Kept),
+    row(
         Command::Back,
         &[Key::Esc],
-        &[Confirm, Steps, Filter, Rows, Glossary],
+        &[Confirm, Steps, Filter, Rows, Weights, Glossary],
         "back",
         "leave the question, the field or the glossary; nothing is done",
     )
@@ -729,6 +737,15 @@ pub const TABLE: &[Binding] = &[
         "write the chosen picture as SVG and its values as CSV into the data folder",
     )
     .needs(&[Need::Picture])
+    .rank(Rank::Rare),
+    row(
+        Command::SaveWeights,
+        &[Key::Ctrl('s')],
+        READING,
+        "save weights",
+        "save what the run that has ended learned: as .safetensors, which model_from of another lab and other programs open, or as .bpk",
+    )
+    .needs(&[Need::Lab, Need::Weights])
     .rank(Rank::Rare),
     row(
         Command::Tempo,

@@ -1,7 +1,7 @@
 //! The run that is going on, and its record on disk.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::session::{Outcome, Panels, Session};
 use crate::sources::{Sources, Store, Supplied};
 use crate::ui::app::App;
 use crate::ui::editor::Try;
-use crate::ui::message::{Message, ReplayStart, Start};
+use crate::ui::message::{Message, ReplayStart, SaveWeights, Start};
 use crate::ui::records::Wanted;
 
 /// Starts runs one at a time and brings back what they say.
@@ -204,6 +204,32 @@ impl Runner {
                 let ending = Ending::of(&Outcome::Stopped(StopReason::Asked));
                 self.close(record, Pictures::new(), ending, running.started.elapsed());
             }
+        }
+    }
+
+    /// Saves what a run has learned beside the loop: it may be large.
+    pub fn save_weights(&self, save: SaveWeights) {
+        let told = self.outbox.clone();
+        let say = move |result| {
+            let _ = told.send(Input::Message(Message::WeightsSaved(result)));
+        };
+        let saved = say.clone();
+        let begun = self.chores.start("save", move || {
+            let SaveWeights { left, path } = save;
+            saved(match mlsys_nets::weights::save_left(&left, &path) {
+                Ok(()) => {
+                    let place = path::absolute(&path).unwrap_or(path);
+                    let unfinished = left.unfinished.as_ref();
+                    let but = unfinished.map_or_else(String::new, |why| format!("; {why}"));
+                    Ok(format!("saved: {} ({}{but})", place.display(), left.about))
+                }
+                Err(error) => Err(format!("not saved: {error}")),
+            });
+        });
+        if let Err(error) = begun {
+            say(Err(format!(
+                "not saved: no thread could be started: {error}"
+            )));
         }
     }
 

@@ -253,6 +253,7 @@ impl Driver {
                     let sentence = self.export(&export);
                     app.update(Message::Exported(sentence));
                 }
+                Effect::SaveWeights(save) => self.runner.save_weights(save),
                 Effect::Suspend => {
                     if terminal.stop_job()? == Stop::NoShell {
                         let why = "there is no shell to go back to; q leaves".to_owned();

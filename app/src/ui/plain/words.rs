@@ -30,6 +30,8 @@ pub enum Line {
     Set(String, String),
     /// Put all knobs back.
     Reset,
+    /// Save what the run has learned in this file.
+    Save(String),
     /// Say the pictures of the lab.
     Show,
     /// Go a step of the graph's walk on.
@@ -106,6 +108,11 @@ pub const WORDS: &[Word] = &[
     word("stop", "", "end the run and keep what it has reported"),
     word("set", "NAME VALUE", "turn a knob of the lab"),
     word("reset", "", "put all knobs back and forget the run"),
+    word(
+        "save",
+        "FILE",
+        "save what the run has learned, as .safetensors or .bpk",
+    ),
     word("show", "", "say the lab's knobs and pictures"),
     word(
         "step",
@@ -190,6 +197,7 @@ pub fn read(line: &str) -> Result<Line, String> {
             "write go NUMBER, with a number that list shows".to_owned()
         })?))?,
         "answer" => needs(Line::Answer(rest.to_owned()))?,
+        "save" => needs(Line::Save(rest.to_owned()))?,
         "lab" => needs(Line::Lab(rest.to_owned()))?,
         "open" => needs(Line::Open(rest.to_owned()))?,
         "set" => {

@@ -84,6 +84,7 @@ fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
         | Overlay::Confirm(_)
         | Overlay::Steps(_)
         | Overlay::Rows(_)
+        | Overlay::Weights(_)
         | Overlay::Search(_)
         | Overlay::Filter(_)
         | Overlay::Records(_)

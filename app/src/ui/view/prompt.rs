@@ -69,6 +69,14 @@ impl<'a> Prompt<'a> {
                     ),
                 },
             }),
+            Overlay::Weights(entry) => Some(Self {
+                label: "save as",
+                entry,
+                remark: match &entry.complaint {
+                    Some(complaint) => (complaint.clone(), theme.bad),
+                    None => ("enter saves, never over a file".to_owned(), theme.dim),
+                },
+            }),
             Overlay::Help { .. }
             | Overlay::Presets { .. }
             | Overlay::Line(_)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use ::safetensors::SafeTensorError;
 use mlsys_lab::Artifact;
 
 use super::{Recipe, Trained};
@@ -36,7 +37,7 @@ const MOST_SAMPLES: usize = 100_000;
 
 /// Why bytes are no network that a lab can start from.
 #[derive(Debug)]
-pub(super) enum Unusable {
+pub(crate) enum Unusable {
     /// They are no whole file, or contradict themselves.
     Broken(String),
     /// They are another network; all differences, a line each.
@@ -49,14 +50,18 @@ impl Trained {
         if self.architecture.parameters() > MOST_PARAMETERS {
             return None;
         }
-        let bytes = safetensors::encode(&self.weights, &self.architecture, self.described());
         Some(Artifact {
             kind: KIND.to_owned(),
             ending: "safetensors".to_owned(),
             about: self.architecture.in_words(),
             unfinished,
-            bytes: bytes.ok()?,
+            bytes: self.encode().ok()?,
         })
+    }
+
+    /// The file that says what it is, for labs here and for other programs.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, SafeTensorError> {
+        safetensors::encode(&self.weights, &self.architecture, self.described())
     }
 
     /// Everything but the weights, by name.
@@ -125,7 +130,16 @@ impl Trained {
         if !file.metadata.contains_key(&format!("{PREFIX}format")) {
             return Ok(Self::of_recipe(recipe, file.row(&recipe.architecture)?));
         }
-        let said = Said(&file);
+        Self::said_by(&file)
+    }
+
+    /// The network of an artifact of our own.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Unusable> {
+        Self::said_by(&safetensors::open(bytes)?)
+    }
+
+    fn said_by(file: &Opened<'_>) -> Result<Self, Unusable> {
+        let said = Said(file);
         let format = said.text("format")?;
         if format != FORMAT {
             return Err(Unusable::Broken(format!(

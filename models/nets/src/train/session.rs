@@ -27,6 +27,7 @@ use crate::live::{Halt, Live, point};
 use crate::nets::Architecture;
 use crate::parallel::flat;
 use crate::parallel::room::Room;
+use crate::parallel::wire::Trouble;
 use crate::weights;
 
 /// Between two steps, drawing waits for so many times as long as it took last: it may slow training by a third.
@@ -171,20 +172,36 @@ impl Session {
         Ok(session)
     }
 
-    /// Leaves the network to other runs, unless it is of no use to any.
-    fn leave_network(&self, run: &mut Run<'_>) {
-        if self.divergence.is_some() {
-            return;
-        }
-        let Ok(weights) = flat::weights(&self.trainer.network()) else {
-            return;
-        };
-        let trained = Trained {
+    /// The network as it is now.
+    fn trained(&self) -> Result<Trained, LabError> {
+        let weights = flat::weights(&self.trainer.network());
+        let weights = weights.map_err(|trouble| LabError::Failed {
+            device: self.id,
+            reason: match trouble {
+                Trouble::Failed(what) => format!("the run {what}"),
+                // Weights come straight from the device: there is no worker to wait for.
+                Trouble::Late { .. }
+                | Trouble::Gone { .. }
+                | Trouble::Wrong { .. }
+                | Trouble::Aborted => "the run read no weights".to_owned(),
+            },
+        })?;
+        Ok(Trained {
             architecture: self.architecture.clone(),
             activation: self.knobs.activation,
             data: self.config.clone(),
             steps: self.step,
             weights,
+        })
+    }
+
+    /// Leaves the network to other runs, unless it is of no use to any.
+    fn leave_network(&self, run: &mut Run<'_>) {
+        if self.divergence.is_some() || self.step == 0 {
+            return;
+        }
+        let Ok(trained) = self.trained() else {
+            return;
         };
         let (step, steps) = (self.step, self.knobs.steps);
         let unfinished =
@@ -214,7 +231,7 @@ impl Session {
                 path.display()
             )));
         }
-        let saved = weights::save(&self.trainer.network(), &self.architecture, path);
+        let saved = weights::save(&self.trained()?, path);
         saved.map_err(|error| LabError::Data(error.to_string()))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::*;
+use crate::data::{DataConfig, Dataset};
 use crate::nets::{
     Activation, CnnConfig, Initialization, Inputs, MlpConfig, Transformer, TransformerConfig,
 };
@@ -35,6 +36,20 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+fn trained(network: &Network, architecture: &Architecture) -> Trained {
+    Trained {
+        architecture: architecture.clone(),
+        activation: Activation::Relu,
+        data: DataConfig::new(Dataset::Spiral, 0),
+        steps: 1,
+        weights: flat::weights(network).unwrap(),
+    }
+}
+
+fn save(network: &Network, architecture: &Architecture, path: &Path) -> Result<(), WeightsError> {
+    super::save(&trained(network, architecture), path)
 }
 
 fn llama(width: usize, heads: usize, kv_heads: usize) -> Architecture {
@@ -307,6 +322,35 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
     let said = refusal(&mlp(&[]), &folder.path("none.bpk"));
     assert!(said.contains("none.bpk"), "{said}");
+}
+
+#[test]
+fn what_a_run_has_left_is_saved_in_either_format_but_never_over_a_file() {
+    let folder = Folder::new();
+    let learned = DataConfig::new(Dataset::Spiral, 0);
+    let spiral = Architecture::Mlp(MlpConfig {
+        inputs: learned.features(),
+        hidden: vec![3],
+        outputs: learned.classes().unwrap(),
+    });
+    let mut trained = trained(&made(&spiral, 1), &spiral);
+    let left = trained.artifact(None).unwrap();
+    for name in ["a.bpk", "a.safetensors"] {
+        let path = folder.path(name);
+        save_left(&left, &path).unwrap();
+        let read = load(made(&spiral, 2), &spiral, &path).unwrap();
+        assert_eq!(flat::weights(&read).unwrap(), trained.weights, "{name}");
+        let before = fs::read(&path).unwrap();
+        let said = save_left(&left, &path).unwrap_err().to_string();
+        assert!(said.ends_with("give another name"), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+    let written = fs::read(folder.path("a.safetensors")).unwrap();
+    assert_eq!(written, left.bytes);
+    trained.weights[0] = f32::NAN;
+    let broken = trained.artifact(None).unwrap();
+    assert!(save_left(&broken, &folder.path("b.bpk")).is_err());
+    assert!(save_left(&left, &folder.path("none/a.bpk")).is_err());
 }
 
 #[test]

@@ -45,6 +45,7 @@ impl Talk<'_> {
             | Line::Stop
             | Line::Set(..)
             | Line::Reset
+            | Line::Save(_)
             | Line::Show
             | Line::StepOn
             | Line::StepBack
@@ -84,6 +85,7 @@ impl Talk<'_> {
                 self.send(Message::Do(Command::Reset))?;
                 self.say(["All knobs are as the lesson has them.".to_owned()])
             }
+            Line::Save(file) => self.save(&file),
             Line::Show => self.of_page(|page| {
                 let slot = page.slot();
                 slot.map_or(vec!["This lesson has no lab.".to_owned()], |slot| {

@@ -5,10 +5,11 @@ use std::io;
 use mlsys_lesson::{Asked, Block};
 use mlsys_machines::kernel::{Goal, Way};
 
-use super::Talk;
+use super::{NoScreen, Talk};
 use crate::figure::kernel::{Walk, about_thread};
 use crate::ui::app::{App, Restless};
 use crate::ui::command::Command;
+use crate::ui::driver::Pulse;
 use crate::ui::key::Key;
 use crate::ui::message::Message;
 use crate::ui::page::{Page, Side};
@@ -108,6 +109,20 @@ impl Talk<'_> {
             self.say(["Predict first; run again runs without a prediction.".to_owned()])?;
             self.at = marked;
             return self.here();
+        }
+        self.notice()
+    }
+
+    /// Saves what the run has learned and says what came of it.
+    pub(super) fn save(&mut self, file: &str) -> io::Result<()> {
+        if let Err(why) = self.app.available(Command::SaveWeights) {
+            return self.say(say::sentence(&why));
+        }
+        self.type_in(Command::SaveWeights, file)?;
+        let mut pulse = Pulse::new();
+        while self.app.is_saving && self.driver.done.is_none() {
+            self.driver
+                .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
         self.notice()
     }

@@ -1,5 +1,7 @@
 //! Files for other programs, read back by the format's own library.
 
+use std::collections::HashMap;
+
 use ::safetensors::{Dtype, SafeTensors};
 use burn::module::Param;
 
