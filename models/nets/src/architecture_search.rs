@@ -13,6 +13,9 @@ mod tests;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `architecture-search`.
 pub struct ArchitectureSearch {
     schema: Schema,
@@ -36,6 +39,6 @@ impl Lab for ArchitectureSearch {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use burn::tensor::Device;
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 
 use super::front::{self, Place};
 use super::latency::{self, Clock};
@@ -15,35 +14,10 @@ use super::setup::{Knobs, Setup};
 use super::space::{self, Candidate};
 use crate::data::{self, Batches, Dataset, Examples};
 use crate::device;
+use crate::live::{self, Halt, Live, point};
 use crate::nets::{Activation, Initialization};
-use crate::parallel::knobs;
 use crate::parallel::room::Room;
 use crate::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
-
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let mut session = Session::open(run)?;
-    run.scalar("candidates", space::SIZE as i64);
-    while session.tried.len() < session.wanted() {
-        match run.control.turn(session.tried.len() as u64) {
-            Turn::Go(changes) => {
-                session.apply(schema, run, changes)?;
-                if session.tried.len() < session.wanted() && !session.advance(run)? {
-                    // If it was ended within a candidate, somebody may want to know why.
-                    run.control.must_end();
-                    break;
-                }
-            }
-            Turn::Redraw(changes) => {
-                session.apply(schema, run, changes)?;
-                session.draw(run, Moment::Asked);
-            }
-            Turn::Stop(_) => break,
-        }
-    }
-    session.finish(run);
-    Ok(())
-}
 
 /// A candidate that has been trained, with all that is known of it.
 #[derive(Clone, Debug)]
@@ -71,10 +45,9 @@ struct Yardstick {
     slowest: f64,
 }
 
-struct Session {
+pub(super) struct Session {
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     room: Room,
     id: DeviceId,
     /// Without autodiff.
@@ -88,7 +61,7 @@ struct Session {
 }
 
 impl Session {
-    fn open(run: &mut Run<'_>) -> Result<Self, LabError> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
@@ -100,7 +73,6 @@ impl Session {
             proposals: Proposals::new(setup.method, setup.population, setup.seed),
             judged: EvaluationSet::new(&data.held_out, &device),
             train: data.train,
-            params: run.params.clone(),
             room,
             id: run.device,
             tried: Vec::new(),
@@ -115,6 +87,7 @@ impl Session {
             started,
         };
         session.yardstick.slowest = session.slowest(run)?;
+        run.scalar("candidates", space::SIZE as i64);
         Ok(session)
     }
 
@@ -156,36 +129,6 @@ impl Session {
         }
     }
 
-    fn apply(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        changes: Vec<(String, Value)>,
-    ) -> Result<(), LabError> {
-        let (setup, room) = (self.setup, self.room);
-        let read = |params: &Params| {
-            let knobs = Knobs::read(params)?;
-            must_fit(room, &setup, &knobs)?;
-            Ok(knobs)
-        };
-        let step = self.tried.len() as u64;
-        let Some(knobs) = knobs::turn(schema, run, &mut self.params, step, changes, read) else {
-            return Ok(());
-        };
-        let before = std::mem::replace(&mut self.knobs, knobs);
-        if before.images != self.knobs.images {
-            let images = self.knobs.images;
-            for index in 0..self.tried.len() {
-                let seconds = self.time(run, self.tried[index].candidate, images)?;
-                self.tried[index].measured = seconds;
-            }
-        }
-        for index in 0..self.tried.len() {
-            self.weigh(index);
-        }
-        Ok(())
-    }
-
     /// Latency and budgets of a candidate by the knobs as they are.
     fn weigh(&mut self, index: usize) {
         let knobs = &self.knobs;
@@ -199,44 +142,8 @@ impl Session {
         tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
     }
 
-    /// Tries one more candidate.
-    ///
-    /// # Returns
-    /// Whether it was tried: the run may have been ended meanwhile, or none is left.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<bool, LabError> {
-        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
-        let Some(candidate) = self.proposals.next(&known) else {
-            return Ok(false);
-        };
-        run.sink.report(Report::Status(format!(
-            "training {} of {}: {}",
-            self.tried.len() + 1,
-            self.wanted(),
-            candidate.name()
-        )));
-        let Some(accuracy) = self.accuracy(run, candidate) else {
-            return Ok(false);
-        };
-        let architecture = candidate.architecture();
-        let measured = self.time(run, candidate, self.knobs.images)?;
-        self.tried.push(Tried {
-            candidate,
-            parameters: architecture.parameters(),
-            flops: architecture.forward_flops(1),
-            accuracy,
-            measured,
-            latency: f64::NAN,
-            by_yardstick: self.by_yardstick(run, candidate, measured)?,
-            budget: Budget::Within,
-        });
-        self.weigh(self.tried.len() - 1);
-        self.report(run);
-        self.draw(run, Moment::Running);
-        Ok(true)
-    }
-
-    /// Trains a candidate and judges it by fresh digits; nothing if the run is ended meanwhile.
-    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Option<f64> {
+    /// Trains a candidate and judges it by fresh digits.
+    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, Halt> {
         let recipe = self.setup.recipe(candidate);
         let how = recipe.knobs();
         let learning = self.device.clone().autodiff();
@@ -248,24 +155,18 @@ impl Session {
         let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
         for _ in 0..recipe.steps {
             if run.control.interrupted() {
-                return None;
+                return Err(Halt::Asked);
             }
             trainer.step(&self.train, &how, Measuring::Nothing);
         }
         let verdict = self.judged.judge(&trainer.network(), Activation::Relu);
-        Some(verdict.accuracy)
+        Ok(verdict.accuracy)
     }
 
     /// The series, after one more candidate.
     fn report(&self, run: &mut Run<'_>) {
         let step = self.tried.len() as u64;
-        let mut point = |name: &str, value: f64| {
-            run.sink.report(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
-        };
+        let mut point = |name: &str, value: f64| point(run, name, step, value);
         let best = |budget: Budget| {
             let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
             meet.map(|tried| tried.accuracy).reduce(f64::max)
@@ -303,30 +204,84 @@ impl Session {
             run.scalar("rank_correlation", correlation);
         }
     }
+}
 
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        for (panel, picture) in pictures::ALL {
-            if run.sink.wants_frame(panel, moment) {
-                run.sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step: self.tried.len() as u64,
-                    frame: picture(&self.tried, &self.knobs),
-                });
-            }
-        }
-        run.sink.frames_done();
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.tried.len() as u64
     }
 
-    /// The last values and pictures of a run, however it ended.
-    fn finish(self, run: &mut Run<'_>) {
+    fn goes_on(&self) -> bool {
+        self.tried.len() < self.wanted()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        must_fit(self.room, &self.setup, &knobs)?;
+        Ok(knobs)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.images != self.knobs.images {
+            let images = self.knobs.images;
+            for index in 0..self.tried.len() {
+                let seconds = self.time(run, self.tried[index].candidate, images)?;
+                self.tried[index].measured = seconds;
+            }
+        }
+        for index in 0..self.tried.len() {
+            self.weigh(index);
+        }
+        Ok(())
+    }
+
+    /// Tries one more candidate.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
+        // None is left: there is nothing to do but to end.
+        let Some(candidate) = self.proposals.next(&known) else {
+            return Err(Halt::Asked);
+        };
+        run.sink.report(Report::Status(format!(
+            "training {} of {}: {}",
+            self.tried.len() + 1,
+            self.wanted(),
+            candidate.name()
+        )));
+        let accuracy = self.accuracy(run, candidate)?;
+        let architecture = candidate.architecture();
+        let measured = self.time(run, candidate, self.knobs.images)?;
+        self.tried.push(Tried {
+            candidate,
+            parameters: architecture.parameters(),
+            flops: architecture.forward_flops(1),
+            accuracy,
+            measured,
+            latency: f64::NAN,
+            by_yardstick: self.by_yardstick(run, candidate, measured)?,
+            budget: Budget::Within,
+        });
+        self.weigh(self.tried.len() - 1);
+        self.report(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        live::draw(run, (self.done(), moment), &pictures::ALL, |_, picture| {
+            picture(&self.tried, &self.knobs)
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         run.sink.report(Report::Status(String::new()));
         self.report_all(run);
-        self.draw(run, Moment::Final);
-        let seconds = self.started.elapsed().as_secs_f64();
-        run.scalar("device_seconds", seconds);
-        run.scalar("steps_done", self.tried.len() as i64);
-        run.scalar("diverged", false);
-        run.scalar("wall_seconds", seconds);
+        self.draw(run, Moment::Final)?;
+        run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
+        Ok(())
     }
 }
 
