@@ -1,14 +1,13 @@
 //! How long an inference takes: by the roof of a chip of the table, or timed on the device at hand.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::{DeviceId, LabError};
 
 use super::space::Candidate;
-use crate::device;
-use crate::device::meter::{Pass, Precision};
-use crate::nets::{Activation, Initialization, Network};
+use crate::device::meter::{Precision, computing};
+use crate::nets::{Activation, Initialization};
 use crate::roof::{Roof, short};
 use crate::timing;
 
@@ -82,44 +81,14 @@ pub(super) fn measured(
     (id, device): (DeviceId, &Device),
     interrupted: impl Fn() -> bool,
 ) -> Result<f64, LabError> {
-    let architecture = candidate.architecture();
     let edge = candidate.config().edge;
-    let work = Inference {
-        // What the weights are does not change what is done with them.
-        network: architecture.init(Initialization::He, 1, device),
-        images: Tensor::full([images, edge * edge], 0.5, device),
-        flops: architecture.forward_flops(images as u64),
-        device: device.clone(),
-        id,
-    };
-    let mut clock = timing::Clock::warm_up(Box::new(work), PACE)?;
+    // What the weights are does not change what is done with them.
+    let network = candidate.architecture().init(Initialization::He, 1, device);
+    let images = Tensor::<2>::full([images, edge * edge], 0.5, device);
+    let inference = move || network.forward(images.clone(), Activation::Relu);
+    let mut clock = timing::Clock::warm_up(computing(device, id, inference), PACE)?;
     clock.repeat(interrupted)?;
     Ok(clock.times().median().unwrap_or(f64::NAN))
-}
-
-struct Inference {
-    network: Network,
-    images: Tensor<2>,
-    flops: u64,
-    device: Device,
-    id: DeviceId,
-}
-
-impl Pass for Inference {
-    fn amount(&self) -> f64 {
-        self.flops as f64
-    }
-
-    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
-        device::sync(&self.device, self.id)?;
-        let started = Instant::now();
-        for _ in 0..passes {
-            let logits = self.network.forward(self.images.clone(), Activation::Relu);
-            drop(std::hint::black_box(logits));
-        }
-        device::sync(&self.device, self.id)?;
-        Ok(started.elapsed().as_secs_f64())
-    }
 }
 
 #[cfg(test)]
