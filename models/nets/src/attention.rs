@@ -14,6 +14,9 @@ mod ways;
 use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
+use self::session::Session;
+use crate::live;
+
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 pub struct Attention {
     schema: Schema,
@@ -37,6 +40,6 @@ impl Lab for Attention {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
+        live::run(&self.schema, run, Session::open)
     }
 }

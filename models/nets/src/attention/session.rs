@@ -4,16 +4,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
-use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{DeviceId, LabError, Params, Run, Schema, Value};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
 
 use super::pictures;
 use super::results::{Compared, Point, Swept, TIMED};
 use super::setup::{Knobs, MOST_TILES, Setup};
 use super::ways::{Drawn, Goes, Hidden, Inputs, Look};
 use crate::device::{self, memory, meter::Pass};
-use crate::parallel::knobs;
+use crate::live::{self, Halt, Live, point};
 use crate::parallel::room::Room;
 use crate::timing::{Clock, Pace};
 
@@ -23,43 +22,22 @@ const PACE: Pace = Pace {
     most: Duration::from_millis(40),
 };
 
-/// Runs the lab.
-pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
-    let started = Instant::now();
-    let Some(mut session) = Session::open(run)? else {
-        run.scalar("steps_done", 0_i64);
-        return Ok(());
-    };
-    session.compare(run);
-    for place in 0..session.setup.sweep.len() {
-        if session.measure(schema, run, session.setup.sweep[place])? == Goes::Ends {
-            break;
-        }
-    }
-    status(run, String::new());
-    session.draw(run, Moment::Final);
-    run.scalar("steps_done", session.done as i64);
-    run.scalar("diverged", false);
-    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    Ok(())
-}
-
-struct Session {
+pub(super) struct Session {
     device: Device,
     id: DeviceId,
     setup: Setup,
     knobs: Knobs,
-    params: Params,
     drawn: Drawn,
     compared: Compared,
     swept: Swept,
+    /// The length that is being timed.
+    timing: Option<Timing>,
     /// Repetitions done.
     done: u64,
 }
 
 impl Session {
-    /// Nothing if the run was ended while the four ways were computed.
-    fn open(run: &mut Run<'_>) -> Result<Option<Self>, LabError> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         Room::of(run.device).must_hold(
@@ -70,24 +48,24 @@ impl Session {
         let device = device::open(run.device)?;
         status(run, "computing four ways".to_owned());
         let drawn = Drawn::new(setup.seed, setup.shape(setup.sequence));
-        let Some(compared) = compared(run, &setup, &knobs, &drawn, &device) else {
-            return Ok(None);
-        };
-        Ok(Some(Self {
-            compared,
+        let mut session = Self {
+            compared: compared(run, &setup, &knobs, &drawn, &device)?,
             id: run.device,
-            params: run.params.clone(),
             swept: Swept::default(),
+            timing: None,
             done: 0,
             device,
             setup,
             knobs,
             drawn,
-        }))
+        };
+        session.compare(run)?;
+        session.announce(run);
+        Ok(session)
     }
 
     /// Reports what the four ways found and what they cost by formula.
-    fn compare(&mut self, run: &mut Run<'_>) {
+    fn compare(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let (setup, knobs) = (&self.setup, &self.knobs);
         self.compared.report(run);
         for (name, value) in [
@@ -100,20 +78,24 @@ impl Session {
         ] {
             run.scalar(name, value as i64);
         }
-        self.draw(run, Moment::Running);
+        self.draw(run, Moment::Running)
     }
 
-    /// Times one length.
-    fn measure(
-        &mut self,
-        schema: &Schema,
-        run: &mut Run<'_>,
-        sequence: usize,
-    ) -> Result<Goes, LabError> {
-        status(run, format!("timing {sequence} tokens"));
-        if self.turn(schema, run)? == Goes::Ends {
-            return Ok(Goes::Ends);
-        }
+    /// Says what is timed next.
+    fn announce(&self, run: &mut Run<'_>) {
+        let said = self
+            .next()
+            .map(|sequence| format!("timing {sequence} tokens"));
+        status(run, said.unwrap_or_default());
+    }
+
+    /// The length that is to be timed next.
+    fn next(&self) -> Option<usize> {
+        self.setup.sweep.get(self.swept.points.len()).copied()
+    }
+
+    /// Gets ready to time a length.
+    fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, Halt> {
         let drawn = Drawn::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
         let hidden = Hidden::of(sequence, self.setup.sight(), &self.device);
@@ -134,33 +116,15 @@ impl Session {
             });
             clocks.push(clock.transpose()?);
             if run.control.must_end().is_some() {
-                return Ok(Goes::Ends);
+                return Err(Halt::Asked);
             }
         }
-        for repetition in 0..self.setup.repetitions {
-            if repetition > 0 && self.turn(schema, run)? == Goes::Ends {
-                return Ok(Goes::Ends);
-            }
-            for clock in clocks.iter_mut().flatten() {
-                clock.repeat(|| run.control.interrupted())?;
-            }
-            // What was cut short is no time.
-            if run.control.must_end().is_some() {
-                return Ok(Goes::Ends);
-            }
-            self.done += 1;
-        }
-        let median = |place: usize| clocks.get(place)?.as_ref()?.times().median();
-        let seconds = [0, 1, 2].map(median);
-        self.push(
-            run,
-            Point {
-                sequence,
-                seconds,
-                bytes,
-            },
-        );
-        Ok(Goes::On)
+        Ok(Timing {
+            sequence,
+            bytes,
+            clocks,
+            repetitions: 0,
+        })
     }
 
     /// The ways that are timed, as work; none where the tiles are too many.
@@ -214,104 +178,127 @@ impl Session {
         Some(most - before)
     }
 
-    fn push(&mut self, run: &mut Run<'_>, point: Point) {
+    fn push(&mut self, run: &mut Run<'_>, found: Point) {
         let step = self.swept.points.len() as u64 + 1;
-        let mut report = |name: String, value: f64| {
-            run.sink.report(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
-        };
-        report("length".to_owned(), point.sequence as f64);
-        for ((way, seconds), bytes) in TIMED.iter().zip(point.seconds).zip(point.bytes) {
+        point(run, "length", step, found.sequence as f64);
+        for ((way, seconds), bytes) in TIMED.iter().zip(found.seconds).zip(found.bytes) {
             if let Some(seconds) = seconds {
-                report(format!("{way}_seconds"), seconds);
+                point(run, &format!("{way}_seconds"), step, seconds);
             }
             if let Some(bytes) = bytes {
-                report(format!("{way}_bytes"), bytes as f64);
+                point(run, &format!("{way}_bytes"), step, bytes as f64);
             }
         }
-        self.swept.points.push(point);
-        let growth = pictures::growth(&self.setup, &self.knobs, &self.swept);
-        if run.sink.wants_frame("growth", Moment::Running) {
-            run.sink.report(Report::Frame {
-                panel: "growth".into(),
-                step,
-                frame: growth,
-            });
-        }
-        run.sink.frames_done();
-    }
-
-    /// Waits for the next step.
-    fn turn(&mut self, schema: &Schema, run: &mut Run<'_>) -> Result<Goes, LabError> {
-        loop {
-            match run.control.turn(self.done) {
-                Turn::Go(changes) => return Ok(self.apply(schema, run, changes)),
-                Turn::Redraw(changes) => {
-                    if self.apply(schema, run, changes) == Goes::Ends {
-                        return Ok(Goes::Ends);
-                    }
-                    self.draw(run, Moment::Asked);
-                }
-                Turn::Stop(_) => return Ok(Goes::Ends),
-            }
-        }
-    }
-
-    /// Turned knobs show at once in what is compared; what has been timed stays as it was.
-    fn apply(&mut self, schema: &Schema, run: &mut Run<'_>, changes: Vec<(String, Value)>) -> Goes {
-        let params = &mut self.params;
-        let turned = knobs::turn(schema, run, params, self.done, changes, Knobs::read);
-        let Some(knobs) = turned else {
-            return Goes::On;
-        };
-        let compared = compared(run, &self.setup, &knobs, &self.drawn, &self.device);
-        let Some(compared) = compared else {
-            return Goes::Ends;
-        };
-        (self.knobs, self.compared) = (knobs, compared);
-        self.compare(run);
-        Goes::On
-    }
-
-    fn draw(&self, run: &mut Run<'_>, moment: Moment) {
-        let step = self.swept.points.len() as u64;
-        for (panel, picture) in pictures::ALL {
-            if run.sink.wants_frame(panel, moment) {
-                let frame = picture(&pictures::Pictured {
-                    setup: &self.setup,
-                    knobs: &self.knobs,
-                    drawn: &self.drawn,
-                    compared: &self.compared,
-                    swept: &self.swept,
-                });
-                if let Some(frame) = frame {
-                    let panel = panel.into();
-                    run.sink.report(Report::Frame { panel, step, frame });
-                }
-            }
-        }
-        run.sink.frames_done();
+        self.swept.points.push(found);
+        let growth = |_: &str, ()| pictures::growth(&self.setup, &self.knobs, &self.swept);
+        live::draw(run, (step, Moment::Running), &[("growth", ())], growth);
     }
 }
 
-/// The four ways computed; nothing if the run was ended meanwhile, which is heard between two tiles.
+impl Live for Session {
+    type Knobs = Knobs;
+
+    /// Repetitions.
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn goes_on(&self) -> bool {
+        self.swept.points.len() < self.setup.sweep.len()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        Knobs::read(params)
+    }
+
+    /// What is compared follows at once; what has been timed stays as it was.
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        self.compared = compared(run, &self.setup, &knobs, &self.drawn, &self.device)?;
+        self.knobs = knobs;
+        self.compare(run)
+    }
+
+    /// One repetition, and the first of a length makes it ready.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let mut timing = match (self.timing.take(), self.next()) {
+            (Some(timing), _) => timing,
+            (None, Some(sequence)) => self.prepare(run, sequence)?,
+            (None, None) => return Ok(()),
+        };
+        for clock in timing.clocks.iter_mut().flatten() {
+            clock.repeat(|| run.control.interrupted())?;
+        }
+        // What was cut short is no time.
+        if run.control.must_end().is_some() {
+            return Err(Halt::Asked);
+        }
+        timing.repetitions += 1;
+        self.done += 1;
+        if timing.repetitions < self.setup.repetitions {
+            self.timing = Some(timing);
+        } else {
+            self.push(run, timing.found());
+            self.announce(run);
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.swept.points.len() as u64, moment);
+        live::draw(run, at, &pictures::ALL, |_, picture| {
+            picture(&pictures::Pictured {
+                setup: &self.setup,
+                knobs: &self.knobs,
+                drawn: &self.drawn,
+                compared: &self.compared,
+                swept: &self.swept,
+            })
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        status(run, String::new());
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// A length that is being timed.
+struct Timing {
+    sequence: usize,
+    bytes: [Option<u64>; 3],
+    /// Of each way; none where its tiles are too many.
+    clocks: Vec<Option<Clock>>,
+    /// Repetitions done.
+    repetitions: usize,
+}
+
+impl Timing {
+    fn found(&self) -> Point {
+        let median = |place: usize| self.clocks.get(place)?.as_ref()?.times().median();
+        Point {
+            sequence: self.sequence,
+            seconds: [0, 1, 2].map(median),
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// The four ways computed; a stop is heard between two tiles.
 fn compared(
     run: &mut Run<'_>,
     setup: &Setup,
     knobs: &Knobs,
     drawn: &Drawn,
     device: &Device,
-) -> Option<Compared> {
+) -> Result<Compared, Halt> {
     /// Tiles between two words about how many are done.
     const TOLD: usize = 1024;
     let sights = [setup.sight(), setup.windowed(knobs)];
     let tiles = sights.map(|sight| knobs.tiling.tiles(setup.sequence, sight).count());
     let all: usize = tiles.iter().sum();
     let mut done = 0;
-    Compared::new(setup, knobs, drawn, device, &mut || {
+    let compared = Compared::new(setup, knobs, drawn, device, &mut || {
         done += 1;
         if done % TOLD == 0 {
             status(run, format!("computing four ways: tile {done} of {all}"));
@@ -320,7 +307,8 @@ fn compared(
             Some(_) => Goes::Ends,
             None => Goes::On,
         }
-    })
+    });
+    compared.ok_or(Halt::Asked)
 }
 
 /// One of the ways, as work; it finds nothing if it is ended.
