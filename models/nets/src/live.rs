@@ -6,10 +6,9 @@ mod tests;
 use std::time::Instant;
 
 use mlsys_lab::control::Turn;
-use mlsys_lab::report::{Moment, Report};
-use mlsys_lab::{Frame, LabError, Params, Run, Schema, Value};
+use mlsys_lab::report::{Change, Moment, Report};
+use mlsys_lab::{Frame, LabError, Params, Run, Schema, Tables, Value};
 
-use crate::parallel::knobs;
 use crate::parallel::wire::Trouble;
 
 /// A run that is ready for its first step.
@@ -142,16 +141,39 @@ fn go<S: Live>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<()
     Ok(())
 }
 
+/// Turns knobs one by one and reports each; what they are now takes effect with the next step. One that contradicts the
+/// others, or that the memory cannot hold, is left where it was, and a notice says why: a run does not end because a knob
+/// passed through a value that it cannot have.
 fn turn<S: Live>(
     schema: &Schema,
     run: &mut Run<'_>,
     session: &mut S,
     changes: Vec<(String, Value)>,
 ) -> Result<(), Halt> {
-    let (step, mut params) = (session.done(), run.params.clone());
-    let read = |params: &Params| session.read(params);
-    let turned = knobs::turn(schema, run, &mut params, step, changes, read);
-    run.params = params;
+    let step = session.done();
+    let mut turned = None;
+    for (name, value) in changes {
+        let mut next = run.params.clone();
+        next.turn(schema, Tables::builtin(), &name, value.clone());
+        match session.read(&next) {
+            Ok(knobs) => {
+                run.params = next;
+                turned = Some(knobs);
+                run.sink
+                    .report(Report::Change(Change { step, name, value }));
+            }
+            Err(error) => {
+                // Nothing has failed yet: where it would, what stands in the way is the whole of it.
+                let why = if let LabError::Failed { reason, .. } = &error {
+                    reason.clone()
+                } else {
+                    error.to_string()
+                };
+                let said = format!("{name} stays what it was: {why}");
+                run.sink.report(Report::Notice(said));
+            }
+        }
+    }
     turned.map_or(Ok(()), |knobs| session.turn(run, knobs))
 }
 

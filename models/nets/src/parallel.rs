@@ -1,9 +1,9 @@
 //! Training split over several workers, each a thread with a device handle of its own, between which real numbers travel.
 //!
 //! [`wire`] carries messages and counts them, [`crew`] gives workers their orders and sees to it that none is waited for
-//! without end, [`model`] is what is trained, [`flat`] its weights as one row of numbers, [`collective`] the sums
-//! over workers, [`reference`] one worker that does
-//! everything, [`knobs`] what is turned meanwhile, [`room`] whether the memory holds it all. The labs beside them say who holds what and who sends what.
+//! without end, [`model`] is what is trained, [`flat`] its weights as one row of numbers, [`collective`] the sums over
+//! workers, [`reference`] one worker that does everything, [`room`] whether the memory holds it all. The labs beside them
+//! say who holds what and who sends what.
 //!
 //! Workers do not multiply threads: all of them hand the large operations of the processor's back end to one pool of as
 //! many threads as there are cores, and a worker that waits for a message sleeps.
@@ -11,7 +11,6 @@
 pub(crate) mod collective;
 pub(crate) mod crew;
 pub(crate) mod flat;
-pub(crate) mod knobs;
 pub(crate) mod model;
 pub(crate) mod optimizer;
 pub(crate) mod reference;
