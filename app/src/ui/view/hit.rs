@@ -148,12 +148,12 @@ fn in_lab(app: &App, page: &Page, slot: &Slot, area: Rect, at: Position) -> Opti
     let areas = lab::areas(app, slot, area);
     if areas.head.contains(at) {
         let mut end = areas.head.x;
-        let names = lab::head_names(app, page);
-        let found = names.iter().position(|name| {
+        let names = lab::head_names(app, page, areas.head.width);
+        let found = names.into_iter().find(|(_, name)| {
             end += name.width() as u16;
             at.x < end
         });
-        return found.map(Hit::Lab);
+        return found.map(|(index, _)| Hit::Lab(index));
     }
     let knobs = lab::knobs::cells(slot, areas.knobs);
     if let Some((index, _)) = knobs.iter().find(|(_, cell)| cell.contains(at)) {

@@ -8,6 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use unicode_width::UnicodeWidthStr;
 
 use super::sides;
 use crate::ui::app::App;
@@ -124,8 +125,9 @@ pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     status::draw(app, page, slot, state, buffer);
 }
 
-/// The lesson's labs by id, each with how its run stands, as they follow each other in the first line.
-pub fn head_names(app: &App, page: &Page) -> Vec<String> {
+/// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or
+/// from a later one where the shown lab would lie beyond the end.
+pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
     let names = page.slots.iter().map(|slot| {
         let sign = match &slot.state {
             State::Ready => return format!(" {} ", slot.id),
@@ -136,14 +138,23 @@ pub fn head_names(app: &App, page: &Page) -> Vec<String> {
         };
         format!(" {} {sign} ", slot.id)
     });
-    names.collect()
+    let names: Vec<(usize, String)> = names.enumerate().collect();
+    let until = |first: usize| {
+        let until = names.get(first..=page.current).unwrap_or_default();
+        until.iter().map(|(_, name)| name.width()).sum::<usize>()
+    };
+    let first = (0..page.current).find(|first| until(*first) <= usize::from(width));
+    names
+        .into_iter()
+        .skip(first.unwrap_or(page.current))
+        .collect()
 }
 
 /// The lessons' labs by id, the shown one marked.
 fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let mut line = Line::default();
-    for (index, name) in head_names(app, page).into_iter().enumerate() {
+    for (index, name) in head_names(app, page, area.width) {
         let style = match (index == page.current, page.side) {
             (true, Side::Lab) => theme.selection,
             (true, Side::Text | Side::Picture) => theme.accent,
