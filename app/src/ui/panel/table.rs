@@ -12,9 +12,12 @@ use ratatui::style::Style;
 
 use super::pen::{self, Pen};
 use super::view::{FrameView, Mark};
-use super::{Focus, naming};
+use super::{Focus, naming, text};
 use crate::ui::theme::Look;
 use fit::{GAP, Wish};
+
+/// Letters of a title that are kept above numbers.
+const TITLE: u16 = 6;
 
 /// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
 pub(super) fn draw(
@@ -46,6 +49,8 @@ struct Layout<'a> {
     top: u16,
     /// Rows that can be seen; the last may tell how many others there are.
     height: usize,
+    /// Whether cells of words go over several lines instead of being cut.
+    broken: bool,
     ordered: Option<String>,
 }
 
@@ -70,9 +75,20 @@ impl<'a> Layout<'a> {
         // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
         let wishes = wishes(table, &titles, shown, area.height);
         let scrolls = !table.notes.is_empty();
-        let widths = match scrolls {
-            true => fit::roomy(&wishes, area.width),
-            false => fit::fit(&wishes, area.width),
+        let ordered = naming::ordered(table, view).filter(|_| area.height > 4);
+        let top = area.y + 1 + u16::from(area.height > 3);
+        let bottom = area.bottom() - u16::from(ordered.is_some());
+        let height = usize::from(bottom.saturating_sub(top));
+        let broken = fit::broken(&wishes, area.width).filter(|widths| {
+            let lines = |index: &usize| table.rows.get(*index).map_or(1, |row| lines(row, widths));
+            let needed = shown.iter().take(height + 1).map(lines).sum::<usize>();
+            !scrolls && shown.len() <= height && needed <= height
+        });
+        let is_broken = broken.is_some();
+        let widths = match (scrolls, broken) {
+            (true, _) => fit::roomy(&wishes, area.width),
+            (false, Some(widths)) => widths,
+            (false, None) => fit::fit(&wishes, area.width),
         };
         let kept = usize::from(scrolls);
         let mut x = area.x;
@@ -99,9 +115,6 @@ impl<'a> Layout<'a> {
             x = x.saturating_add(width + GAP);
         }
         let numeric = |column: usize| table.rows.iter().any(|row| is_number(row.get(column)));
-        let ordered = naming::ordered(table, view).filter(|_| area.height > 4);
-        let top = area.y + 1 + u16::from(area.height > 3);
-        let bottom = area.bottom() - u16::from(ordered.is_some());
         Self {
             area,
             table,
@@ -109,7 +122,8 @@ impl<'a> Layout<'a> {
             titles,
             columns,
             top,
-            height: usize::from(bottom.saturating_sub(top)),
+            height,
+            broken: is_broken,
             ordered,
         }
     }
@@ -182,8 +196,8 @@ impl<'a> Layout<'a> {
         };
         let at = mark.map_or(0, |mark| mark.row);
         let first = (at + 1).saturating_sub(seen.max(1));
-        for (y, (place, index)) in (self.top..).zip(shown.iter().enumerate().skip(first).take(seen))
-        {
+        let mut y = self.top;
+        for (place, index) in shown.iter().enumerate().skip(first).take(seen) {
             let Some(row) = self.table.rows.get(*index) else {
                 continue;
             };
@@ -197,9 +211,19 @@ impl<'a> Layout<'a> {
                         row: place,
                     });
                 let style = if marked { theme.selection } else { theme.text };
-                let text = fit::text(value, column.2, pen.ellipsis());
-                self.put(&mut pen, y, column, &text, style);
+                let said = fit::text(value, column.2, pen.ellipsis());
+                if !self.broken || value.as_f64().is_some() {
+                    self.put(&mut pen, y, column, &said, style);
+                    continue;
+                }
+                for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..) {
+                    self.put(&mut pen, y, column, line.trim_end(), style);
+                }
             }
+            y += match self.broken {
+                true => lines(row, &self.columns.iter().map(|c| c.2).collect::<Vec<u16>>()) as u16,
+                false => 1,
+            };
         }
         if !fits && self.height > 0 {
             let below = shown.len().saturating_sub(first + seen);
@@ -211,6 +235,14 @@ impl<'a> Layout<'a> {
             pen.text(self.area.x, y, &more, theme.dim);
         }
     }
+}
+
+/// The lines of a row whose cells are broken where their columns end.
+fn lines(row: &[Value], widths: &[u16]) -> usize {
+    let cells = row.iter().zip(widths);
+    let words = cells.filter(|(value, _)| value.as_f64().is_none());
+    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), *width).len());
+    lines.max().unwrap_or(1).max(1)
 }
 
 fn is_number(value: Option<&Value>) -> bool {
@@ -228,7 +260,10 @@ fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec
         let has_numbers = cells().any(|value| value.as_f64().is_some());
         Wish {
             natural: widest.unwrap_or(0).max(pen::width(title)),
-            short: short.filter(|_| has_numbers),
+            // A title of a word or so is never cut for the sake of the numbers below it.
+            short: short
+                .filter(|_| has_numbers)
+                .map(|short| short.max(pen::width(title).min(TITLE))),
         }
     };
     titles.iter().enumerate().map(wish).collect()

@@ -35,6 +35,28 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
     widths
 }
 
+/// Columns of which only those of words are narrowed, and none so far that its words fall apart; nothing where that is not
+/// enough, or not needed.
+pub(super) fn broken(wishes: &[Wish], room: u16) -> Option<Vec<u16>> {
+    /// Letters that most words have.
+    const WORD: u16 = 12;
+    let total = |widths: &[u16]| {
+        let gaps = usize::from(GAP) * widths.len().saturating_sub(1);
+        widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps
+    };
+    let mut widths: Vec<u16> = wishes.iter().map(|wish| wish.natural).collect();
+    if total(&widths) <= usize::from(room) {
+        return None;
+    }
+    let floor = |wish: &Wish| match wish.short {
+        Some(_) => wish.natural,
+        None => wish.natural.min(WORD),
+    };
+    let floors: Vec<u16> = wishes.iter().map(floor).collect();
+    squeeze(&mut widths, &floors, room);
+    (total(&widths) <= usize::from(room)).then_some(widths)
+}
+
 /// Columns that are gone along rather than squeezed: the first, which stays in sight, at most half of the room, and the others
 /// as wide as they like to be, sentences within bounds.
 pub(super) fn roomy(wishes: &[Wish], room: u16) -> Vec<u16> {
@@ -166,6 +188,21 @@ mod tests {
         assert_eq!(roomy(&[words(50), words(9), words(90)], 60), [30, 9, 30]);
         assert_eq!(roomy(&[words(9), words(9)], 3), [4, 9]);
         assert!(roomy(&[], 3).is_empty());
+    }
+
+    #[test]
+    fn only_words_are_broken_and_not_into_letters() {
+        let number = Wish {
+            natural: 9,
+            short: Some(4),
+        };
+        assert_eq!(broken(&[words(20), number], 40), None);
+        assert_eq!(broken(&[words(40), number], 40), Some(vec![29, 9]));
+        assert_eq!(
+            broken(&[words(5), words(40), number], 30),
+            Some(vec![5, 12, 9])
+        );
+        assert_eq!(broken(&[words(40), number], 20), None);
     }
 
     #[test]
