@@ -2,6 +2,7 @@
 
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
+use mlsys_lab::value::number;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -27,7 +28,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
     let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
     let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
-    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 4);
+    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
     // Lengths come first: beside remarks they would have no room.
     let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
     let remarks = if crowded { 0 } else { remarks };
@@ -112,6 +113,23 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
             look,
         );
     }
+}
+
+/// The columns and rows in which every bar can be told from the others, its title above; at least so many.
+pub(super) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
+    /// Columns of the longest bar.
+    const TRACK: u16 = 12;
+    let widest = |texts: &mut dyn Iterator<Item = u16>| texts.max().unwrap_or(0);
+    let labels = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.label)));
+    let remarks = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.remark)));
+    let values = bars.bars.iter().filter_map(|bar| bar.value);
+    let values = widest(&mut values.map(|x| pen::width(&number(x))));
+    let unit = pen::width(&bars.unit) + 1;
+    let wide = labels + values + unit + remarks + TRACK + 2;
+    let high = u16::try_from(bars.bars.len()).unwrap_or(u16::MAX);
+    // More than these are looked through by a mark.
+    let high = high.saturating_add(1).clamp(rows, rows.max(11));
+    (wide.clamp(columns, 2 * columns), high)
 }
 
 /// The bars that fit; the last row is kept for the number of the others.

@@ -11,7 +11,7 @@ use super::pen::{self, Pen};
 use super::view::Mark;
 use crate::ui::glyphs::{GlyphSet, Glyphs};
 use crate::ui::theme::Look;
-use mlsys_lab::value::number;
+use mlsys_lab::value::{number, significant};
 
 /// Draws the field as large as its proportions allow, a row of edges and scale below it.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
@@ -231,7 +231,8 @@ fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
 fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
     let theme = &look.theme;
     let mut pen = Pen::new(area, buf, &look.glyphs);
-    let mut x = pen.text(area.x, area.y, &number(f64::from(map.low)), theme.dim) + 1;
+    let end = |x: f32| number(significant(f64::from(x), 3));
+    let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
     let steps = (area.width / 6).clamp(4, 16);
     for step in 0..steps {
         let share = f32::from(step) / f32::from(steps - 1);
@@ -241,7 +242,7 @@ fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
         }
         x += 1;
     }
-    x = pen.text(x + 1, area.y, &number(f64::from(map.high)), theme.dim);
+    x = pen.text(x + 1, area.y, &end(map.high), theme.dim);
     x = pen.text(x.saturating_add(2), area.y, &map.legend, theme.text);
     let edges = format!(
         "x {}  y {}",

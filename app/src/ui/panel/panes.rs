@@ -8,7 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::pen::Pen;
 use super::view::{FrameView, Mark};
-use super::{Focus, cells, draw_frame};
+use super::{Focus, bars, cells, draw_frame};
 use crate::ui::theme::Look;
 
 /// What a picture needs to be worth looking at.
@@ -96,7 +96,7 @@ fn needed(pane: &Pane) -> (u16, u16) {
             let (wide, high) = cells::least(cells);
             (wide.max(COLUMNS), high.saturating_add(1).max(ROWS))
         }
-        Frame::Bars(bars) if !bars.bars.is_empty() => (2 * COLUMNS, ROWS),
+        Frame::Bars(bars) if !bars.bars.is_empty() => bars::least(bars, (COLUMNS, ROWS)),
         Frame::Stacks(_) => (2 * COLUMNS, ROWS),
         Frame::HeatMap(_)
         | Frame::Bars(_)

@@ -118,7 +118,7 @@ impl Columns {
         let labels = labels.max().unwrap_or(0).min(area.width / 3);
         let beside = said.iter().map(|text| pen::width(text)).max().unwrap_or(0);
         let left = area.x + labels + 1;
-        let beside = beside.min(area.width / 3) + 1;
+        let beside = beside.min(area.width * 2 / 5) + 1;
         Self {
             labels,
             left,
