@@ -109,10 +109,9 @@ impl Coded {
             },
             levels: levels
                 .iter()
-                .enumerate()
-                .map(|(code, at)| Level {
+                .map(|at| Level {
                     at: *at,
-                    label: code.to_string(),
+                    label: String::new(),
                 })
                 .collect(),
             ..Histogram::default()

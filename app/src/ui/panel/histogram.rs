@@ -55,6 +55,7 @@ pub(super) fn draw(
     if let Some(second) = &histogram.second {
         outline(&plane, buf, histogram, second, look);
     }
+    feet(&plane, buf, histogram, look);
     let below = Rect {
         y: upper.bottom(),
         height: rows,
@@ -234,6 +235,30 @@ fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Loo
         let glyph = look.glyphs.change;
         pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
         pen.text(x.saturating_add(1), plot.y, &level.label, look.theme.warn);
+    }
+}
+
+/// The foot of each line on the axis, where no column hides it; none where they would be one beside the other.
+fn feet(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let Some((low, high)) = bounds(histogram) else {
+        return;
+    };
+    let plot = plane.plot;
+    if histogram.levels.len() * 3 > usize::from(plot.width) {
+        return;
+    }
+    for level in &histogram.levels {
+        if (low..=high).contains(&level.at) {
+            let share = (level.at - low) / (high - low);
+            let x = plot.x + ((share * f64::from(plot.width)) as u16).min(plot.width - 1);
+            let axis = Rect {
+                y: plot.bottom(),
+                height: 1,
+                ..plot
+            };
+            let mut pen = Pen::new(axis, buf, &look.glyphs);
+            pen.glyph(x, axis.y, look.glyphs.change, look.theme.warn);
+        }
     }
 }
 
