@@ -180,6 +180,40 @@ fn a_long_table_follows_its_mark_in_both_directions() {
 }
 
 #[test]
+fn long_cells_go_over_lines_while_there_are_rows_for_them() {
+    use mlsys_lab::frame::{Frame, Table};
+    use mlsys_lab::value::Value;
+    let schema = schema();
+    let mut data = RunData::default();
+    let words =
+        "waits for memory; half of the multiply-adds, and little more than half of the bytes";
+    data.apply(Report::Frame {
+        panel: "devices".into(),
+        step: 1,
+        frame: Frame::Table(Table {
+            columns: ["layer", "value", "why"].map(str::to_owned).to_vec(),
+            rows: vec![vec![
+                Value::from("layer1"),
+                Value::Float(0.5625),
+                Value::from(words),
+            ]],
+            ..Table::default()
+        }),
+    });
+    let look = look(ColorDepth::None, GlyphSet::Unicode);
+    let scene = named(&schema, &data, "devices");
+    let text = snapshot::rows(&drawn(&scene, 40, 12, &look)).join("\n");
+    let seen = words.split(' ').all(|word| text.contains(word));
+    assert!(
+        seen && text.contains("0.5625") && text.contains("value"),
+        "{text}"
+    );
+    // Without the rows it is one line, cut.
+    let text = snapshot::rows(&drawn(&scene, 40, 5, &look)).join("\n");
+    assert!(text.contains("layer1") && !text.contains("bytes"), "{text}");
+}
+
+#[test]
 fn marked_pictures_look_as_they_did() {
     let schema = schema();
     let data = steered(400);
