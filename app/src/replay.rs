@@ -68,7 +68,14 @@ impl Replayed {
         }
         for (panel, (step, frame)) in &data.frames {
             let (panel, step, frame) = (Arc::clone(panel), *step, frame.clone());
-            add(step, Report::Frame { panel, step, frame });
+            add(
+                step,
+                Report::Frame {
+                    panel,
+                    step,
+                    frame: Box::new(frame),
+                },
+            );
         }
         if let Some((step, reason)) = &data.diverged {
             let (step, reason) = (*step, reason.clone());
@@ -132,7 +139,7 @@ mod tests {
         data.apply(Report::Frame {
             panel: "p".into(),
             step: 20,
-            frame: Frame::Text("end".into()),
+            frame: Box::new(Frame::Text("end".into())),
         });
         data.apply(Report::Diverged {
             step: 20,

@@ -55,7 +55,7 @@ fn no_frame_breaks_the_document() {
         data.apply(Report::Frame {
             panel: "memory".into(),
             step: 1,
-            frame,
+            frame: Box::new(frame),
         });
         let figure = Figure::of(&schema, panel, &data, source());
         let document = svg(&figure).unwrap();
@@ -207,7 +207,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
         data.apply(Report::Frame {
             panel: "memory".into(),
             step: 1,
-            frame,
+            frame: Box::new(frame),
         });
         let figure = Figure::of(&schema, panel, &data, source());
         let rows = parsed(&csv(&figure).unwrap());

@@ -37,10 +37,6 @@ pub fn of_frame(panel: &str, step: u64, frame: &Frame) -> Result<String, serde_j
 }
 
 /// What a line says.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lines are read one by one, and most of a record's values are points"
-)]
 pub enum Said {
     /// One thing.
     Report(Report),
@@ -123,7 +119,7 @@ enum Line {
     Frame {
         panel: String,
         step: u64,
-        frame: Frame,
+        frame: Box<Frame>,
     },
 }
 

@@ -96,7 +96,7 @@ fn a_record_reads_back_as_what_was_reported() {
     data.apply(Report::Frame {
         panel: "text".into(),
         step: 2,
-        frame,
+        frame: Box::new(frame),
     });
     record
         .finish(

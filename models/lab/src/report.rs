@@ -42,7 +42,7 @@ pub enum Report {
         /// Steps done when it was made.
         step: u64,
         /// The picture.
-        frame: Frame,
+        frame: Box<Frame>,
     },
     /// A knob took effect.
     Change(Change),

@@ -11,7 +11,7 @@ pub(crate) fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame
         run.sink.report(Report::Frame {
             panel: panel.into(),
             step: 0,
-            frame: draw(),
+            frame: Box::new(draw()),
         });
     }
 }

@@ -198,7 +198,11 @@ pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
             && let Some(frame) = make(panel, picture).into()
         {
             let panel = panel.into();
-            run.sink.report(Report::Frame { panel, step, frame });
+            run.sink.report(Report::Frame {
+                panel,
+                step,
+                frame: Box::new(frame),
+            });
         }
     }
     run.sink.frames_done();

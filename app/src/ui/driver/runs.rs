@@ -285,7 +285,7 @@ impl Runner {
                 let mut pictures = shown.map_or_else(Pictures::new, |data| data.frames.clone());
                 for report in &reports {
                     if let Report::Frame { panel, step, frame } = report {
-                        pictures.insert(Arc::clone(panel), (*step, frame.clone()));
+                        pictures.insert(Arc::clone(panel), (*step, frame.as_ref().clone()));
                     }
                 }
                 self.close(record, pictures, Ending::of(&outcome), after);

@@ -310,7 +310,7 @@ fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
         let report = Report::Frame {
             panel: "memory".into(),
             step: 1,
-            frame,
+            frame: Box::new(frame),
         };
         data.apply(report);
         let scene = named(&schema, &data, "memory");

@@ -95,7 +95,7 @@ fn in_table() -> Bench {
         vec![Report::Frame {
             panel,
             step: 0,
-            frame: Frame::Table(table),
+            frame: Box::new(Frame::Table(table)),
         }],
         1,
     );

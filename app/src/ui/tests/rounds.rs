@@ -39,7 +39,7 @@ fn showing(size: (u16, u16), frame: Frame) -> Bench {
     let report = Report::Frame {
         panel: "graph".into(),
         step: 0,
-        frame,
+        frame: Box::new(frame),
     };
     bench.report(vec![report], 10);
     bench.end(Outcome::Finished);

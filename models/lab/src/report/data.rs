@@ -69,7 +69,7 @@ impl RunData {
             }
             Report::Frame { panel, step, frame } => {
                 self.step = self.step.max(step);
-                self.frames.insert(panel, (step, frame));
+                self.frames.insert(panel, (step, *frame));
             }
             Report::Change(change) => self.changes.push(change),
             Report::Diverged { step, reason } => self.diverged = Some((step, reason)),

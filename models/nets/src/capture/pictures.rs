@@ -55,7 +55,11 @@ pub(super) fn draw(
         if run.sink.wants_frame(panel, moment) {
             let frame = picture(shown);
             let panel = panel.into();
-            run.sink.report(Report::Frame { panel, step, frame });
+            run.sink.report(Report::Frame {
+                panel,
+                step,
+                frame: Box::new(frame),
+            });
         }
     }
     run.sink.frames_done();

@@ -264,7 +264,11 @@ impl Live for Session {
             if run.sink.wants_frame(panel, moment) {
                 let frame = make()?;
                 let panel = panel.into();
-                run.sink.report(Report::Frame { panel, step, frame });
+                run.sink.report(Report::Frame {
+                    panel,
+                    step,
+                    frame: Box::new(frame),
+                });
             }
             Ok::<_, Trouble>(())
         };

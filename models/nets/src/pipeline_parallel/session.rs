@@ -302,7 +302,7 @@ impl Live for Session {
                 run.sink.report(Report::Frame {
                     panel: panel.into(),
                     step: self.step,
-                    frame: draw(),
+                    frame: Box::new(draw()),
                 });
             }
         };

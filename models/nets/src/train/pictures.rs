@@ -131,7 +131,7 @@ impl Pictures {
                 sink.report(Report::Frame {
                     panel: panel.into(),
                     step,
-                    frame,
+                    frame: Box::new(frame),
                 });
             }
         };

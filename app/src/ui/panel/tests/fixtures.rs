@@ -154,7 +154,7 @@ fn frames(data: &mut RunData, step: u64) {
         data.apply(Report::Frame {
             panel: panel.into(),
             step,
-            frame,
+            frame: Box::new(frame),
         });
     }
 }

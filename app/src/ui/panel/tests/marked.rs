@@ -62,7 +62,7 @@ fn odd_pictures_are_marked_sorted_and_filtered_without_harm() {
         data.apply(Report::Frame {
             panel: "memory".into(),
             step: 1,
-            frame,
+            frame: Box::new(frame),
         });
         let plain = named(&schema, &data, "memory");
         for ways in [
@@ -154,13 +154,13 @@ fn a_long_table_follows_its_mark_in_both_directions() {
     data.apply(Report::Frame {
         panel: "devices".into(),
         step: 1,
-        frame: Frame::Table(Table {
+        frame: Box::new(Frame::Table(Table {
             columns: titles.clone(),
             rows: (0..50)
                 .map(|row| (0..30).map(|c| cell(row, c)).collect())
                 .collect(),
             ..Table::default()
-        }),
+        })),
     });
     let look = look(ColorDepth::None, GlyphSet::Unicode);
     let plain = named(&schema, &data, "devices");
@@ -190,7 +190,7 @@ fn long_cells_go_over_lines_while_there_are_rows_for_them() {
     data.apply(Report::Frame {
         panel: "devices".into(),
         step: 1,
-        frame: Frame::Table(Table {
+        frame: Box::new(Frame::Table(Table {
             columns: ["layer", "value", "why"].map(str::to_owned).to_vec(),
             rows: vec![vec![
                 Value::from("layer1"),
@@ -198,7 +198,7 @@ fn long_cells_go_over_lines_while_there_are_rows_for_them() {
                 Value::from(words),
             ]],
             ..Table::default()
-        }),
+        })),
     });
     let look = look(ColorDepth::None, GlyphSet::Unicode);
     let scene = named(&schema, &data, "devices");

@@ -253,11 +253,8 @@ fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
         "generated_tokens=30",
     ];
     trial::answered(&Generate::new().unwrap(), &set, |report| {
-        if let mlsys_lab::Report::Frame {
-            panel,
-            frame: Frame::Passage(passage),
-            ..
-        } = report
+        if let mlsys_lab::Report::Frame { panel, frame, .. } = report
+            && let Frame::Passage(passage) = frame.as_ref()
             && &**panel == "text"
         {
             let parts = passage.paragraphs.iter().flat_map(|of| &of.stretches);

@@ -40,7 +40,7 @@ impl Watch<'_> {
         self.sink.report(Report::Frame {
             panel: "timeline".into(),
             step: self.step,
-            frame: pictures::timeline(setup, clock, &played),
+            frame: Box::new(pictures::timeline(setup, clock, &played)),
         });
         self.sink.frames_done();
     }
