@@ -4,7 +4,7 @@ use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Color, Modifier};
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Ink, Stroke};
@@ -284,6 +284,8 @@ fn gaps(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look)
             let cell = &mut buf[(x, y)];
             if cell.symbol() == full(look) {
                 cell.set_symbol(look.glyphs.change);
+                // The outline leaves the column's colour behind, on which a gap would not be seen.
+                cell.bg = Color::Reset;
                 cell.modifier.insert(Modifier::REVERSED);
             }
         }

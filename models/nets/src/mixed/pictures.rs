@@ -287,7 +287,7 @@ mod tests {
         let page = line("Weight 7, of layer 1", arrow, 1.0, &numbers(Master::None));
         let rows: Vec<&str> = page.lines().collect();
         // Below 1 the numbers lie half as far apart.
-        assert_eq!(rows[2].find("o->"), Some(20), "{page}");
+        assert_eq!(rows[2].find("o-->"), Some(20), "{page}");
         assert_eq!(rows[3].matches('|').count(), 5);
         assert_eq!(&rows[3][20..21], "|");
         assert!(page.contains("0.0078125: the update is 0.128"), "{page}");
