@@ -98,7 +98,13 @@ fn what_is_no_network_of_this_lab_is_refused_with_the_reason() {
         &["--save-weights", &path("eight.bpk")],
     )
     .did();
-    refused(&path("eight.bpk"), &["eight.bpk: ", ".safetensors"]);
+    refused(
+        &path("eight.bpk"),
+        &[
+            "eight.bpk' holds the weights of another network",
+            "is [784, 8] in the file, [784, 128] in this network",
+        ],
+    );
     refused(
         "2001-01-01-train",
         &["'2001-01-01-train'", "there is no run"],

@@ -147,8 +147,12 @@ impl Talk<'_> {
         } else {
             (Command::NextActivity, to - from)
         };
-        for _ in 0..steps {
-            self.send(Message::Do(command))?;
+        // A key may first bring what is marked into view, and go to the next when it is pressed again.
+        for _ in 0..2 * steps {
+            let marked = self.app.page.as_ref().and_then(|page| page.marked);
+            if marked != Some(block) {
+                self.send(Message::Do(command))?;
+            }
         }
         // What is marked from the beginning shows its lab only when it is gone to.
         if let Some(page) = self.app.page.as_mut() {

@@ -162,7 +162,7 @@ fn a_network_of_which_burn_holds_only_a_part_says_which() {
         "baseline_steps=2",
         "execution=native",
     ];
-    let Some((_, Frame::Panes(panes))) = run(&lab(), &set).frames.remove("time") else {
+    let Some((_, Frame::Panes(panes))) = run(&lab(), &set).frames.remove("speed") else {
         panic!("no panes")
     };
     let Some(Frame::Text(said)) = panes.into_iter().next_back().map(|pane| pane.frame) else {
