@@ -4,6 +4,7 @@
 mod cut;
 mod hardware;
 mod network;
+mod parts;
 mod pictures;
 mod session;
 mod setup;

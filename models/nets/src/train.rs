@@ -17,7 +17,7 @@ use mlsys_lab::{Lab, LabError, Run, Schema};
 use self::session::Session;
 use crate::live;
 
-pub(crate) use evaluate::{EvaluationSet, batch};
+pub(crate) use evaluate::{EvaluationSet, Verdict, batch};
 pub(crate) use optimizer::{Optimizer, Rule, UpdateKnobs};
 pub(crate) use pictures::confusion;
 pub use reader::Reader;

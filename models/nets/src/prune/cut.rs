@@ -2,6 +2,7 @@
 
 use mlsys_machines::pruning::mask;
 
+use super::parts::{Body, Kind, Part, Side};
 use super::setup::{Choice, Method, Scope};
 use crate::baseline::Layer;
 use crate::random::Stream;
@@ -11,16 +12,16 @@ use crate::random::Stream;
 pub(super) struct Cut {
     /// Of each layer `[inputs, outputs]`, row-major: whether a weight stays.
     pub(super) masks: Vec<Vec<bool>>,
-    /// Of each hidden layer: whether a unit stays.
+    /// Of each part: whether a unit, or a head, stays.
     pub(super) units: Vec<Vec<bool>>,
-    /// Of each layer the size below which weights went, or of each hidden layer the norm below which units did; none
-    /// where sizes do not decide.
+    /// Of each layer the size below which weights went, or of each part the norm below which units did; none where
+    /// sizes do not decide.
     pub(super) thresholds: Vec<Option<f64>>,
 }
 
 /// What weights are chosen from.
 pub(super) struct Field<'a> {
-    pub(super) layers: &'a [Layer],
+    pub(super) body: &'a Body,
     /// All weights, in the network's order.
     pub(super) row: &'a [f32],
     /// A number for each weight of each layer, for those who choose by chance.
@@ -29,16 +30,13 @@ pub(super) struct Field<'a> {
 
 impl Cut {
     /// Nothing is removed.
-    pub(super) fn none(layers: &[Layer]) -> Self {
-        let (_, hidden) = layers.split_last().unzip();
-        let hidden: &[Layer] = hidden.unwrap_or_default();
+    pub(super) fn none(body: &Body) -> Self {
+        let layers = body.layers.iter();
+        let parts = body.parts.iter();
         Self {
-            masks: layers.iter().map(|layer| vec![true; size(layer)]).collect(),
-            units: hidden
-                .iter()
-                .map(|layer| vec![true; layer.outputs])
-                .collect(),
-            thresholds: vec![None; layers.len()],
+            masks: layers.map(|layer| vec![true; size(layer)]).collect(),
+            units: parts.map(|part| vec![true; part.count]).collect(),
+            thresholds: vec![None; body.layers.len()],
         }
     }
 
@@ -47,12 +45,12 @@ impl Cut {
         match choice.method {
             Method::Magnitude => self.weights(&self.scores(field, choice.method), choice),
             Method::Random => Self {
-                thresholds: vec![None; field.layers.len()],
+                thresholds: vec![None; field.body.layers.len()],
                 ..self.weights(&self.scores(field, choice.method), choice)
             },
             Method::Groups => {
                 let sizes = self.sizes(field);
-                let layers = field.layers.iter().zip(&sizes);
+                let layers = field.body.layers.iter().zip(&sizes);
                 let mask = |(layer, sizes): (&Layer, &Vec<f64>)| {
                     mask::groups_of_inputs(sizes, layer.outputs, choice.keep, choice.group)
                 };
@@ -62,7 +60,8 @@ impl Cut {
                     thresholds: vec![None; sizes.len()],
                 }
             }
-            Method::Neurons => self.without_units(field, choice),
+            Method::Neurons => self.without(Kind::Units, field, choice),
+            Method::Heads => self.without(Kind::Heads, field, choice),
         }
     }
 
@@ -70,7 +69,9 @@ impl Cut {
     pub(super) fn scores(&self, field: &Field<'_>, method: Method) -> Vec<Vec<f64>> {
         match method {
             Method::Random => self.alive(field.draws.to_vec()),
-            Method::Magnitude | Method::Groups | Method::Neurons => self.sizes(field),
+            Method::Magnitude | Method::Groups | Method::Neurons | Method::Heads => {
+                self.sizes(field)
+            }
         }
     }
 
@@ -83,7 +84,7 @@ impl Cut {
                 .map(|weight| f64::from(weight.abs()))
                 .collect()
         };
-        self.alive(field.layers.iter().map(of).collect())
+        self.alive(field.body.layers.iter().map(of).collect())
     }
 
     /// The same scores, and those of weights that went before below all others.
@@ -119,48 +120,44 @@ impl Cut {
         }
     }
 
-    /// The norm of what comes into each hidden unit; minus infinity where the unit is gone.
+    /// The norm of each thing of each part, as [`Body::norms`] has it; minus infinity where it is gone.
     pub(super) fn norms(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
-        let hidden = field.layers.iter().zip(&self.units);
-        let of = |(layer, units): (&Layer, &Vec<bool>)| {
-            let mut squares = vec![0.0_f64; layer.outputs];
-            let matrix = layer.matrix(field.row);
-            for inputs in matrix.chunks(layer.outputs.max(1)) {
-                for (sum, weight) in squares.iter_mut().zip(inputs) {
-                    *sum += f64::from(*weight).powi(2);
-                }
-            }
-            let norms = squares.into_iter().zip(units);
+        let parts = field.body.parts.iter().zip(&self.units);
+        let of = |(part, units): (&Part, &Vec<bool>)| {
+            let norms = field.body.norms(part, field.row).into_iter().zip(units);
             norms
-                .map(|(square, stays)| {
-                    if *stays {
-                        square.sqrt()
-                    } else {
-                        f64::NEG_INFINITY
-                    }
-                })
+                .map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY })
                 .collect()
         };
-        hidden.map(of).collect()
+        parts.map(of).collect()
     }
 
-    fn without_units(&self, field: &Field<'_>, choice: Choice) -> Self {
-        let norms = self.norms(field);
-        let units = match choice.scope {
+    fn without(&self, kind: Kind, field: &Field<'_>, choice: Choice) -> Self {
+        let parts = &field.body.parts;
+        let is_of = |place: &usize| parts.get(*place).is_some_and(|part| part.kind == kind);
+        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) = self
+            .norms(field)
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| is_of(place))
+            .unzip();
+        let left = match choice.scope {
             Scope::Layer => norms
                 .iter()
                 .map(|norms| mask::largest(norms, left(choice.sparsity, norms.len(), 1)))
                 .collect(),
             Scope::Global => best_of_all(&norms, choice.sparsity),
         };
-        let mut thresholds: Vec<Option<f64>> = norms
-            .iter()
-            .zip(&units)
-            .map(|(norms, units): (_, &Vec<bool>)| mask::threshold(norms, units))
-            .collect();
-        thresholds.resize(field.layers.len(), None);
+        let mut units = self.units.clone();
+        let mut thresholds = vec![None; units.len()];
+        for ((place, norms), left) in places.into_iter().zip(&norms).zip(left) {
+            if let (Some(units), Some(at)) = (units.get_mut(place), thresholds.get_mut(place)) {
+                *at = mask::threshold(norms, &left);
+                *units = left;
+            }
+        }
         Self {
-            masks: masks_of(field.layers, &units),
+            masks: field.body.masks(&units),
             units,
             thresholds,
         }
@@ -176,22 +173,26 @@ impl Cut {
         self.masks.iter().map(Vec::len).sum()
     }
 
-    /// Units that stay, and all, without the outputs.
-    pub(super) fn units_left(&self) -> (usize, usize) {
-        let left = self.units.iter().map(|units| mask::count(units)).sum();
-        (left, self.units.iter().map(Vec::len).sum())
+    /// How many of a kind stay, and all; outputs are of none.
+    pub(super) fn left_of(&self, kind: Kind, body: &Body) -> (usize, usize) {
+        let parts = body.parts.iter().zip(&self.units);
+        let units = parts
+            .filter(|(part, _)| part.kind == kind)
+            .map(|(_, units)| units);
+        units.fold((0, 0), |(left, all), units| {
+            (left + mask::count(units), all + units.len())
+        })
     }
 
-    /// Whether a whole unit is gone.
+    /// Whether something is gone whole.
     pub(super) fn is_narrower(&self) -> bool {
-        let (left, all) = self.units_left();
-        left < all
+        self.units.iter().flatten().any(|stays| !stays)
     }
 
     /// Whether each number of the network's row stays: weights by their masks, biases with their unit.
-    pub(super) fn row(&self, layers: &[Layer], len: usize) -> Vec<bool> {
+    pub(super) fn row(&self, body: &Body, len: usize) -> Vec<bool> {
         let mut row = vec![1.0; len];
-        for (layer, mask) in layers.iter().zip(&self.masks) {
+        for (layer, mask) in body.layers.iter().zip(&self.masks) {
             let ones: Vec<f32> = mask
                 .iter()
                 .map(|stays| f32::from(u8::from(*stays)))
@@ -199,10 +200,11 @@ impl Cut {
             layer.put(&mut row, &ones);
         }
         let mut row: Vec<bool> = row.into_iter().map(|one| one > 0.5).collect();
-        for (layer, units) in layers.iter().zip(&self.units) {
+        for (index, layer) in body.layers.iter().enumerate() {
             let biases = layer.biases.clone().and_then(|range| row.get_mut(range));
+            let units = body.stays(&self.units, index, Side::Outputs);
             for (bias, stays) in biases.unwrap_or_default().iter_mut().zip(units) {
-                *bias = *stays;
+                *bias = stays;
             }
         }
         row
@@ -210,10 +212,10 @@ impl Cut {
 }
 
 /// So many numbers for each layer, each weight with an equal chance to have the largest.
-pub(super) fn draws(layers: &[Layer], seed: u64) -> Vec<Vec<f64>> {
+pub(super) fn draws(body: &Body, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(seed, "prune/random");
     let of = |layer: &Layer| (0..size(layer)).map(|_| stream.uniform()).collect();
-    layers.iter().map(of).collect()
+    body.layers.iter().map(of).collect()
 }
 
 fn size(layer: &Layer) -> usize {
@@ -236,26 +238,4 @@ fn best_of_all(norms: &[Vec<f64>], sparsity: f64) -> Vec<Vec<bool>> {
     }
     let all: usize = scores.iter().map(Vec::len).sum();
     mask::largest_of_all(&scores, left(sparsity, all, norms.len()))
-}
-
-/// A unit that goes takes along what comes into it and what it gives on. After a convolution a unit is a channel, which
-/// gives on several numbers in a row.
-fn masks_of(layers: &[Layer], units: &[Vec<bool>]) -> Vec<Vec<bool>> {
-    let of = |(index, layer): (usize, &Layer)| {
-        let before = index.checked_sub(1).and_then(|before| units.get(before));
-        let each = before.map_or(1, |units| (layer.inputs / units.len().max(1)).max(1));
-        let is_fed = |input: usize| {
-            let unit = before.and_then(|units| units.get(input / each));
-            unit.copied().unwrap_or(true)
-        };
-        let stays = |output: usize| {
-            let unit = units.get(index).and_then(|units| units.get(output));
-            unit.copied().unwrap_or(true)
-        };
-        (0..layer.inputs)
-            .flat_map(|input| (0..layer.outputs).map(move |output| (input, output)))
-            .map(|(input, output)| is_fed(input) && stays(output))
-            .collect()
-    };
-    layers.iter().enumerate().map(of).collect()
 }

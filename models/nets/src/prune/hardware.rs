@@ -3,12 +3,18 @@
 use mlsys_lab::{LabError, Params, Tables, Value};
 
 use super::cut::Cut;
+use super::parts::{Body, Side};
 use super::setup::Method;
 use crate::baseline::Layer;
 use crate::nets::Architecture;
 
-/// Images that go through at once.
-pub(super) const IMAGES: f64 = 1000.0;
+/// What goes through at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Work {
+    /// Fresh images, or tokens that are held out.
+    pub(super) items: f64,
+    pub(super) of: Item,
+}
 
 /// Bytes of a number in 16 bits.
 const NUMBER: f64 = 2.0;
@@ -21,6 +27,13 @@ const PACKED: f64 = 0.5625;
 
 /// The first compute capability with sparse tensor cores.
 const AMPERE: f64 = 8.0;
+
+/// One of what goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Image,
+    Token,
+}
 
 /// What is known of a chip.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +57,7 @@ pub(super) enum Zeros {
     TwoOfFourSkipped,
 }
 
-/// One layer's product for all images.
+/// One layer's product for all that goes through.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Product {
     pub(super) layer: String,
@@ -121,28 +134,26 @@ impl Chip {
     /// that fit by chance are no promise.
     pub(super) fn products(
         &self,
-        layers: &[Layer],
-        uses: &[Uses],
+        body: &Body,
+        (uses, work): (&[Uses], Work),
         cut: &Cut,
         method: Method,
     ) -> Vec<Product> {
+        let items = work.items;
         let of = |(index, (layer, uses)): (usize, (&Layer, &Uses))| {
             let full = layer.inputs as f64 * layer.outputs as f64;
-            let units = |place: Option<usize>| {
-                let units = place.and_then(|place| cut.units.get(place));
-                let share = |units: &Vec<bool>| {
-                    let left = units.iter().filter(|stays| **stays).count();
-                    left as f64 / units.len().max(1) as f64
-                };
-                units.map_or(1.0, share)
+            let share = |side| {
+                let stays = body.stays(&cut.units, index, side);
+                let left = stays.iter().filter(|stays| **stays).count();
+                left as f64 / stays.len().max(1) as f64
             };
-            let (fed, left) = (units(index.checked_sub(1)), units(Some(index)));
+            let (fed, left) = (share(Side::Inputs), share(Side::Outputs));
             let matrix = full * fed * left;
-            let through = IMAGES * (uses.numbers_in * fed + uses.numbers_out * left);
-            let flops = 2.0 * IMAGES * uses.places * matrix;
+            let through = items * (uses.numbers_in * fed + uses.numbers_out * left);
+            let flops = 2.0 * items * uses.places * matrix;
             let (dense, _) = self.seconds(
-                2.0 * IMAGES * uses.places * full,
-                NUMBER * (full + IMAGES * (uses.numbers_in + uses.numbers_out)),
+                2.0 * items * uses.places * full,
+                NUMBER * (full + items * (uses.numbers_in + uses.numbers_out)),
             );
             let fits = method == Method::Groups
                 && self.zeros == Zeros::TwoOfFourSkipped
@@ -169,11 +180,11 @@ impl Chip {
                 gain,
             }
         };
-        layers.iter().zip(uses).enumerate().map(of).collect()
+        body.layers.iter().zip(uses).enumerate().map(of).collect()
     }
 }
 
-/// How often a layer's weights are used for one image.
+/// How often a layer's weights are used for one image, or one token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Uses {
     /// Places of a convolution, else 1.

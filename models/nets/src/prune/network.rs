@@ -4,10 +4,10 @@ use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use crate::nets::{Cnn, Mlp, Network};
+use crate::nets::{Attention, Cnn, Mlp, Network, SwiGlu, Transformer};
 
-/// The network with only those hidden units that stay, on a device that may be one with autodiff. A perceptron or a
-/// convolutional network; others are as they were.
+/// The network with only those hidden units and heads that stay, on a device that may be one with autodiff. A chain of
+/// filters is as it was.
 pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) -> Network {
     let places = |units: &Vec<bool>| -> Vec<i64> {
         let places = units.iter().enumerate().filter(|(_, stays)| **stays);
@@ -20,12 +20,13 @@ pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) 
     match network {
         Network::Mlp(mlp) => Network::Mlp(cut.perceptron(mlp)),
         Network::Cnn(cnn) => Network::Cnn(cut.convolutional(cnn)),
-        Network::Transformer(_) | Network::Filters(_) => network.clone(),
+        Network::Transformer(transformer) => Network::Transformer(cut.decoder(transformer)),
+        Network::Filters(_) => network.clone(),
     }
 }
 
 struct Scissors<'a> {
-    /// Of each hidden layer the places of units that stay.
+    /// Of each part the places of units that stay.
     units: Vec<Vec<i64>>,
     /// Where the narrow network goes.
     device: &'a Device,
@@ -72,6 +73,43 @@ impl Scissors<'_> {
         });
         narrow.head = self.linear(&cnn.head, inputs.as_deref(), None);
         narrow
+    }
+
+    /// Of each block the heads come first and then the gated units, as in [`Body`](super::parts::Body).
+    fn decoder(&self, whole: &Transformer) -> Transformer {
+        let mut narrow = whole.clone();
+        for (index, block) in narrow.blocks.iter_mut().enumerate() {
+            if let Some(heads) = self.own(2 * index) {
+                block.attention = self.attention(&block.attention, heads);
+            }
+            let (units, mlp) = (self.own(2 * index + 1), &block.mlp);
+            block.mlp = SwiGlu {
+                gate: self.parameter(selected(mlp.gate.val(), 1, units)),
+                up: self.parameter(selected(mlp.up.val(), 1, units)),
+                down: self.parameter(selected(mlp.down.val(), 0, units)),
+            };
+        }
+        narrow
+    }
+
+    /// Fewer key/value heads, each as wide as before and with all its query heads.
+    fn attention(&self, whole: &Attention, stay: &[i64]) -> Attention {
+        let of = |columns: usize| {
+            let each = (columns / whole.kv_heads.max(1)) as i64;
+            let columns = stay.iter().flat_map(|head| head * each..(head + 1) * each);
+            columns.collect::<Vec<i64>>()
+        };
+        let queries = of(whole.query.dims()[1]);
+        let keys = of(whole.key.dims()[1]);
+        let columns = |tensor, places: &[i64]| self.parameter(selected(tensor, 1, Some(places)));
+        Attention {
+            query: columns(whole.query.val(), &queries),
+            key: columns(whole.key.val(), &keys),
+            value: columns(whole.value.val(), &keys),
+            output: self.parameter(selected(whole.output.val(), 0, Some(&queries))),
+            heads: whole.heads / whole.kv_heads.max(1) * stay.len(),
+            kv_heads: stay.len(),
+        }
     }
 
     fn linear(&self, layer: &Linear, inputs: Option<&[i64]>, outputs: Option<&[i64]>) -> Linear {

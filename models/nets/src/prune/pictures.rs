@@ -1,5 +1,6 @@
 //! The panels: what is left, what it reads, what it takes.
 
+mod blocks;
 mod recovery;
 mod size;
 mod speed;
@@ -12,17 +13,18 @@ use mlsys_lab::value::number;
 use mlsys_machines::pruning::mask;
 
 use super::cut::Cut;
-use super::hardware::Uses;
+use super::hardware::{Item, Uses, Work};
+use super::parts::{Body, Kind};
 use super::setup::Knobs;
 use super::size::Curves;
-use crate::baseline::Layer;
 
 pub(super) use recovery::{Event, Sample};
 
 /// What is pictured.
 pub(super) struct Pictured<'a> {
-    pub(super) layers: &'a [Layer],
+    pub(super) body: &'a Body,
     pub(super) uses: &'a [Uses],
+    pub(super) work: Work,
     pub(super) knobs: &'a Knobs,
     pub(super) cut: &'a Cut,
     /// The weights that the last cut was made of.
@@ -33,6 +35,16 @@ pub(super) struct Pictured<'a> {
     pub(super) curves: Option<&'a Curves>,
     /// Measured seconds of the whole network and of what is left.
     pub(super) seconds: Option<[f64; 2]>,
+}
+
+impl Pictured<'_> {
+    /// What a network is judged by.
+    fn score(&self) -> &'static str {
+        match self.work.of {
+            Item::Token => "minus validation loss, nats",
+            Item::Image => "accuracy",
+        }
+    }
 }
 
 /// Makes a picture.
@@ -55,7 +67,7 @@ fn layers(of: &Pictured<'_>) -> Frame {
         value: Some(100.0 * kept as f64 / all.max(1) as f64),
         remark: format!("{} of {}", number(kept as f64), number(all as f64)),
     };
-    let masks = of.layers.iter().zip(&of.cut.masks);
+    let masks = of.body.layers.iter().zip(&of.cut.masks);
     let mut bars: Vec<Bar> = masks
         .map(|(layer, kept)| {
             let label = format!("{}, {}", layer.name, layer.what);
@@ -67,9 +79,14 @@ fn layers(of: &Pictured<'_>) -> Frame {
         of.cut.kept(),
         of.cut.weights_in_all(),
     ));
-    let (left, units) = of.cut.units_left();
-    if left < units {
-        bars.push(bar("hidden units".to_owned(), left, units));
+    for (kind, what) in [
+        (Kind::Units, "hidden units"),
+        (Kind::Heads, "attention heads"),
+    ] {
+        let (left, all) = of.cut.left_of(kind, of.body);
+        if left < all {
+            bars.push(bar(what.to_owned(), left, all));
+        }
     }
     Frame::Bars(Bars {
         unit: "%".to_owned(),

@@ -9,12 +9,13 @@ use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{LabError, Params, Run};
 
 use super::cut::{self, Cut, Field};
-use super::hardware::{self, Uses};
+use super::hardware::{self, Item, Uses, Work};
+use super::parts::Body;
 use super::pictures::{self, Event, Pictured, Sample};
 use super::setup::{Choice, Knobs, Setup, Start};
 use super::size::Curves;
 use super::tuner::{self, Tuner};
-use crate::baseline::{self, Layer, Trained};
+use crate::baseline::{self, Trained};
 use crate::data::{Batches, Examples};
 use crate::device;
 use crate::divergence::{self, Ceiling};
@@ -22,7 +23,7 @@ use crate::live::{self, Halt, Live, point};
 use crate::nets::{Architecture, Initialization, Network};
 use crate::parallel::flat;
 use crate::parallel::wire::Trouble;
-use crate::train::EvaluationSet;
+use crate::train::{EvaluationSet, Verdict};
 
 /// Steps between two accuracies.
 const RECORDED: u64 = 10;
@@ -33,8 +34,9 @@ pub(super) struct Session {
     /// Without autodiff.
     device: Device,
     trained: Arc<Trained>,
-    layers: Vec<Layer>,
+    body: Body,
     uses: Vec<Uses>,
+    work: Work,
     examples: Examples,
     judged: EvaluationSet,
     draws: Vec<Vec<f64>>,
@@ -71,41 +73,53 @@ impl Session {
         let knobs = Knobs::read(&run.params)?;
         let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
         match trained.architecture {
-            Architecture::Mlp(_) | Architecture::Cnn(_) => {}
-            Architecture::Transformer(_) | Architecture::Filters(_) => {
-                let message = "this lab prunes an mlp or a cnn, and what that lab trains is neither; name another";
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Transformer(_) => {}
+            Architecture::Filters(_) => {
+                let message = "this lab prunes an mlp, a cnn or a transformer, and what that lab trains is none; name another";
                 return Err(LabError::contradiction(["model_from"], message).into());
             }
         }
         let device = device::open(run.device)?;
-        let layers = trained.layers();
+        let body = Body::of(&trained);
         let data = trained.data()?;
-        let judged = EvaluationSet::new(&trained.fresh()?, &device);
-        let dense = judged.judge(&trained.network(&device), trained.activation);
+        let fresh = trained.fresh()?;
+        let judged = EvaluationSet::new(&fresh, &device);
+        let dense = score(
+            &fresh,
+            &judged.judge(&trained.network(&device), trained.activation),
+        );
+        let classes = body.layers.last().map_or(2, |layer| layer.outputs);
         let mut session = Self {
-            uses: hardware::uses(&trained.architecture, &layers),
-            draws: cut::draws(&layers, setup.seed),
+            uses: hardware::uses(&trained.architecture, &body.layers),
+            work: Work {
+                items: (fresh.len() * fresh.labels_each()) as f64,
+                of: match fresh {
+                    Examples::Labelled(_) => Item::Image,
+                    Examples::Sequence(_) => Item::Token,
+                },
+            },
+            draws: cut::draws(&body, setup.seed),
             batches: Batches::new(setup.seed, data.train.len()),
             restart: None,
-            dense: dense.accuracy,
-            accuracy: dense.accuracy,
+            dense,
+            accuracy: dense,
             before: trained.weights.clone(),
             row: trained.weights.clone(),
-            cut: Cut::none(&layers),
+            cut: Cut::none(&body),
             tuner: None,
             round: 0,
             steps_of_round: 0,
             step: 0,
             goal: 0,
             recorded: None,
-            trail: vec![Sample::at(0, dense.accuracy, Event::Dense)],
+            trail: vec![Sample::at(0, dense, Event::Dense)],
             curves: None,
             seconds: None,
-            ceiling: Ceiling::new(10.0_f64.ln()),
+            ceiling: Ceiling::new((classes as f64).ln()),
             divergence: None,
             examples: data.train,
             judged,
-            layers,
+            body,
             trained,
             device,
             setup,
@@ -146,7 +160,7 @@ impl Session {
 
     /// The first round, from the trained network on.
     fn begin(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
-        self.cut = Cut::none(&self.layers);
+        self.cut = Cut::none(&self.body);
         self.row = self.trained.weights.clone();
         self.goal = self.step + self.setup.all_steps();
         // Without steps between them, rounds would only choose among the same weights again and again.
@@ -164,7 +178,7 @@ impl Session {
         self.steps_of_round = 0;
         let choice = self.knobs.choice.after(self.round, self.setup.rounds);
         let field = Field {
-            layers: &self.layers,
+            body: &self.body,
             row: &self.row,
             draws: &self.draws,
         };
@@ -177,7 +191,7 @@ impl Session {
         let rewound = restart.is_some();
         let from = restart.unwrap_or(&self.before);
         let device = self.device.clone().autodiff();
-        let tuner = Tuner::new(&self.trained, &self.layers, from, &self.cut, &device)?;
+        let tuner = Tuner::new(&self.trained, &self.body, from, &self.cut, &device)?;
         self.row = tuner.whole()?;
         if rewound {
             self.accuracy = self.judge(&tuner.network());
@@ -194,7 +208,7 @@ impl Session {
     fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), Trouble> {
         let tuner = Tuner::new(
             &self.trained,
-            &self.layers,
+            &self.body,
             &self.before,
             &self.cut,
             &self.device,
@@ -211,7 +225,8 @@ impl Session {
     }
 
     fn judge(&self, network: &Network) -> f64 {
-        self.judged.judge(network, self.trained.activation).accuracy
+        let verdict = self.judged.judge(network, self.trained.activation);
+        score(&self.examples, &verdict)
     }
 
     /// What has become of the accuracy.
@@ -235,13 +250,21 @@ impl Session {
         if known.is_some_and(|curves| curves.are_of(&self.knobs)) {
             return;
         }
-        let none = Cut::none(&self.layers);
+        let none = Cut::none(&self.body);
         let field = Field {
-            layers: &self.layers,
+            body: &self.body,
             row: &self.trained.weights,
             draws: &self.draws,
         };
         self.curves = Some(Curves::compute(&none, &field, &self.knobs));
+    }
+}
+
+/// The share right; of tokens, of which several may follow, minus the loss in nats.
+fn score(examples: &Examples, verdict: &Verdict) -> f64 {
+    match examples {
+        Examples::Labelled(_) => verdict.accuracy,
+        Examples::Sequence(_) => -verdict.loss,
     }
 }
 
@@ -309,8 +332,9 @@ impl Live for Session {
                 self.draw_curves();
             }
             make(&Pictured {
-                layers: &self.layers,
+                body: &self.body,
                 uses: &self.uses,
+                work: self.work,
                 knobs: &self.knobs,
                 cut: &self.cut,
                 before: &self.before,
@@ -332,7 +356,7 @@ impl Live for Session {
             let event = Event::Rounded(self.knobs.value_bits);
             self.trail.push(Sample::at(self.step, after, event));
         }
-        let stays = self.cut.row(&self.layers, self.row.len());
+        let stays = self.cut.row(&self.body, self.row.len());
         let resurrected = tuner::resurrected(&self.row, &stays);
         run.scalar("resurrected_weights", resurrected as i64);
         self.time(run)?;

@@ -3,8 +3,12 @@
 use mlsys_lab::{LabError, Params};
 
 use super::hardware::Chip;
-use crate::baseline::Recipe;
+use crate::baseline::{Recipe, Sizes};
 use crate::cases::{MODELS, Model, pick};
+use crate::data::Dataset;
+
+/// Heads of each block of a transformer that is trained here, each with keys and values of its own.
+const HEADS: usize = 8;
 
 /// What cannot change during a run.
 pub(super) struct Setup {
@@ -45,6 +49,8 @@ pub(super) enum Method {
     Groups,
     /// Hidden units with the smallest norm.
     Neurons,
+    /// Attention heads with the smallest norm.
+    Heads,
     /// Any.
     Random,
 }
@@ -69,10 +75,12 @@ pub(super) enum Start {
     Redrawn,
 }
 
-const METHODS: [(&str, Method); 4] = [
+const DATASETS: [(&str, Dataset); 2] = [("digits", Dataset::Digits), ("chain", Dataset::Chain)];
+const METHODS: [(&str, Method); 5] = [
     ("magnitude", Method::Magnitude),
     ("n-of-m", Method::Groups),
     ("neurons", Method::Neurons),
+    ("heads", Method::Heads),
     ("random", Method::Random),
 ];
 const SCOPES: [(&str, Scope); 2] = [("global", Scope::Global), ("layer", Scope::Layer)];
@@ -85,16 +93,8 @@ const STARTS: [(&str, Start); 3] = [
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let seed = params.int("seed")?.unsigned_abs();
-        let model = pick(params, "model", &MODELS)?;
-        if let Model::Transformer = model {
-            return Err(LabError::contradiction(
-                ["model"],
-                "this lab takes networks apart that read images; set model to mlp or cnn",
-            ));
-        }
-        let steps = params.size("baseline_steps")? as u64;
         Ok(Self {
-            recipe: Recipe::images(model, params.size("width")?, steps, seed)?,
+            recipe: recipe(params, seed)?,
             rounds: params.size("rounds")?.max(1) as u64,
             steps: params.size("finetune_steps")? as u64,
             start: pick(params, "finetune_from", &STARTS)?,
@@ -105,6 +105,38 @@ impl Setup {
     /// Steps of all rounds.
     pub(super) fn all_steps(&self) -> u64 {
         self.rounds * self.steps
+    }
+}
+
+/// The network that is pruned.
+fn recipe(params: &Params, seed: u64) -> Result<Recipe, LabError> {
+    let dataset = pick(params, "dataset", &DATASETS)?;
+    let model = pick(params, "model", &MODELS)?;
+    let width = params.size("width")?;
+    let steps = params.size("baseline_steps")? as u64;
+    match (dataset, model) {
+        (Dataset::Chain, Model::Transformer) if width.is_multiple_of(2 * HEADS) => {
+            let sizes = Sizes {
+                width,
+                heads: HEADS,
+                kv_heads: HEADS,
+                ..Sizes::default()
+            };
+            Recipe::tokens(dataset, sizes, steps, seed)
+        }
+        (Dataset::Chain, Model::Transformer) => {
+            let message = format!(
+                "{HEADS} heads share a width of {width}, each with an even number of columns, because rotary positions turn \
+                 numbers in pairs; set width to a multiple of {}",
+                2 * HEADS
+            );
+            Err(LabError::contradiction(["width", "model"], message))
+        }
+        (Dataset::Chain, Model::Mlp | Model::Cnn) => Err(LabError::contradiction(
+            ["dataset", "model"],
+            "a chain is a row of symbols, and a transformer reads it; set model to transformer, or dataset to digits",
+        )),
+        (_, model) => Recipe::images(model, width, steps, seed),
     }
 }
 
@@ -119,6 +151,19 @@ impl Knobs {
             group: params.size("group")?,
         };
         let Choice { keep, group, .. } = choice;
+        let model = pick(params, "model", &MODELS)?;
+        match (choice.method, model) {
+            (Method::Heads, Model::Mlp | Model::Cnn) => {
+                let message = "method heads removes attention heads, and only a transformer has some; set model to \
+                               transformer and dataset to chain, or method to neurons";
+                return Err(LabError::contradiction(["method", "model"], message));
+            }
+            (Method::Heads, Model::Transformer)
+            | (
+                Method::Magnitude | Method::Groups | Method::Neurons | Method::Random,
+                Model::Mlp | Model::Cnn | Model::Transformer,
+            ) => {}
+        }
         if choice.method == Method::Groups && keep > group {
             let message =
                 format!("keep is {keep} and a group has {group} weights; keep at most {group}");
@@ -153,7 +198,9 @@ impl Choice {
     pub(super) fn in_words(&self) -> String {
         let percent = mlsys_lab::value::number((1000.0 * self.sparsity).round() / 10.0);
         match self.method {
-            Method::Magnitude | Method::Random | Method::Neurons => format!("{percent}% gone"),
+            Method::Magnitude | Method::Random | Method::Neurons | Method::Heads => {
+                format!("{percent}% gone")
+            }
             Method::Groups => format!("{} of {}", self.keep, self.group),
         }
     }
@@ -168,10 +215,11 @@ mod tests {
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
         let lab = PruneModel::new().unwrap();
+        must_be_listed(&lab, "dataset", &DATASETS);
         must_be_listed(&lab, "method", &METHODS);
         must_be_listed(&lab, "scope", &SCOPES);
         must_be_listed(&lab, "finetune_from", &STARTS);
-        must_be_listed(&lab, "model", &MODELS[..2]);
+        must_be_listed(&lab, "model", &MODELS);
     }
 
     #[test]

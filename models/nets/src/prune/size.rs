@@ -4,10 +4,10 @@ use mlsys_machines::pruning::mask::{self, Ranked};
 use mlsys_machines::pruning::{Format, Widths};
 
 use super::cut::{Cut, Field};
+use super::parts::{Body, Side};
 use super::setup::{Knobs, Method, Scope};
-use crate::baseline::Layer;
 
-/// Bytes of a scale and of a bias.
+/// Bytes of a scale, and of a number that is in no matrix.
 const SIDE: u64 = 4;
 
 /// Shares of weights removed at which the curves are computed; closer where little is left.
@@ -23,13 +23,10 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Of a network with this left. What `neurons` took is not there at all.
-    pub(super) fn of(layers: &[Layer], cut: &Cut, knobs: &Knobs) -> Self {
+    /// Of a network of `len` numbers with this left. What went whole is not there at all.
+    pub(super) fn of(body: &Body, len: usize, cut: &Cut, knobs: &Knobs) -> Self {
         let widths = widths(knobs);
-        let outputs = |(index, layer): (usize, &Layer)| {
-            let units = cut.units.get(index);
-            units.map_or(layer.outputs, |units| mask::count(units)) as u64
-        };
+        let outputs = |layer| body.stays(&cut.units, layer, Side::Outputs);
         let narrow: Vec<Vec<bool>> = if cut.is_narrower() {
             cut.masks
                 .iter()
@@ -43,11 +40,18 @@ impl Size {
         } else {
             &cut.masks
         };
-        let layers_with = layers.iter().enumerate();
-        let scales: u64 = layers_with.clone().map(outputs).sum();
-        let biases = layers_with.filter(|(_, layer)| layer.biases.is_some());
-        let biases: u64 = biases.map(outputs).sum();
-        let beside = SIDE * (biases + if knobs.value_bits < 32 { scales } else { 0 });
+        let mut numbers = body.beside(len) as u64;
+        for (index, layer) in body.layers.iter().enumerate() {
+            let outputs = outputs(index);
+            let left = mask::count(&outputs) as u64;
+            if layer.biases.is_some() {
+                numbers -= outputs.len() as u64 - left;
+            }
+            if knobs.value_bits < 32 {
+                numbers += left;
+            }
+        }
+        let beside = SIDE * numbers;
         Self {
             bytes: Format::ALL.map(|format| {
                 let bits: u64 = masks.iter().map(|mask| format.bits(mask, widths)).sum();
@@ -111,7 +115,7 @@ impl Curves {
                 masks: masks.collect(),
                 ..none.clone()
             };
-            (sparsity, Size::of(field.layers, &cut, knobs))
+            (sparsity, Size::of(field.body, field.row.len(), &cut, knobs))
         };
         Self {
             of,
@@ -127,7 +131,9 @@ impl Curves {
     fn key(knobs: &Knobs) -> (Method, Scope, u32, u32) {
         let method = match knobs.choice.method {
             Method::Random => Method::Random,
-            Method::Magnitude | Method::Groups | Method::Neurons => Method::Magnitude,
+            Method::Magnitude | Method::Groups | Method::Neurons | Method::Heads => {
+                Method::Magnitude
+            }
         };
         (
             method,

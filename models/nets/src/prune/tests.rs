@@ -9,6 +9,7 @@ use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
 use super::PruneModel;
 use super::cut::{self, Cut, Field};
 use super::network::narrowed;
+use super::parts::Body;
 use super::setup::{Choice, Knobs, Method, Scope};
 use super::size::{self, Curves, Size};
 use super::tuner::hold;
@@ -36,13 +37,13 @@ const HALF: Choice = Choice {
 };
 
 fn chosen(trained: &Trained, choice: Choice) -> Cut {
-    let layers = trained.layers();
+    let body = Body::of(trained);
     let field = Field {
-        layers: &layers,
+        body: &body,
         row: &trained.weights,
-        draws: &cut::draws(&layers, 1),
+        draws: &cut::draws(&body, 1),
     };
-    Cut::none(&layers).choose(&field, choice)
+    Cut::none(&body).choose(&field, choice)
 }
 
 fn knobs(set: &[&str]) -> Knobs {
@@ -146,7 +147,7 @@ fn every_format_gives_the_weights_back_in_as_many_bytes_as_it_says() {
                 ..HALF
             },
         );
-        let size = Size::of(&layers, &cut, &knobs);
+        let size = Size::of(&Body::of(&trained), trained.weights.len(), &cut, &knobs);
         let mut written = [0_u64; 3];
         for (layer, kept) in layers.iter().zip(&cut.masks) {
             let mut matrix = layer.matrix(&trained.weights);
@@ -190,9 +191,8 @@ fn a_network_without_its_units_answers_as_one_with_zeros_in_their_place() {
                 ..HALF
             };
             let cut = chosen(&trained, choice);
-            let layers = trained.layers();
             let mut row = trained.weights.clone();
-            let stays = cut.row(&layers, row.len());
+            let stays = cut.row(&Body::of(&trained), row.len());
             hold(&mut row, &stays);
             let zeros = trained.network_of(&row, &device);
             let narrow = narrowed(&trained.network(&device), &cut.units, &device);
@@ -349,14 +349,14 @@ fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
 #[test]
 fn bitmap_beats_dense_storage_above_one_over_the_bits() {
     let trained = small(Model::Mlp, 8);
-    let layers = trained.layers();
+    let body = Body::of(&trained);
     let knobs = knobs(&["value_bits=4", "scope=layer"]);
     let field = Field {
-        layers: &layers,
+        body: &body,
         row: &trained.weights,
         draws: &[],
     };
-    let curves = Curves::compute(&Cut::none(&layers), &field, &knobs);
+    let curves = Curves::compute(&Cut::none(&body), &field, &knobs);
     let crossing = curves
         .crossings()
         .into_iter()
@@ -368,11 +368,11 @@ fn bitmap_beats_dense_storage_above_one_over_the_bits() {
 #[test]
 fn curves_are_what_choosing_anew_at_each_place_would_give() {
     let trained = small(Model::Cnn, 2);
-    let layers = trained.layers();
-    let none = Cut::none(&layers);
-    let draws = cut::draws(&layers, 1);
+    let body = Body::of(&trained);
+    let none = Cut::none(&body);
+    let draws = cut::draws(&body, 1);
     let field = Field {
-        layers: &layers,
+        body: &body,
         row: &trained.weights,
         draws: &draws,
     };
@@ -388,7 +388,12 @@ fn curves_are_what_choosing_anew_at_each_place_would_give() {
                 sparsity,
                 ..knobs.choice
             };
-            let anew = Size::of(&layers, &none.choose(&field, choice), &knobs);
+            let anew = Size::of(
+                &body,
+                trained.weights.len(),
+                &none.choose(&field, choice),
+                &knobs,
+            );
             assert_eq!(size, anew, "{set:?} {sparsity}");
         }
     }

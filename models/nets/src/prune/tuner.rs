@@ -5,7 +5,8 @@ use burn::tensor::Device;
 
 use super::cut::Cut;
 use super::network::narrowed;
-use crate::baseline::{Layer, Trained};
+use super::parts::Body;
+use crate::baseline::Trained;
 use crate::data::{Batches, Examples};
 use crate::nets::{Activation, Network, cross_entropy};
 use crate::parallel::flat;
@@ -17,6 +18,8 @@ use crate::train::batch;
 const RATE: f64 = 0.003;
 /// Examples of a step.
 const BATCH: usize = 64;
+/// Sequences of a step; each has many tokens.
+const SEQUENCES: usize = 16;
 
 /// A pruned network that learns on.
 pub(super) struct Tuner {
@@ -38,12 +41,12 @@ impl Tuner {
     /// The network that is left of `row`, with fresh moments. `device` is one with autodiff.
     pub(super) fn new(
         trained: &Trained,
-        layers: &[Layer],
+        body: &Body,
         row: &[f32],
         cut: &Cut,
         device: &Device,
     ) -> Result<Self, Trouble> {
-        let stays = cut.row(layers, row.len());
+        let stays = cut.row(body, row.len());
         let mut held = row.to_vec();
         hold(&mut held, &stays);
         let whole = trained.network_of(&held, device);
@@ -73,7 +76,11 @@ impl Tuner {
         examples: &Examples,
         batches: &mut Batches,
     ) -> Result<f64, Trouble> {
-        let (inputs, labels) = batch(examples, batches.next(BATCH), &self.device);
+        let size = match examples {
+            Examples::Labelled(_) => BATCH,
+            Examples::Sequence(_) => SEQUENCES,
+        };
+        let (inputs, labels) = batch(examples, batches.next(size), &self.device);
         let loss = cross_entropy(self.network.forward(inputs, self.activation), labels);
         let value = flat::numbers(loss.clone().without_autodiff(), 1)?;
         let mut gradients = GradientsParams::from_grads(loss.backward(), &self.network);

@@ -75,7 +75,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             ..Dimension::default()
         },
         y: Dimension {
-            name: "accuracy".to_owned(),
+            name: of.score().to_owned(),
             better: Better::Neither,
             ..Dimension::default()
         },
@@ -83,7 +83,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         points,
         lines: vec![
             ScatterLine {
-                name: "accuracy".to_owned(),
+                name: of.score().to_owned(),
                 points: of.trail.iter().map(place).collect(),
             },
             ScatterLine {

@@ -28,7 +28,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         label: format!("{} {:.2}", crossing.smaller.name(), crossing.sparsity),
         series: 1,
     };
-    let (format, bytes) = Size::of(of.layers, of.cut, of.knobs).best();
+    let (format, bytes) = Size::of(of.body, of.row.len(), of.cut, of.knobs).best();
     let gone = 1.0 - of.cut.kept() as f64 / of.cut.weights_in_all().max(1) as f64;
     let mut points = vec![ScatterPoint {
         x: Some(gone),

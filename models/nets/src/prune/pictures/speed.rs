@@ -4,7 +4,7 @@ use mlsys_lab::frame::Table;
 use mlsys_lab::{Frame, Value};
 
 use super::Pictured;
-use crate::prune::hardware::{Bound, Gain, IMAGES, Zeros};
+use crate::prune::hardware::{Bound, Gain, Item, Zeros};
 use crate::prune::setup::Method;
 
 /// A row for this machine, one for each layer on the chip, and one for all of them.
@@ -12,7 +12,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     let mut rows = Vec::new();
     let method = of.knobs.choice.method;
     let why = match method {
-        Method::Neurons => "a smaller network in the same kernels",
+        Method::Neurons | Method::Heads => "a smaller network in the same kernels",
         Method::Magnitude | Method::Groups | Method::Random => {
             "the same kernels multiply the zeros as well"
         }
@@ -29,7 +29,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         ],
     });
     let chip = &of.knobs.chip;
-    let products = chip.products(of.layers, of.uses, of.cut, method);
+    let products = chip.products(of.body, (of.uses, of.work), of.cut, method);
     for product in &products {
         let bound = match product.bound {
             Bound::Memory => "waits for memory",
@@ -56,7 +56,10 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         pruned,
         &format!("{} in 16 bits, one product after the other", chip.title),
     ));
-    let time = format!("µs for {IMAGES} images");
+    let time = match of.work.of {
+        Item::Image => format!("µs for {} images", of.work.items),
+        Item::Token => format!("µs for {} tokens", of.work.items),
+    };
     let columns = [&time, "dense", "pruned", "gain", "why"];
     Frame::Table(Table {
         columns: columns.map(str::to_owned).to_vec(),

@@ -3,9 +3,11 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Distribution, Histogram, Image, Images, Level, Pane, Verdict};
 
-use super::Pictured;
+use super::{Pictured, blocks};
 use crate::baseline::Layer;
 use crate::prune::cut::Field;
+use crate::prune::hardware::Item;
+use crate::prune::parts::{Kind, Part};
 use crate::prune::setup::Method;
 
 /// Units shown, each large enough for its gaps to be seen.
@@ -15,12 +17,19 @@ const MOST_WHOLE: usize = 32;
 /// Ranges of a histogram.
 const BINS: usize = 61;
 /// The level of a weight that was removed; those that are there have levels above.
-const GONE: u8 = 0;
+pub(super) const GONE: u8 = 0;
 
 /// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
 /// positive, blank is gone.
 pub(super) fn images(of: &Pictured<'_>) -> Frame {
-    let (Some(layer), Some(mask)) = (of.layers.first(), of.cut.masks.first()) else {
+    match of.work.of {
+        Item::Image => units(of),
+        Item::Token => blocks::draw(of),
+    }
+}
+
+fn units(of: &Pictured<'_>) -> Frame {
+    let (Some(layer), Some(mask)) = (of.body.layers.first(), of.cut.masks.first()) else {
         return Frame::Text("The network has no layers.".to_owned());
     };
     let matrix = layer.matrix(of.row);
@@ -31,7 +40,7 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
         (layer.inputs, 1)
     };
     let most = match of.knobs.choice.method {
-        Method::Neurons => MOST_WHOLE,
+        Method::Neurons | Method::Heads => MOST_WHOLE,
         Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
     };
     let column = |unit: usize| (0..layer.inputs).map(move |input| input * layer.outputs + unit);
@@ -41,8 +50,7 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
         let largest = there.fold(f32::MIN_POSITIVE, |most, at| most.max(matrix[at].abs()));
         let level = |at: usize| {
             if mask[at] {
-                // From 1 to 255; what is not finite is cast to 0 or clamped, never an error.
-                ((128.0 + 127.0 * matrix[at] / largest).round() as u8).max(GONE + 1)
+                shade(matrix[at], largest)
             } else {
                 GONE
             }
@@ -65,17 +73,28 @@ pub(super) fn images(of: &Pictured<'_>) -> Frame {
     })
 }
 
+/// A weight's level, from 1 to 255; what is not finite is cast to 0 or clamped, never an error.
+pub(super) fn shade(weight: f32, largest: f32) -> u8 {
+    ((128.0 + 127.0 * weight / largest).round() as u8).max(GONE + 1)
+}
+
 /// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
 pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
     let panes = match of.knobs.choice.method {
-        Method::Neurons => norms(of),
+        Method::Neurons => norms(of, Kind::Units),
+        Method::Heads => norms(of, Kind::Heads),
         Method::Magnitude | Method::Groups | Method::Random => weights(of),
     };
     Frame::Panes(panes)
 }
 
 fn weights(of: &Pictured<'_>) -> Vec<Pane> {
-    let with = of.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
+    let with = of
+        .body
+        .layers
+        .iter()
+        .zip(&of.cut.masks)
+        .zip(&of.cut.thresholds);
     with.map(|((layer, mask), threshold)| {
         let before = numbers(&layer.matrix(of.before));
         let now = numbers(&layer.matrix(of.row));
@@ -103,36 +122,36 @@ fn weights(of: &Pictured<'_>) -> Vec<Pane> {
     .collect()
 }
 
-fn norms(of: &Pictured<'_>) -> Vec<Pane> {
+fn norms(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
     let field = |row| Field {
-        layers: of.layers,
+        body: of.body,
         row,
         draws: &[],
     };
-    let whole = crate::prune::cut::Cut::none(of.layers);
-    let before = whole.norms(&field(of.before));
+    let before = crate::prune::cut::Cut::none(of.body).norms(&field(of.before));
     let now = of.cut.norms(&field(of.row));
-    let with = of
-        .layers
-        .iter()
-        .zip(before)
-        .zip(now)
-        .zip(&of.cut.thresholds);
-    with.map(|(((layer, before), now), threshold)| {
-        let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
-        let most = before.iter().chain(&left).copied();
-        let reach = most.fold(f64::MIN_POSITIVE, f64::max);
-        let marks = threshold.filter(|at| at.is_finite());
-        let marks = marks.map(level);
-        pane(
-            titled(layer, *threshold),
-            "norm of a unit",
-            (&before, &left),
-            (0.0, reach),
-            marks.into_iter().collect(),
-        )
-    })
-    .collect()
+    let parts = of.body.parts.iter().zip(before).zip(now);
+    let with = parts.zip(&of.cut.thresholds);
+    with.filter(|(((part, _), _), _)| part.kind == kind)
+        .map(|(((part, before), now), threshold)| {
+            let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
+            let most = before.iter().chain(&left).copied();
+            let reach = most.fold(f64::MIN_POSITIVE, f64::max);
+            let marks = threshold.filter(|at| at.is_finite());
+            let marks = marks.map(level);
+            let quantity = match kind {
+                Kind::Units => "norm of a unit",
+                Kind::Heads => "norm of a head",
+            };
+            pane(
+                titled_part(part, *threshold),
+                quantity,
+                (&before, &left),
+                (0.0, reach),
+                marks.into_iter().collect(),
+            )
+        })
+        .collect()
 }
 
 fn pane(
@@ -161,6 +180,15 @@ fn titled(layer: &Layer, threshold: Option<f64>) -> String {
     match threshold.filter(|at| at.is_finite()) {
         Some(at) => format!("{}, threshold {at:.3}", layer.name),
         None => format!("{}, {}", layer.name, layer.what),
+    }
+}
+
+/// The part with the norm below which everything went.
+fn titled_part(part: &Part, threshold: Option<f64>) -> String {
+    let what = &part.what;
+    match threshold.filter(|at| at.is_finite()) {
+        Some(at) => format!("{what}, threshold {at:.3}"),
+        None => what.clone(),
     }
 }
 

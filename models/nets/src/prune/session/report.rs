@@ -20,7 +20,7 @@ const PATIENCE: f64 = 2.0;
 impl Session {
     /// What is left, and what that takes to store and to compute.
     pub(super) fn report_left(&self, run: &mut Run<'_>) {
-        let (cut, layers) = (&self.cut, &self.layers);
+        let (cut, layers) = (&self.cut, &self.body.layers);
         let (kept, all) = (cut.kept(), cut.weights_in_all());
         run.scalar("kept_weights", kept as i64);
         run.scalar("sparsity_reached", 1.0 - kept as f64 / all as f64);
@@ -32,14 +32,15 @@ impl Session {
             flops += 2.0 * uses.places * kept;
         }
         run.scalar("remaining_flops", flops as i64);
-        let size = Size::of(layers, cut, &self.knobs);
+        let size = Size::of(&self.body, self.trained.weights.len(), cut, &self.knobs);
         let (format, bytes) = size.best();
         run.scalar("stored_bytes", bytes as i64);
         run.scalar("storage_format", format.name());
         let dense = 4.0 * self.trained.weights.len() as f64;
         run.scalar("compression_ratio", dense / bytes as f64);
         let method = self.knobs.choice.method;
-        let products = self.knobs.chip.products(layers, &self.uses, cut, method);
+        let uses = (self.uses.as_slice(), self.work);
+        let products = self.knobs.chip.products(&self.body, uses, cut, method);
         let of = |seconds: fn(&crate::prune::hardware::Product) -> f64| -> f64 {
             products.iter().map(seconds).sum()
         };
@@ -73,7 +74,7 @@ impl Session {
     /// All weights with those that are left rounded, each output with a scale of its own; biases stay as they are.
     fn rounded(&self) -> Vec<f32> {
         let mut row = self.row.clone();
-        for layer in &self.layers {
+        for layer in &self.body.layers {
             let matrix = layer.matrix(&row);
             let rounded = Quantized::linear(
                 &matrix,
@@ -114,7 +115,7 @@ impl Session {
         Ok(())
     }
 
-    /// Seconds of a forward pass over all fresh images.
+    /// Seconds of a forward pass over all fresh images, or all sequences held out.
     fn pass(&self, run: &Run<'_>, network: &Network) -> Result<f64, LabError> {
         device::sync(&self.device, run.device)?;
         let begun = Instant::now();
