@@ -2,7 +2,6 @@
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{HeatMap, Image, Images, Pane, Verdict};
-use mlsys_machines::pruning::mask;
 
 use super::Pictured;
 use super::weights::{GONE, shade};
@@ -45,22 +44,19 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
         })
         .collect();
     let high = cells.iter().copied().fold(0.0, f32::max);
-    let (name, what) = match kind {
-        Kind::Heads => ("heads", "head"),
-        Kind::Units => ("gated units", "unit"),
+    let name = rows
+        .first()
+        .and_then(|((part, _), _)| part.what.split_once(", "));
+    let name = name.map_or("", |(_, name)| name);
+    let what = match kind {
+        Kind::Heads => "head",
+        Kind::Units => "unit",
     };
     let column_labels = match kind {
         Kind::Heads => (1..=columns).map(|head| head.to_string()).collect(),
         Kind::Units => Vec::new(),
     };
-    let row_labels = rows.iter().enumerate().map(|(block, ((_, units), _))| {
-        format!(
-            "block {}: {} of {}",
-            block + 1,
-            mask::count(units),
-            units.len()
-        )
-    });
+    let row_labels = (1..=rows.len()).map(|block| format!("block {block}"));
     let (left, all) = of.cut.left_of(kind, of.body);
     Pane {
         title: format!("{left} of {all} {name} stay"),
