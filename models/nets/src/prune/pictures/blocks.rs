@@ -33,12 +33,17 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
     let rows: Vec<_> = parts.filter(|((part, _), _)| part.kind == kind).collect();
     let columns = rows.iter().map(|((part, _), _)| part.count).max();
     let columns = columns.unwrap_or_default();
+    // A labelled cell without a number is empty; a field of many small ones has the end of its scale instead.
+    let (what, gone, legend) = match kind {
+        Kind::Heads => ("head", f32::NAN, "empty: gone"),
+        Kind::Units => ("unit", 0.0, "0: gone"),
+    };
     let cells: Vec<f32> = rows
         .iter()
         .flat_map(|(_, norms)| {
             let norm = |place: usize| match norms.get(place) {
                 Some(norm) if norm.is_finite() => *norm as f32,
-                Some(_) | None => f32::NAN,
+                Some(_) | None => gone,
             };
             (0..columns).map(norm)
         })
@@ -48,10 +53,6 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
         .first()
         .and_then(|((part, _), _)| part.what.split_once(", "));
     let name = name.map_or("", |(_, name)| name);
-    let what = match kind {
-        Kind::Heads => "head",
-        Kind::Units => "unit",
-    };
     let column_labels = match kind {
         Kind::Heads => (1..=columns).map(|head| head.to_string()).collect(),
         Kind::Units => Vec::new(),
@@ -70,7 +71,7 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
             column_labels,
             row_labels: row_labels.collect(),
             points: Vec::new(),
-            legend: format!("norm of a {what}; empty: gone"),
+            legend: format!("norm of a {what}; {legend}"),
             cells,
         }),
     }
