@@ -73,7 +73,16 @@ fn rows(
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut reference = None;
+    // Without a run of its own the picture is of those that are like the first.
+    let same = attempts.same.as_deref();
+    let own = company.own.zip(same);
+    let mut wanted = own.and_then(|(own, name)| own.params.get(name).cloned());
     for one in company.others(schema, &panel.name) {
+        if let Some(theirs) = same.and_then(|name| one.params.get(name))
+            && *theirs != *wanted.get_or_insert_with(|| theirs.clone())
+        {
+            continue;
+        }
         let Some(theirs) = one.schema.attempts(&panel.name) else {
             continue;
         };

@@ -13,6 +13,9 @@ pub struct Attempts {
     /// The kinds of labs whose runs take part, each as its own panel of this name declares; empty for this kind alone.
     #[serde(default)]
     pub kinds: Vec<String>,
+    /// A parameter in which runs must agree to be compared, such as the data that their networks learned; a run of a kind
+    /// without it is compared with all.
+    pub same: Option<String>,
     /// How they are drawn.
     #[serde(default)]
     pub form: Form,
