@@ -8,6 +8,10 @@ use super::*;
 
 /// Two labs that make something smaller: one tells all, the other by other names.
 pub(crate) fn schemas() -> [&'static Schema; 2] {
+    schemas_whose_ledger_says("")
+}
+
+fn schemas_whose_ledger_says(also: &str) -> [&'static Schema; 2] {
     let schema = |kind: &str, values: &str, reference: &str| {
         let text = format!(
             "kind='{kind}'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget=1.0\n\
@@ -16,7 +20,7 @@ pub(crate) fn schemas() -> [&'static Schema; 2] {
              [[metric]]\nname='right'\ntype='float'\nseries=true\nabout=''\n\
              [[metric]]\nname='whole'\ntype='int'\nabout=''\n\
              [[panel]]\nname='ledger'\nshows=''\ndraw='attempts'\n\
-             [panel.attempts]\nkinds=['round','cut']\n\
+             [panel.attempts]\nkinds=['round','cut']\n{also}\n\
              axes=[{{name='stored',unit='bytes',scale='log',better='less'}},{{name='right',better='more'}}]\n\
              points=[{{values={values}}}]\nreference={{name='dense',values={reference}}}\n\
              [[panel]]\nname='growth'\nshows=''\ndraw='line'\nmetrics=['right']\n[panel.attempts]\n\
@@ -105,6 +109,38 @@ fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_wi
         ]
     );
     assert_eq!(drawn.front(), [0, 1, 2]);
+}
+
+#[test]
+fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
+    let [round, cut] = schemas_whose_ledger_says("same='bits'");
+    let panel = round.panel("ledger").unwrap();
+    let all = [
+        ran(cut, "half", 4, &found(5_000, 0.95)),
+        ran(round, "q8", 8, &found(100_000, 0.99)),
+        ran(round, "q4", 4, &found(50_000, 0.98)),
+    ];
+    let sizes = |own| -> Vec<f64> {
+        let company = Company {
+            all: &all,
+            own,
+            ..Company::default()
+        };
+        let drawn = scatter(picture(round, panel, &RunData::default(), &company));
+        let places = drawn.points.iter().map(|point| point.place().unwrap());
+        places.map(|(size, _)| size).collect()
+    };
+    // Without a run on the screen the first one tells.
+    assert_eq!(sizes(None), [20_000.0, 50_000.0, 400_000.0]);
+    let params = Params::resolve(round, &Settings::new(), Tables::builtin(), None).unwrap();
+    let own = Own {
+        lab: "mine",
+        params: &params,
+        turned: &[],
+        left: None,
+    };
+    // This one has 8 bits, and has found nothing yet, not even what it is compared with.
+    assert_eq!(sizes(Some(own)), [100_000.0]);
 }
 
 #[test]
