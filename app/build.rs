@@ -42,10 +42,7 @@ fn recordings() -> Result<(), Box<dyn Error>> {
         )?;
     }
     list.push(']');
-    fs::write(
-        PathBuf::from(env::var("OUT_DIR")?).join("recordings.rs"),
-        list,
-    )?;
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("recordings.rs"), list)?;
     Ok(())
 }
 

@@ -21,10 +21,7 @@ const MOST_PACKED: u64 = 16 << 20;
 /// The largest archive when unpacked, in bytes.
 const MOST_UNPACKED: usize = 64 << 20;
 
-const LIMITS: tar::Limits = tar::Limits {
-    files: 2_000,
-    file_bytes: MAX_FILE_BYTES,
-};
+const LIMITS: tar::Limits = tar::Limits { files: 2_000, file_bytes: MAX_FILE_BYTES };
 
 /// Why an archive is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -129,10 +126,7 @@ pub enum Refused {
 pub fn open(path: &Path) -> Result<CourseFiles, Failure> {
     let bytes = bytes_of(path, "course", MOST_PACKED)?;
     read(&bytes, &path.display().to_string()).map_err(|refused| {
-        Failure::Usage(format!(
-            "the course '{}' is refused: {refused}",
-            path.display()
-        ))
+        Failure::Usage(format!("the course '{}' is refused: {refused}", path.display()))
     })
 }
 
@@ -146,10 +140,7 @@ fn read(bytes: &[u8], name: &str) -> Result<CourseFiles, Refused> {
         .into_iter()
         .filter(|(path, _)| path != MANIFEST)
         .map(|(path, bytes)| {
-            let file = CourseFile {
-                name: format!("{name}/{path}"),
-                bytes: bytes.to_vec(),
-            };
+            let file = CourseFile { name: format!("{name}/{path}"), bytes: bytes.to_vec() };
             (path, file)
         })
         .collect())

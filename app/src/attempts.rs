@@ -49,14 +49,7 @@ impl Attempt {
         for change in &data.changes {
             params.insert(change.name.clone(), change.value.clone());
         }
-        Self {
-            lesson,
-            lab,
-            schema,
-            params,
-            turned,
-            data: kept(schema, data),
-        }
+        Self { lesson, lab, schema, params, turned, data: kept(schema, data) }
     }
 
     /// Its lab's id, and what was turned.
@@ -87,25 +80,16 @@ pub fn label(lab: &str, turned: &[(String, Value)], changes: &[Change]) -> Strin
         }
     }
     let told: Vec<String> = told.iter().map(|(n, v)| format!("{n} {v}")).collect();
-    if told.is_empty() {
-        lab.to_owned()
-    } else {
-        format!("{lab}: {}", told.join(", "))
-    }
+    if told.is_empty() { lab.to_owned() } else { format!("{lab}: {}", told.join(", ")) }
 }
 
 /// The metrics of a run, and the series that stand behind those of others; pictures are left out.
 fn kept(schema: &Schema, data: &RunData) -> RunData {
     let panels = schema.panels.iter();
     let panels = panels.filter(|panel| panel.draw == Draw::Line && panel.attempts.is_some());
-    let curves: Vec<&str> = panels
-        .flat_map(|panel| crate::figure::metrics::expand(&panel.metrics, data))
-        .collect();
-    let mut kept = RunData {
-        step: data.step,
-        changes: data.changes.clone(),
-        ..RunData::default()
-    };
+    let curves: Vec<&str> =
+        panels.flat_map(|panel| crate::figure::metrics::expand(&panel.metrics, data)).collect();
+    let mut kept = RunData { step: data.step, changes: data.changes.clone(), ..RunData::default() };
     for (name, value) in data.metrics() {
         match data.series.get(name).filter(|_| curves.contains(&name)) {
             Some(series) => {
@@ -178,9 +162,7 @@ impl Env for Seen<'_> {
             Some(value) => value.as_f64().map(Found::Number),
             None => None,
         };
-        found.ok_or_else(|| LookupError::Missing {
-            reason: "the run has not found it".to_owned(),
-        })
+        found.ok_or_else(|| LookupError::Missing { reason: "the run has not found it".to_owned() })
     }
 }
 

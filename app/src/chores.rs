@@ -38,9 +38,7 @@ impl Chores {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, usize> {
-        self.under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

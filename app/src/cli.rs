@@ -85,12 +85,7 @@ pub struct Display {
     /// Colours: auto, dark, light, another theme's name, or a theme file
     ///
     /// auto asks the terminal what colour is behind its text. `mlsys theme list` shows all names.
-    #[arg(
-        long,
-        env = "MLSYS_THEME",
-        value_name = "THEME",
-        hide_env_values = true
-    )]
+    #[arg(long, env = "MLSYS_THEME", value_name = "THEME", hide_env_values = true)]
     pub theme: Option<String>,
     /// Go line by line, without a screen: for screen readers, logs and scripts
     #[arg(long, env = "MLSYS_PLAIN", value_parser = clap::builder::FalseyValueParser::new(), hide_env_values = true)]
@@ -283,23 +278,18 @@ pub enum Progress {
 
 /// The command that a misspelt one most likely meant, where clap has none to suggest: it does not see swapped letters.
 pub fn meant(error: &clap::Error) -> Option<String> {
-    let (Some(ContextValue::String(typed)), None) = (
-        error.get(ContextKind::InvalidSubcommand),
-        error.get(ContextKind::SuggestedSubcommand),
-    ) else {
+    let (Some(ContextValue::String(typed)), None) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    else {
         return None;
     };
     let known = Cli::command();
-    let names: Vec<&str> = known
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .collect();
+    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
     nearest(typed, names).map(str::to_owned)
 }
 
 fn device(text: &str) -> Result<DeviceChoice, String> {
-    text.parse()
-        .map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
+    text.parse().map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
 }
 
 #[cfg(test)]

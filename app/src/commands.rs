@@ -71,10 +71,7 @@ pub fn dispatch(cli: Cli, console: &mut Console) -> Result<Exit, Failure> {
         paths: Paths::find(),
         left: Store::default(),
         display: cli.display,
-        course: cli
-            .course
-            .filter(|course| !course.is_empty())
-            .map(PathBuf::from),
+        course: cli.course.filter(|course| !course.is_empty()).map(PathBuf::from),
         languages: Languages::detect(cli.lang.as_deref(), &|name| std::env::var(name).ok()),
         reader: cli.reader,
         workers: cli.workers,
@@ -129,9 +126,9 @@ impl World<'_> {
     pub fn listen(&mut self) {
         match Interrupt::listen() {
             Ok(interrupt) => self.interrupt = interrupt,
-            Err(error) => self.console.warn(format_args!(
-                "Ctrl-C will end runs without a record: {error}"
-            )),
+            Err(error) => {
+                self.console.warn(format_args!("Ctrl-C will end runs without a record: {error}"))
+            }
         }
     }
 
@@ -146,25 +143,21 @@ impl World<'_> {
     /// What the learner has done in a course; the log need not be writable to be read.
     pub fn progress(&mut self, course: &CourseId) -> Result<Progress, Failure> {
         let paths = self.paths.as_ref();
-        let path = paths
-            .map_err(|error| Failure::usage(error.to_string()))?
-            .progress();
+        let path = paths.map_err(|error| Failure::usage(error.to_string()))?.progress();
         match fs::read(&path) {
             Ok(log) => {
                 let replay = Progress::replay_course(&log, course);
                 if let Some(trouble) = replay.trouble() {
-                    self.console
-                        .warn(format_args!("progress in {}: {trouble}", path.display()));
+                    self.console.warn(format_args!("progress in {}: {trouble}", path.display()));
                 }
                 Ok(replay.progress)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(Progress::of_course(course.clone()))
             }
-            Err(error) => Err(Failure::Usage(format!(
-                "{} cannot be read: {error}",
-                path.display()
-            ))),
+            Err(error) => {
+                Err(Failure::Usage(format!("{} cannot be read: {error}", path.display())))
+            }
         }
     }
 
@@ -173,8 +166,7 @@ impl World<'_> {
         match &self.paths {
             Ok(paths) => Some(paths.runs()),
             Err(error) => {
-                self.console
-                    .warn(format_args!("runs are not recorded: {error}"));
+                self.console.warn(format_args!("runs are not recorded: {error}"));
                 None
             }
         }

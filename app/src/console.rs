@@ -28,11 +28,8 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 impl Console {
     /// The process's own streams; progress is drawn only where a person watches standard error.
     pub fn standard() -> Self {
-        let progress = if io::stderr().is_terminal() {
-            Progress::Drawn(None)
-        } else {
-            Progress::Silent
-        };
+        let progress =
+            if io::stderr().is_terminal() { Progress::Drawn(None) } else { Progress::Silent };
         Self {
             out: Box::new(BufWriter::new(io::stdout())),
             err: Box::new(io::stderr()),
@@ -125,9 +122,6 @@ mod tests {
 
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {
-        assert_eq!(
-            harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"),
-            "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t"
-        );
+        assert_eq!(harmless("a\x1b[2Jb\x07\u{9b}c\r\n\t"), "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\n\t");
     }
 }

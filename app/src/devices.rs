@@ -29,20 +29,15 @@ pub fn probe(limit: Duration) -> Probed {
 
 fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 'static) -> Probed {
     let (found, results) = mpsc::channel();
-    let thread = thread::Builder::new()
-        .name("probe".to_owned())
-        .spawn(move || {
-            // Nobody listens any more if probing took too long.
-            let _ = found.send(probe());
-        });
+    let thread = thread::Builder::new().name("probe".to_owned()).spawn(move || {
+        // Nobody listens any more if probing took too long.
+        let _ = found.send(probe());
+    });
     let trouble = match thread {
         Err(error) => format!("probing for devices could not start: {error}"),
         Ok(_) => match results.recv_timeout(limit) {
             Ok(devices) => {
-                return Probed {
-                    devices,
-                    trouble: None,
-                };
+                return Probed { devices, trouble: None };
             }
             Err(RecvTimeoutError::Timeout) => {
                 format!(
@@ -55,10 +50,7 @@ fn probe_with(limit: Duration, probe: impl FnOnce() -> Vec<DeviceInfo> + Send + 
             }
         },
     };
-    Probed {
-        devices: vec![processor()],
-        trouble: Some(trouble),
-    }
+    Probed { devices: vec![processor()], trouble: Some(trouble) }
 }
 
 /// The devices, probed when first asked for.
@@ -91,11 +83,7 @@ impl Devices {
         }
         let found = &self.found().devices;
         let id = choose(choice, found, acceptable)?;
-        Ok(found
-            .iter()
-            .find(|info| info.id == id)
-            .cloned()
-            .unwrap_or_else(processor))
+        Ok(found.iter().find(|info| info.id == id).cloned().unwrap_or_else(processor))
     }
 }
 
@@ -113,18 +101,10 @@ mod tests {
         let probed = probe_with(Duration::from_millis(1), hangs);
         drop(never);
         assert_eq!(probed.devices, [processor()]);
-        assert!(
-            probed
-                .trouble
-                .is_some_and(|trouble| trouble.contains("did not end"))
-        );
+        assert!(probed.trouble.is_some_and(|trouble| trouble.contains("did not end")));
 
         let probed = probe_with(Duration::from_secs(10), || panic!("no driver"));
         assert_eq!(probed.devices, [processor()]);
-        assert!(
-            probed
-                .trouble
-                .is_some_and(|trouble| trouble.contains("panicked"))
-        );
+        assert!(probed.trouble.is_some_and(|trouble| trouble.contains("panicked")));
     }
 }

@@ -19,19 +19,13 @@ pub struct Drafts {
 impl Drafts {
     /// The drafts of a course in a data folder.
     pub fn kept(folder: &Path, course: &CourseId) -> Self {
-        Self {
-            folder: folder.join(course.as_str()),
-            passing: false,
-        }
+        Self { folder: folder.join(course.as_str()), passing: false }
     }
 
     /// Drafts that go with the program.
     pub fn passing() -> Self {
         let name = format!("mlsys-drafts-{}", std::process::id());
-        Self {
-            folder: std::env::temp_dir().join(name),
-            passing: true,
-        }
+        Self { folder: std::env::temp_dir().join(name), passing: true }
     }
 
     /// The file of a draft; its ending tells editors the language.
@@ -94,10 +88,7 @@ mod tests {
     fn a_draft_is_what_was_kept_last_and_goes_where_nothing_is_to_stay() {
         let folder = {
             let drafts = Drafts::passing();
-            let draft = Draft {
-                lesson: "gpu/threads".parse().unwrap(),
-                name: "mine".to_owned(),
-            };
+            let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
             assert_eq!(drafts.read(&draft).unwrap(), None);
             for text in ["first", "second, longer", "", "int i;\r\n"] {
                 drafts.keep(&draft, text).unwrap();

@@ -100,21 +100,11 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     let schema = order.lab.schema();
     let record = order.runs.and_then(|runs| {
         let device = schema.uses_device(&order.params).then_some(&order.device);
-        let about = About {
-            schema,
-            params: &order.params,
-            device,
-            lesson: order.lesson,
-        };
+        let about = About { schema, params: &order.params, device, lesson: order.lesson };
         kept(Record::start(runs, &about), console)
     });
-    let mut sink = Recorder {
-        data: RunData::default(),
-        record,
-        label: order.label,
-        started,
-        console,
-    };
+    let mut sink =
+        Recorder { data: RunData::default(), record, label: order.label, started, console };
     let mut run = Run {
         params: order.params,
         device: order.device.id,
@@ -123,30 +113,17 @@ pub fn execute(order: Order<'_>, interrupt: &Interrupt, console: &mut Console) -
     };
     let outcome = guarded(&Supplied::new(order.lab, order.sources), &mut run);
     let elapsed = started.elapsed();
-    let Recorder {
-        data,
-        record,
-        console,
-        ..
-    } = sink;
+    let Recorder { data, record, console, .. } = sink;
     console.clear_progress();
     if let Some(record) = record {
         let folder = record.folder().to_owned();
-        if kept(
-            record.finish(&data.frames, &Ending::of(&outcome), elapsed),
-            console,
-        )
-        .is_some()
+        if kept(record.finish(&data.frames, &Ending::of(&outcome), elapsed), console).is_some()
             && matches!(outcome, Outcome::Stopped(StopReason::Asked))
         {
             console.note(format_args!("what it reported is in {}", folder.display()));
         }
     }
-    Finished {
-        data,
-        outcome,
-        elapsed,
-    }
+    Finished { data, outcome, elapsed }
 }
 
 /// Collects the reports, passes them on to the record, and shows how far the run is.
@@ -171,11 +148,8 @@ impl Sink for Recorder<'_> {
         self.console.progress(|| {
             let loss = data.series.get("loss").and_then(|loss| loss.last());
             let loss = loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
-            let status = if data.status.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", data.status)
-            };
+            let status =
+                if data.status.is_empty() { String::new() } else { format!(", {}", data.status) };
             format!("{label}: step {}{loss}, {seconds:.1} s{status}", data.step)
         });
     }
@@ -205,10 +179,7 @@ mod tests {
         let text =
             format!("kind='t'\ntitle='t'\nmodule='t'\nabout='t'\nsource='t'\nbudget={budget:?}");
         let device = DeviceInfo {
-            id: DeviceId {
-                backend: Backend::Wgpu,
-                index: 0,
-            },
+            id: DeviceId { backend: Backend::Wgpu, index: 0 },
             name: String::new(),
             memory_bytes: None,
             precisions: vec![],

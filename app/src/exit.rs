@@ -100,11 +100,7 @@ impl Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::Closed
-        } else {
-            Self::Output(error)
-        }
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::Closed } else { Self::Output(error) }
     }
 }
 
@@ -142,9 +138,7 @@ mod tests {
         ];
         for a in exits {
             for b in exits {
-                let first = order
-                    .iter()
-                    .find(|code| [a.code(), b.code()].contains(code));
+                let first = order.iter().find(|code| [a.code(), b.code()].contains(code));
                 assert_eq!(Some(&a.and(b).code()), first);
             }
         }

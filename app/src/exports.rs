@@ -27,11 +27,7 @@ pub fn write(folder: &Path, export: &Export, now: SystemTime) -> io::Result<Path
     let time = humantime::format_rfc3339_seconds(now).to_string();
     let name = format!("{}-{}", file_name(&export.name), time.replace(':', "-"));
     for count in 1..=MOST {
-        let stem = folder.join(if count == 1 {
-            name.clone()
-        } else {
-            format!("{name}-{count}")
-        });
+        let stem = folder.join(if count == 1 { name.clone() } else { format!("{name}-{count}") });
         let mut drawing = match create(&stem, "svg") {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             file => file?,
@@ -48,17 +44,12 @@ pub fn write(folder: &Path, export: &Export, now: SystemTime) -> io::Result<Path
         values.write_all(export.csv.as_bytes())?;
         return Ok(stem);
     }
-    Err(io::Error::other(format!(
-        "there are already {MOST} exports called {name}"
-    )))
+    Err(io::Error::other(format!("there are already {MOST} exports called {name}")))
 }
 
 fn create(stem: &Path, ending: &str) -> io::Result<File> {
     // The name has no dot of its own: what follows the time is the ending.
-    File::options()
-        .write(true)
-        .create_new(true)
-        .open(stem.with_extension(ending))
+    File::options().write(true).create_new(true).open(stem.with_extension(ending))
 }
 
 /// A name that every file system takes.
@@ -83,11 +74,7 @@ mod tests {
     use super::*;
 
     fn export(name: &str) -> Export {
-        Export {
-            name: name.to_owned(),
-            svg: "<svg/>".to_owned(),
-            csv: "a\r\n".to_owned(),
-        }
+        Export { name: name.to_owned(), svg: "<svg/>".to_owned(), csv: "a\r\n".to_owned() }
     }
 
     #[test]
@@ -96,16 +83,10 @@ mod tests {
         let _ = fs::remove_dir_all(&folder);
         let now = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
         let first = write(&folder, &export("a/b loss"), now).unwrap();
-        assert!(
-            first.ends_with("a-b-loss-2023-11-14T22-13-20Z"),
-            "{first:?}"
-        );
+        assert!(first.ends_with("a-b-loss-2023-11-14T22-13-20Z"), "{first:?}");
         fs::write(folder.join("a-b-loss-2023-11-14T22-13-20Z-2.csv"), "kept").unwrap();
         let second = write(&folder, &export("a/b loss"), now).unwrap();
-        assert!(
-            second.ends_with("a-b-loss-2023-11-14T22-13-20Z-3"),
-            "{second:?}"
-        );
+        assert!(second.ends_with("a-b-loss-2023-11-14T22-13-20Z-3"), "{second:?}");
         let kept = fs::read_to_string(folder.join("a-b-loss-2023-11-14T22-13-20Z-2.csv"));
         assert_eq!(kept.unwrap(), "kept");
         let mut names: Vec<_> = fs::read_dir(&folder)
@@ -123,10 +104,7 @@ mod tests {
             ("../../etc/passwd", "etc-passwd"),
             ("", "picture"),
             ("\u{1b}漢", "picture"),
-            (
-                "systems/training-loop loss.curve",
-                "systems-training-loop-loss-curve",
-            ),
+            ("systems/training-loop loss.curve", "systems-training-loop-loss-curve"),
         ] {
             assert_eq!(file_name(name), expected);
         }

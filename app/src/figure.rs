@@ -87,10 +87,7 @@ pub struct Nothing {
 }
 
 /// What a figure shows, by the way it is drawn.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, and it is not kept"
-)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is not kept")]
 enum Content<'a> {
     /// Curves over steps.
     Lines(Vec<&'a str>),
@@ -114,9 +111,7 @@ impl<'a> Figure<'a> {
     }
 
     fn content(&self) -> Result<Content<'a>, Nothing> {
-        let nothing = || Nothing {
-            panel: self.panel.name.clone(),
-        };
+        let nothing = || Nothing { panel: self.panel.name.clone() };
         let names = metrics::expand(&self.panel.metrics, self.data);
         match self.panel.draw {
             Draw::Frame => {
@@ -153,25 +148,16 @@ impl<'a> Figure<'a> {
     /// The steps of a line chart: what was asked for, else all that any run in it has.
     fn steps(&self) -> (u64, u64) {
         let runs = [self.data];
-        let runs = runs
-            .into_iter()
-            .chain(self.earlier.iter().map(|(_, data)| *data));
+        let runs = runs.into_iter().chain(self.earlier.iter().map(|(_, data)| *data));
         let ends = runs.flat_map(|data| {
             metrics::expand(&self.panel.metrics, data)
                 .into_iter()
                 .filter_map(|name| data.series.get(name))
                 .filter_map(|series| {
                     let (points, gaps) = (series.points(), series.gaps());
-                    let first = points
-                        .first()
-                        .map(|p| p.0)
-                        .into_iter()
-                        .chain(gaps.first().copied());
-                    let last = points
-                        .last()
-                        .map(|p| p.0)
-                        .into_iter()
-                        .chain(gaps.last().copied());
+                    let first =
+                        points.first().map(|p| p.0).into_iter().chain(gaps.first().copied());
+                    let last = points.last().map(|p| p.0).into_iter().chain(gaps.last().copied());
                     Some((first.min()?, last.max()?))
                 })
         });

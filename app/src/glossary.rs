@@ -52,10 +52,7 @@ struct File {
 
 impl Glossary {
     /// The vocabulary that ships with mlsys.
-    #[expect(
-        clippy::expect_used,
-        reason = "the text is compiled in and read by a test"
-    )]
+    #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
     pub fn builtin() -> &'static Arc<Self> {
         BUILTIN.as_ref().expect("the built-in glossary reads")
     }
@@ -119,11 +116,7 @@ impl Glossary {
         let text = text.trim().to_lowercase();
         let rank = |term: &Term| {
             let name = term.name.to_lowercase();
-            let aliased = || {
-                term.aliases
-                    .iter()
-                    .any(|a| a.to_lowercase().contains(&text))
-            };
+            let aliased = || term.aliases.iter().any(|a| a.to_lowercase().contains(&text));
             if name.starts_with(&text) {
                 Some(0)
             } else if name.contains(&text) {
@@ -133,19 +126,16 @@ impl Glossary {
             }
         };
         let ranked = self.terms.iter().enumerate();
-        let mut found: Vec<(u8, usize)> = ranked
-            .filter_map(|(index, term)| Some((rank(term)?, index)))
-            .collect();
+        let mut found: Vec<(u8, usize)> =
+            ranked.filter_map(|(index, term)| Some((rank(term)?, index))).collect();
         found.sort_unstable();
         found.into_iter().map(|(_, index)| index).collect()
     }
 
     /// The name that a misspelt one most likely meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        let names = self
-            .terms
-            .iter()
-            .flat_map(|term| std::iter::once(&term.name).chain(&term.aliases));
+        let names =
+            self.terms.iter().flat_map(|term| std::iter::once(&term.name).chain(&term.aliases));
         nearest(name, names.map(String::as_str))
     }
 
@@ -217,15 +207,9 @@ mod tests {
             assert!((20..=300).contains(&length), "{}: {length}", term.name);
             assert!(term.about.ends_with('.'), "{}", term.name);
             let bare = ["A ", "An ", "The "];
-            let bare = bare
-                .iter()
-                .find_map(|article| term.about.strip_prefix(article));
+            let bare = bare.iter().find_map(|article| term.about.strip_prefix(article));
             let start = bare.unwrap_or(&term.about).to_lowercase();
-            assert!(
-                !start.starts_with(&term.name.to_lowercase()),
-                "{}",
-                term.name
-            );
+            assert!(!start.starts_with(&term.name.to_lowercase()), "{}", term.name);
         }
     }
 
@@ -247,10 +231,7 @@ mod tests {
         let glossary = Glossary::builtin();
         let names = |text: &str| -> Vec<&str> {
             let found = glossary.searched(text);
-            found
-                .iter()
-                .map(|&i| glossary.terms()[i].name.as_str())
-                .collect()
+            found.iter().map(|&i| glossary.terms()[i].name.as_str()).collect()
         };
         assert_eq!(names("warp"), ["warp", "warp divergence", "warp scheduler"]);
         assert_eq!(names("backprop"), ["backward pass"]);

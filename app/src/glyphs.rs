@@ -130,15 +130,9 @@ const UNICODE: Glyphs = Glyphs {
     modelled: "▒",
     fills: ["█", "▓", "▒", "░", "═", "▪"],
     strokes: [
-        [
-            " ", "─", "─", "─", "│", "╯", "╰", "┴", "│", "╮", "╭", "┬", "│", "┤", "├", "┼",
-        ],
-        [
-            " ", "━", "━", "━", "┃", "┛", "┗", "┻", "┃", "┓", "┏", "┳", "┃", "┫", "┣", "╋",
-        ],
-        [
-            " ", "═", "═", "═", "║", "╝", "╚", "╩", "║", "╗", "╔", "╦", "║", "╣", "╠", "╬",
-        ],
+        [" ", "─", "─", "─", "│", "╯", "╰", "┴", "│", "╮", "╭", "┬", "│", "┤", "├", "┼"],
+        [" ", "━", "━", "━", "┃", "┛", "┗", "┻", "┃", "┓", "┏", "┳", "┃", "┫", "┣", "╋"],
+        [" ", "═", "═", "═", "║", "╝", "╚", "╩", "║", "╗", "╔", "╦", "║", "╣", "╠", "╬"],
     ],
     square: ["┌", "┐", "└", "┘"],
     arrival: "▸",
@@ -183,15 +177,9 @@ const ASCII: Glyphs = Glyphs {
     modelled: "=",
     fills: ["#", "=", "+", ":", "%", "o"],
     strokes: [
-        [
-            " ", "-", "-", "-", "|", "+", "+", "+", "|", "+", "+", "+", "|", "+", "+", "+",
-        ],
-        [
-            " ", "=", "=", "=", "H", "+", "+", "+", "H", "+", "+", "+", "H", "+", "+", "+",
-        ],
-        [
-            " ", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#",
-        ],
+        [" ", "-", "-", "-", "|", "+", "+", "+", "|", "+", "+", "+", "|", "+", "+", "+"],
+        [" ", "=", "=", "=", "H", "+", "+", "+", "H", "+", "+", "+", "H", "+", "+", "+"],
+        [" ", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#", "#"],
     ],
     square: [".", ".", "'", "'"],
     arrival: ">",
@@ -243,11 +231,7 @@ impl Glyphs {
 }
 
 fn step(glyphs: &[&'static str], share: f32) -> &'static str {
-    let share = if share.is_finite() {
-        share.clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let place = (share * glyphs.len() as f32) as usize;
     glyphs[place.min(glyphs.len() - 1)]
 }
@@ -313,10 +297,7 @@ mod tests {
             let tables = [glyphs.shades, glyphs.lengths, glyphs.heights];
             let all = single.iter().chain(tables.into_iter().flatten());
             let all = all.chain(glyphs.strokes.iter().flatten());
-            let all = all
-                .chain(&glyphs.square)
-                .chain(&glyphs.fills)
-                .chain(&glyphs.corners);
+            let all = all.chain(&glyphs.square).chain(&glyphs.fills).chain(&glyphs.corners);
             for glyph in all.chain(&glyphs.classes) {
                 assert_eq!(glyph.width(), 1, "{glyph}");
             }

@@ -36,23 +36,13 @@ impl Library {
             };
             ((*path).to_owned(), file)
         };
-        Self {
-            place: None,
-            files: BUILT_IN.iter().map(file).collect(),
-        }
+        Self { place: None, files: BUILT_IN.iter().map(file).collect() }
     }
 
     /// The course in a folder, or in an archive.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let files = if path.is_file() {
-            archive::open(path)?
-        } else {
-            folder::files(path)?
-        };
-        Ok(Self {
-            place: Some(path.to_owned()),
-            files,
-        })
+        let files = if path.is_file() { archive::open(path)? } else { folder::files(path)? };
+        Ok(Self { place: Some(path.to_owned()), files })
     }
 
     /// What messages call it.
@@ -136,11 +126,7 @@ impl Library {
         if let Some(file) = self.files.get(&format!("{name}.md")) {
             let parsed = read(file);
             // A file may be called like another lesson.
-            if parsed
-                .lesson
-                .as_ref()
-                .is_none_or(|lesson| lesson.front.id.as_str() == name)
-            {
+            if parsed.lesson.as_ref().is_none_or(|lesson| lesson.front.id.as_str() == name) {
                 return Ok(parsed);
             }
         }
@@ -180,10 +166,7 @@ impl Library {
     pub fn all(&self, console: &mut Console) -> Result<Vec<Lesson>, Failure> {
         let mut parsed = self.parsed();
         let lessons = std::mem::take(&mut parsed.lessons);
-        let is_whole = !parsed
-            .diagnostics
-            .iter()
-            .any(mlsys_lesson::Diagnostic::is_error);
+        let is_whole = !parsed.diagnostics.iter().any(mlsys_lesson::Diagnostic::is_error);
         let course = self.sound(parsed, console)?;
         let lessons = valid(lessons, console)?;
         if is_whole {
@@ -240,11 +223,7 @@ fn valid(read: Vec<(String, Parsed)>, console: &mut Console) -> Result<Vec<Lesso
 /// Reads a lesson file.
 pub fn read_file(path: &Path) -> Result<Parsed, Failure> {
     let bytes = bytes_of(path, "lesson", mlsys_lesson::MAX_FILE_BYTES as u64)?;
-    Ok(mlsys_lesson::read(
-        &path.display().to_string(),
-        &bytes,
-        mlsys_registry::registry(),
-    ))
+    Ok(mlsys_lesson::read(&path.display().to_string(), &bytes, mlsys_registry::registry()))
 }
 
 /// Prints what is wrong with a lesson, as a compiler does.
@@ -268,10 +247,8 @@ mod tests {
         assert_eq!(course.id, mlsys_lesson::CourseId::built_in());
         assert_eq!(course.lessons().len(), parsed.lessons.len());
         for lesson in course.lessons() {
-            let module = course
-                .modules()
-                .iter()
-                .find(|module| module.id == lesson.front.id.module());
+            let module =
+                course.modules().iter().find(|module| module.id == lesson.front.id.module());
             assert!(module.is_some(), "{}", lesson.front.id);
         }
     }

@@ -51,14 +51,9 @@ fn main() -> ! {
     // A run that panics is reported as such; what panicked is one line, not a page, unless somebody asks for more.
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|what| {
-            let place = what
-                .location()
-                .map_or_else(String::new, |place| format!(" at {place}"));
+            let place = what.location().map_or_else(String::new, |place| format!(" at {place}"));
             let message = session::panic_message(what.payload());
-            let _ = writeln!(
-                io::stderr(),
-                "panic{place}: {message}; RUST_BACKTRACE=1 tells more"
-            );
+            let _ = writeln!(io::stderr(), "panic{place}: {message}; RUST_BACKTRACE=1 tells more");
         }));
     }
     let mut console = Console::standard();

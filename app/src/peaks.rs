@@ -29,9 +29,7 @@ pub fn recorded(runs: &Path, device: &str) -> Option<f64> {
 /// What is recorded of each of these devices.
 pub fn of_devices(runs: &Path, devices: &[DeviceInfo]) -> Peaks {
     let names = devices.iter().map(|device| &device.name);
-    names
-        .filter_map(|name| Some((name.clone(), recorded(runs, name)?)))
-        .collect()
+    names.filter_map(|name| Some((name.clone(), recorded(runs, name)?))).collect()
 }
 
 /// What a run has measured, if it is one that measures it.

@@ -36,10 +36,8 @@ impl ProgressLog {
         match Self::append_to(path, course, torn) {
             Ok(log) => (Some(log), progress, trouble),
             Err(error) => {
-                let sentence = format!(
-                    "progress is not kept: {} cannot be written ({error})",
-                    path.display()
-                );
+                let sentence =
+                    format!("progress is not kept: {} cannot be written ({error})", path.display());
                 (None, progress, Some(sentence))
             }
         }
@@ -54,17 +52,12 @@ impl ProgressLog {
             // Ends the torn line, so that the next event does not become part of it.
             file.write_all(b"\n")?;
         }
-        Ok(Self {
-            file,
-            course: course.clone(),
-        })
+        Ok(Self { file, course: course.clone() })
     }
 
     /// Appends one event; it is written when this returns.
     pub fn append(&mut self, event: &Event) -> io::Result<()> {
-        let since_1970 = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let record = Record::new(since_1970.as_secs(), event.clone());
         let line = record.in_course(self.course.clone()).line()?;
         // One write a line: two apps that append at once do not mix their lines.

@@ -84,10 +84,7 @@ impl Record {
         fs::create_dir_all(runs)?;
         let folder = own_folder(runs, &about.schema.kind, started)?;
         let running = lock(&folder);
-        let reports = File::options()
-            .append(true)
-            .create_new(true)
-            .open(folder.join(REPORTS))?;
+        let reports = File::options().append(true).create_new(true).open(folder.join(REPORTS))?;
         // Last, because a folder with this file counts as a run.
         write_json(&folder.join(ABOUT), &description(about, started))?;
         Ok(Self {
@@ -140,17 +137,12 @@ fn lock(folder: &Path) -> Option<File> {
 
 /// A folder that no other process has: the time to the millisecond, the lab, the process, and a count if need be.
 fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBuf> {
-    let time = humantime::format_rfc3339_millis(started)
-        .to_string()
-        .replace(':', "-");
+    let time = humantime::format_rfc3339_millis(started).to_string().replace(':', "-");
     let name = format!("{time}-{kind}-{}", process::id());
     let mut count = 1_u32;
     loop {
-        let folder = if count == 1 {
-            runs.join(&name)
-        } else {
-            runs.join(format!("{name}-{count}"))
-        };
+        let folder =
+            if count == 1 { runs.join(&name) } else { runs.join(format!("{name}-{count}")) };
         match fs::create_dir(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => count += 1,
@@ -160,11 +152,8 @@ fn own_folder(runs: &Path, kind: &str, started: SystemTime) -> io::Result<PathBu
 }
 
 fn description(about: &About<'_>, started: SystemTime) -> Json {
-    let params: serde_json::Map<String, Json> = about
-        .params
-        .iter()
-        .map(|(name, value)| (name.to_owned(), output::value(value)))
-        .collect();
+    let params: serde_json::Map<String, Json> =
+        about.params.iter().map(|(name, value)| (name.to_owned(), output::value(value))).collect();
     let device = about.device.map(|device| {
         json!({
             "id": device.id.to_string(),
@@ -173,9 +162,7 @@ fn description(about: &About<'_>, started: SystemTime) -> Json {
             "driver": device.driver,
         })
     });
-    let lesson = about
-        .lesson
-        .map(|(id, lab)| json!({ "id": id, "lab": lab }));
+    let lesson = about.lesson.map(|(id, lab)| json!({ "id": id, "lab": lab }));
     json!({
         "format": FORMAT,
         "lab": about.schema.kind,
@@ -194,10 +181,9 @@ impl Ending {
     pub fn of(outcome: &Outcome) -> Self {
         let (word, reason) = match outcome {
             Outcome::Finished => ("finished", None),
-            Outcome::Stopped(reason) => (
-                "stopped",
-                Some(crate::execute::stop_sentence(*reason).to_owned()),
-            ),
+            Outcome::Stopped(reason) => {
+                ("stopped", Some(crate::execute::stop_sentence(*reason).to_owned()))
+            }
             Outcome::Failed(error) => ("failed", Some(error.to_string())),
             Outcome::Panicked(message) => ("panicked", Some(message.clone())),
         };

@@ -36,9 +36,7 @@ impl Lab for Replayed {
             }
             let reports = steps.remove(&next).unwrap_or_default();
             done = next;
-            reports
-                .into_iter()
-                .for_each(|report| run.sink.report(report));
+            reports.into_iter().for_each(|report| run.sink.report(report));
         }
         for (name, value) in &self.data.scalars {
             run.scalar(name, value.clone());
@@ -68,14 +66,7 @@ impl Replayed {
         }
         for (panel, (step, frame)) in &data.frames {
             let (panel, step, frame) = (Arc::clone(panel), *step, frame.clone());
-            add(
-                step,
-                Report::Frame {
-                    panel,
-                    step,
-                    frame: Box::new(frame),
-                },
-            );
+            add(step, Report::Frame { panel, step, frame: Box::new(frame) });
         }
         if let Some((step, reason)) = &data.diverged {
             let (step, reason) = (*step, reason.clone());
@@ -107,56 +98,29 @@ mod tests {
     fn recorded() -> RunData {
         let mut data = RunData::default();
         for step in 1..=20 {
-            let value = if step == 7 {
-                f64::NAN
-            } else {
-                1.0 / step as f64
-            };
-            data.apply(Report::Point {
-                name: "loss".into(),
-                step,
-                value,
-            });
+            let value = if step == 7 { f64::NAN } else { 1.0 / step as f64 };
+            data.apply(Report::Point { name: "loss".into(), step, value });
             if step % 5 == 0 {
-                data.apply(Report::Point {
-                    name: "accuracy".into(),
-                    step,
-                    value: 0.5,
-                });
+                data.apply(Report::Point { name: "accuracy".into(), step, value: 0.5 });
             }
         }
         let (name, value) = ("rate".to_owned(), Value::Float(0.5));
-        data.apply(Report::Change(Change {
-            step: 3,
-            name,
-            value,
-        }));
-        data.apply(Report::Scalar {
-            name: "parameters".into(),
-            value: Value::Int(7),
-        });
+        data.apply(Report::Change(Change { step: 3, name, value }));
+        data.apply(Report::Scalar { name: "parameters".into(), value: Value::Int(7) });
         data.apply(Report::Notice("slow".into()));
         data.apply(Report::Frame {
             panel: "p".into(),
             step: 20,
             frame: Box::new(Frame::Text("end".into())),
         });
-        data.apply(Report::Diverged {
-            step: 20,
-            reason: "too large".into(),
-        });
+        data.apply(Report::Diverged { step: 20, reason: "too large".into() });
         data
     }
 
     fn replay(orders: &[Command]) -> RunData {
-        let lab = Replayed {
-            schema: &SCHEMA,
-            data: Arc::new(recorded()),
-        };
+        let lab = Replayed { schema: &SCHEMA, data: Arc::new(recorded()) };
         let (sender, inbound) = mpsc::channel();
-        orders
-            .iter()
-            .for_each(|order| sender.send(order.clone()).unwrap());
+        orders.iter().for_each(|order| sender.send(order.clone()).unwrap());
         let mut again = RunData::default();
         let stop = Arc::new(AtomicBool::new(false));
         let mut run = Run {
@@ -176,17 +140,9 @@ mod tests {
 
     #[test]
     fn it_is_stepped_and_stopped_and_hears_no_knobs() {
-        let set = Command::Set {
-            name: "rate".into(),
-            value: Value::Float(9.0),
-        };
-        let again = replay(&[
-            set,
-            Command::Step(3),
-            Command::Pause,
-            Command::Redraw,
-            Command::Stop,
-        ]);
+        let set = Command::Set { name: "rate".into(), value: Value::Float(9.0) };
+        let again =
+            replay(&[set, Command::Step(3), Command::Pause, Command::Redraw, Command::Stop]);
         assert!(again.step <= 3, "{}", again.step);
         assert!(again.diverged.is_none() && again.scalars.is_empty());
         assert_eq!(again.changes, []);

@@ -59,19 +59,14 @@ impl Target {
         let Some((name, file)) = text.split_once('=').filter(|(_, file)| !file.is_empty()) else {
             return Err(format!("write FORMAT=FILE, with one of {}", names()));
         };
-        let format = Format::ALL
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| {
+        let format =
+            Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
                 match mlsys_lab::nearest::nearest(name, Format::ALL.map(Format::name)) {
                     Some(near) => format!("there is no report '{name}'; did you mean '{near}'?"),
                     None => format!("there is no report '{name}'; there are {}", names()),
                 }
             })?;
-        Ok(Self {
-            format,
-            file: (file != "-").then(|| PathBuf::from(file)),
-        })
+        Ok(Self { format, file: (file != "-").then(|| PathBuf::from(file)) })
     }
 }
 
@@ -82,10 +77,7 @@ pub fn write(targets: &[Target], results: &Results, console: &mut Console) -> Re
         match &target.file {
             None => console.raw(&text)?,
             Some(file) => fs::write(file, text).map_err(|error| {
-                Failure::Usage(format!(
-                    "report '{}' cannot be written: {error}",
-                    file.display()
-                ))
+                Failure::Usage(format!("report '{}' cannot be written: {error}", file.display()))
             })?,
         }
     }

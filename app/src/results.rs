@@ -171,10 +171,7 @@ pub struct Count {
 impl LessonResult {
     /// How its items ended.
     pub fn count(&self) -> Count {
-        let mut count = Count {
-            all: self.items.len(),
-            ..Count::default()
-        };
+        let mut count = Count { all: self.items.len(), ..Count::default() };
         for item in &self.items {
             match item.verdict {
                 Verdict::Passed => count.passed += 1,
@@ -203,11 +200,8 @@ impl LessonResult {
 impl Results {
     /// What all of it means for the exit code.
     pub fn exit(&self) -> Exit {
-        let verdicts = self
-            .lessons
-            .iter()
-            .flat_map(|lesson| &lesson.items)
-            .map(|item| item.verdict.exit());
+        let verdicts =
+            self.lessons.iter().flat_map(|lesson| &lesson.items).map(|item| item.verdict.exit());
         verdicts.fold(Exit::Passed, Exit::and)
     }
 }

@@ -69,9 +69,7 @@ pub fn run(
         if world.interrupt.is_asked() {
             break;
         }
-        results
-            .lessons
-            .push(run_lesson(lesson, &plan, request, &mut work, world));
+        results.lessons.push(run_lesson(lesson, &plan, request, &mut work, world));
     }
     Ok(results)
 }
@@ -95,23 +93,10 @@ fn run_lesson(
     let facts = plan::device_facts(plan, world);
     let comparisons = compare::comparisons(lesson, plan, &ran);
     let env = work::env(plan, &ran, &facts);
-    items.extend(
-        lesson
-            .predictions()
-            .map(|predict| predict::item(predict, &env)),
-    );
-    let setting = check::Setting {
-        lesson: id,
-        plan,
-        ran: &ran,
-        facts: &facts,
-        rule: request.hardware,
-    };
-    items.extend(
-        lesson
-            .checks()
-            .map(|check| check::item(check, setting, work, world)),
-    );
+    items.extend(lesson.predictions().map(|predict| predict::item(predict, &env)));
+    let setting =
+        check::Setting { lesson: id, plan, ran: &ran, facts: &facts, rule: request.hardware };
+    items.extend(lesson.checks().map(|check| check::item(check, setting, work, world)));
     items.extend(question::items(lesson, &request.graders, &env));
     LessonResult {
         id: id.to_owned(),
@@ -126,10 +111,8 @@ fn lab_item(plan: &Plan<'_>, ran: &Ran, elapsed: Duration) -> Item {
     let (device, metrics) = match ran {
         Ran::Finished(finished, device) => {
             let metrics = finished.data.metrics();
-            let metrics = metrics
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect();
+            let metrics =
+                metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             (device.clone(), metrics)
         }
         Ran::Not(_) => (None, BTreeMap::new()),
@@ -153,10 +136,12 @@ pub fn knob_troubles(
     let mut troubles = Vec::new();
     for (directive, plan) in lesson.labs().zip(&plans) {
         let found = ends::troubles(directive, plan, lesson.front.seed, world);
-        troubles.extend(found.into_iter().map(|message| Trouble {
-            line: lesson.source.line(directive.place.start),
-            message,
-        }));
+        troubles.extend(
+            found.into_iter().map(|message| Trouble {
+                line: lesson.source.line(directive.place.start),
+                message,
+            }),
+        );
     }
     Ok(troubles)
 }

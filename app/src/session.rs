@@ -81,35 +81,23 @@ impl Session {
             settled: AtomicBool::new(false),
             wake: Box::new(wake),
         });
-        let session = Self {
-            orders,
-            stop: Arc::clone(&stop),
-            shared: Arc::clone(&shared),
-        };
-        thread::Builder::new()
-            .name(format!("{RUN_THREAD}{}", lab.schema().kind))
-            .spawn(move || {
+        let session = Self { orders, stop: Arc::clone(&stop), shared: Arc::clone(&shared) };
+        thread::Builder::new().name(format!("{RUN_THREAD}{}", lab.schema().kind)).spawn(
+            move || {
                 let started = Instant::now();
-                let mut uplink = Uplink {
-                    shared: &shared,
-                    serving: None,
-                };
+                let mut uplink = Uplink { shared: &shared, serving: None };
                 let mut control = Control::steered(inbound, limits, stop);
                 let waits = Arc::clone(&shared);
                 control.when_settled(move || {
                     waits.settled.store(true, Ordering::Relaxed);
                     (waits.wake)();
                 });
-                let mut run = Run {
-                    params,
-                    device,
-                    sink: &mut uplink,
-                    control,
-                };
+                let mut run = Run { params, device, sink: &mut uplink, control };
                 let outcome = guarded(&lab, &mut run);
                 shared.lock().ended = Some((outcome, started.elapsed()));
                 (shared.wake)();
-            })?;
+            },
+        )?;
         Ok(session)
     }
 
@@ -172,9 +160,7 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 impl Shared {
     fn pictures_wanted(&self) -> MutexGuard<'_, Panels> {
-        self.pictures_wanted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.pictures_wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The inbox; a listener that panicked while it took reports out has left it whole.
@@ -244,10 +230,7 @@ mod tests {
             settled: AtomicBool::new(false),
             wake: Box::new(|| ()),
         };
-        let mut uplink = Uplink {
-            shared: &shared,
-            serving: None,
-        };
+        let mut uplink = Uplink { shared: &shared, serving: None };
         let running = Moment::Running;
         assert!(uplink.wants_frame("memory", running));
         *shared.pictures_wanted() = Panels::These(vec!["weights"]);
@@ -275,16 +258,11 @@ mod tests {
     fn a_panic_in_a_run_is_an_outcome_and_keeps_what_was_reported() {
         let params = Params::resolve(&SCHEMA, &Settings::new(), Tables::builtin(), None).unwrap();
         let (woken, wakes) = mpsc::channel();
-        let session = Session::start(
-            &Panics,
-            params,
-            DeviceId::CPU,
-            Limits::default(),
-            move || {
+        let session =
+            Session::start(&Panics, params, DeviceId::CPU, Limits::default(), move || {
                 let _ = woken.send(());
-            },
-        )
-        .unwrap();
+            })
+            .unwrap();
         let mut reports = Vec::new();
         let outcome = loop {
             wakes.recv().unwrap();

@@ -49,10 +49,7 @@ pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure
             )));
         };
         let given = given(name, value)?;
-        settings
-            .entry(lab.to_owned())
-            .or_default()
-            .push(param, given);
+        settings.entry(lab.to_owned()).or_default().push(param, given);
     }
     Ok(settings)
 }
@@ -121,20 +118,16 @@ pub fn takes_data_dir(schema: &Schema) -> bool {
 
 /// All that is wrong with a lab's parameters.
 pub fn failure(lab: &str, errors: &[ParamError]) -> Failure {
-    let lines: Vec<String> = errors
-        .iter()
-        .map(|error| format!("lab {lab}: {error}"))
-        .collect();
+    let lines: Vec<String> = errors.iter().map(|error| format!("lab {lab}: {error}")).collect();
     Failure::usage(lines.join("\nerror: "))
 }
 
 fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> {
     match pair.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), value)),
-        Some(_) | None => Err(Failure::usage(format!(
-            "--set {}: write {shape}",
-            pair.escape_debug()
-        ))),
+        Some(_) | None => {
+            Err(Failure::usage(format!("--set {}: write {shape}", pair.escape_debug())))
+        }
     }
 }
 
@@ -149,10 +142,9 @@ fn given(name: &str, value: &str) -> Result<Given, Failure> {
         return Ok(Given::Text(urls));
     }
     Ok(match value.strip_prefix('@') {
-        Some(file) if !file.starts_with('@') => Given::File {
-            name: file.escape_debug().to_string(),
-            text,
-        },
+        Some(file) if !file.starts_with('@') => {
+            Given::File { name: file.escape_debug().to_string(), text }
+        }
         Some(_) | None => Given::Text(text),
     })
 }
@@ -169,9 +161,7 @@ fn content(option: &str, value: &str) -> Result<String, Failure> {
         Failure::usage(format!("{option}: file '{}' {reason}", rest.escape_debug()))
     };
     let unreadable = |error: io::Error| {
-        failed(format!(
-            "cannot be read: {error}; name a file that is there and that you may read"
-        ))
+        failed(format!("cannot be read: {error}; name a file that is there and that you may read"))
     };
     let about = fs::metadata(rest).map_err(unreadable)?;
     if about.is_dir() {
@@ -181,9 +171,7 @@ fn content(option: &str, value: &str) -> Result<String, Failure> {
         return Err(failed("is not a file; name a plain one".to_owned()));
     }
     if about.len() > LARGEST {
-        return Err(failed(format!(
-            "is larger than {LARGEST} bytes; give a part of it"
-        )));
+        return Err(failed(format!("is larger than {LARGEST} bytes; give a part of it")));
     }
     let bytes = fs::read(rest).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| failed(not_text(&error)))
@@ -194,9 +182,7 @@ fn not_text(error: &FromUtf8Error) -> String {
     let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
     let line = before.split(|&byte| byte == b'\n').next_back();
     // What lies before is text, whose characters begin with these bytes.
-    let column = line.map_or(0, |line| {
-        line.iter().filter(|&byte| byte & 0xc0 != 0x80).count()
-    });
+    let column = line.map_or(0, |line| line.iter().filter(|&byte| byte & 0xc0 != 0x80).count());
     format!(
         "is not text: line {}, column {} holds the byte 0x{:02X}, which UTF-8 does not have there; \
          give a plain text, saved as UTF-8",
@@ -240,19 +226,11 @@ mod tests {
     #[test]
     fn values_stand_as_typed_and_two_at_signs_are_one() {
         let settings = read(&["a=1", "b=x=y", " c =@@home", "d="]).unwrap();
-        let typed: Vec<_> = settings
-            .iter()
-            .map(|(name, given)| (name, given.clone()))
-            .collect();
+        let typed: Vec<_> = settings.iter().map(|(name, given)| (name, given.clone())).collect();
         let text = |text: &str| Given::Text(text.to_owned());
         assert_eq!(
             typed,
-            [
-                ("a", text("1")),
-                ("b", text("x=y")),
-                ("c", text("@home")),
-                ("d", text(""))
-            ]
+            [("a", text("1")), ("b", text("x=y")), ("c", text("@home")), ("d", text(""))]
         );
     }
 
@@ -271,35 +249,20 @@ mod tests {
         assert!(read(&["steps"]).unwrap_err().contains("write NAME=VALUE"));
         assert!(read(&["=1"]).unwrap_err().contains("write NAME=VALUE"));
         let error = read(&["a=@/no/such/file"]).unwrap_err();
-        assert!(
-            error.contains("--set a: file '/no/such/file' cannot be read"),
-            "{error}"
-        );
+        assert!(error.contains("--set a: file '/no/such/file' cannot be read"), "{error}");
         assert!(read(&["a=@/"]).unwrap_err().contains("is a folder"));
     }
 
     #[test]
     fn settings_of_a_lesson_go_to_their_labs() {
-        let pairs = [
-            "run.steps=5".to_owned(),
-            "slow.inputs.x=2".to_owned(),
-            "run.noise=0".to_owned(),
-        ];
+        let pairs =
+            ["run.steps=5".to_owned(), "slow.inputs.x=2".to_owned(), "run.noise=0".to_owned()];
         let settings = of_lesson(&pairs).unwrap();
         assert_eq!(
-            settings["run"]
-                .iter()
-                .map(|(name, _)| name)
-                .collect::<Vec<_>>(),
+            settings["run"].iter().map(|(name, _)| name).collect::<Vec<_>>(),
             ["steps", "noise"]
         );
-        assert_eq!(
-            settings["slow"]
-                .iter()
-                .map(|(name, _)| name)
-                .collect::<Vec<_>>(),
-            ["inputs.x"]
-        );
+        assert_eq!(settings["slow"].iter().map(|(name, _)| name).collect::<Vec<_>>(), ["inputs.x"]);
         assert!(of_lesson(&["steps=5".to_owned()]).is_err());
     }
 
@@ -315,14 +278,8 @@ mod tests {
         let pairs = ["corpus=@a.txt", "width=3", "name=@@a"].map(str::to_owned);
         let error = LabError::contradiction(["corpus", "width", "name"], "no");
         assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
-        let error = LabError::Expression {
-            param: "corpus".to_owned(),
-            message: "no".to_owned(),
-        };
+        let error = LabError::Expression { param: "corpus".to_owned(), message: "no".to_owned() };
         assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
-        assert_eq!(
-            read_from(&pairs, &LabError::contradiction(["width"], "")),
-            ""
-        );
+        assert_eq!(read_from(&pairs, &LabError::contradiction(["width"], "")), "");
     }
 }

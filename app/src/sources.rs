@@ -51,11 +51,7 @@ pub struct Earlier {
 impl Sources {
     /// Recorded runs alone: for a lab outside of any lesson.
     pub fn recorded(runs: Option<PathBuf>, left: Store) -> Self {
-        Self {
-            runs,
-            left,
-            ..Self::default()
-        }
+        Self { runs, left, ..Self::default() }
     }
 }
 
@@ -93,12 +89,8 @@ impl Lab for Supplied {
         let mut keeping = Keeping::new(run.sink);
         let (ended, control) = {
             let control = std::mem::replace(&mut run.control, mlsys_lab::Control::spent());
-            let mut inner = Run {
-                params: asked.clone(),
-                device: run.device,
-                sink: &mut keeping,
-                control,
-            };
+            let mut inner =
+                Run { params: asked.clone(), device: run.device, sink: &mut keeping, control };
             (self.lab.run(&mut inner), inner.control)
         };
         let left = keeping.left;
@@ -149,9 +141,7 @@ fn find(
     }
     let ids: Vec<&str> = sources.earlier.iter().map(|lab| lab.id.as_str()).collect();
     sources.chores.wait();
-    recorded::artifact(name, kind, sources.runs.as_deref(), &ids)
-        .map(Some)
-        .map_err(refused)
+    recorded::artifact(name, kind, sources.runs.as_deref(), &ids).map(Some).map_err(refused)
 }
 
 /// Passes reports on and keeps what the run leaves, unless a knob was turned: then it is not what its parameters say.
@@ -169,11 +159,7 @@ enum Turned {
 
 impl<'a> Keeping<'a> {
     fn new(sink: &'a mut dyn Sink) -> Self {
-        Self {
-            sink,
-            left: None,
-            turned: Turned::Nothing,
-        }
+        Self { sink, left: None, turned: Turned::Nothing }
     }
 }
 

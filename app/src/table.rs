@@ -6,11 +6,7 @@ use unicode_width::UnicodeWidthStr;
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.width())
-            .max()
-            .unwrap_or(0)
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -28,11 +24,7 @@ pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 pub fn cell(text: &str, longest: usize) -> String {
     let mut characters = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let short: String = characters.by_ref().take(longest).collect();
-    if characters.next().is_some() {
-        format!("{short} …")
-    } else {
-        short
-    }
+    if characters.next().is_some() { format!("{short} …") } else { short }
 }
 
 /// A text as lines of at most `width` columns where its words allow, each after an indent.

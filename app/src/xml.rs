@@ -13,12 +13,7 @@ pub struct Element {
 impl Element {
     /// An empty element.
     pub fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            attributes: Vec::new(),
-            children: Vec::new(),
-            text: String::new(),
-        }
+        Self { name, attributes: Vec::new(), children: Vec::new(), text: String::new() }
     }
 
     /// With an attribute.

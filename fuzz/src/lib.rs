@@ -10,9 +10,7 @@ use mlsys_lab::schema::Schema;
 pub static LABS: LazyLock<Registry> = LazyLock::new(|| {
     let train = Schema::parse(include_str!("../../models/nets/src/train.toml"));
     let mut labs = mlsys_machines::labs().expect("the schemas are tested where they are written");
-    labs.push(Box::new(Known(
-        train.expect("the schema is tested where it is written"),
-    )));
+    labs.push(Box::new(Known(train.expect("the schema is tested where it is written"))));
     Registry::new(labs)
 });
 

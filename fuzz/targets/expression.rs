@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use mlsys_lab::expr::{
-    Dialect, Env, LookupError, Value, evaluate, evaluate_pattern, parse, parse_program, program_errors,
+    Dialect, Env, LookupError, Value, evaluate, evaluate_pattern, parse, parse_program,
+    program_errors,
 };
 
 /// Names with values of every kind, and names without.
@@ -17,11 +18,7 @@ impl Env for Names {
     fn lookup(&self, name: &str) -> Result<Value, LookupError> {
         match name.len() % 6 {
             0 => Ok(Value::Text(name.to_owned())),
-            1 => Ok(Value::Series(Arc::from([
-                (0, 2.5),
-                (10, -0.5),
-                (u64::MAX, 1e300),
-            ]))),
+            1 => Ok(Value::Series(Arc::from([(0, 2.5), (10, -0.5), (u64::MAX, 1e300)]))),
             2 => Ok(Value::Bool(true)),
             3 => Ok(Value::Number(-3.75)),
             4 => Ok(Value::Series(Arc::from([]))),
@@ -66,7 +63,8 @@ fuzz_target!(|data: &[u8]| {
     match parse_program(source) {
         Ok(program) => {
             assert!(errors.is_empty(), "{source:?}: {errors:?}");
-            let assigned: Vec<_> = program.statements.iter().filter_map(|s| s.name.as_ref()).collect();
+            let assigned: Vec<_> =
+                program.statements.iter().filter_map(|s| s.name.as_ref()).collect();
             assert!(program.inputs().iter().all(|(name, _)| !assigned.contains(name)));
         }
         Err(_) => assert!(!errors.is_empty(), "{source:?}"),

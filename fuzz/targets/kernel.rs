@@ -23,11 +23,7 @@ fuzz_target!(|data: &[u8]| {
             return;
         }
     };
-    let target = Target {
-        block_dim: [8, 2, 1],
-        dynamic_shared: 64,
-        subgroups: Subgroups::Of32,
-    };
+    let target = Target { block_dim: [8, 2, 1], dynamic_shared: 64, subgroups: Subgroups::Of32 };
     match kernel.wgsl(target) {
         Ok(wgsl) => assert!(!wgsl.text.contains("untranslated")),
         Err(told) => assert!(!told.is_empty()),

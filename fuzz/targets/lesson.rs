@@ -18,10 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
     graded(&lesson, &text);
     let env = LessonEnv::unrun(&lesson);
-    for diagnostic in self_test(&lesson, &env, &LABS)
-        .iter()
-        .chain(&overflow(&lesson))
-    {
+    for diagnostic in self_test(&lesson, &env, &LABS).iter().chain(&overflow(&lesson)) {
         is_printable(&diagnostic.to_string());
     }
     Progress::default().summary(&lesson);
@@ -36,10 +33,7 @@ fn told(file: &[u8], parsed: &Parsed) {
         assert!(!diagnostic.message.is_empty());
         is_printable(&diagnostic.to_string());
     }
-    let refused = parsed
-        .diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.is_error());
+    let refused = parsed.diagnostics.iter().any(|diagnostic| diagnostic.is_error());
     assert_eq!(parsed.lesson.is_none(), refused);
 }
 

@@ -23,10 +23,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(diagnostic.column >= 1 && diagnostic.length >= 1);
         is_printable(&diagnostic.to_string());
     }
-    let refused = parsed
-        .diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.is_error());
+    let refused = parsed.diagnostics.iter().any(|diagnostic| diagnostic.is_error());
     assert_eq!(parsed.lesson.is_none(), refused);
     let Some(lesson) = parsed.lesson else {
         return;
@@ -40,10 +37,7 @@ fuzz_target!(|data: &[u8]| {
     for (own, stated) in lesson.questions().zip(original.questions()) {
         let answer = stated.stated_answer();
         assert_eq!(own.stated_answer(), answer);
-        assert_eq!(
-            own.shown_choices(&lesson.front.id),
-            stated.shown_choices(&original.front.id)
-        );
+        assert_eq!(own.shown_choices(&lesson.front.id), stated.shown_choices(&original.front.id));
         let points =
             |question: &mlsys_lesson::Question| question.grade(&answer, &env, &LABS).points;
         assert_eq!(points(own), points(stated));

@@ -23,15 +23,10 @@ pub fn compress(bytes: &[u8]) -> Vec<u8> {
 
 /// Decompresses to `most` bytes at most; what would be larger is not even held.
 pub fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>, Refused> {
-    let body = packed
-        .get(header_length(packed)?..)
-        .ok_or(Refused::CutOff)?;
+    let body = packed.get(header_length(packed)?..).ok_or(Refused::CutOff)?;
     let (body, trailer) = body.split_last_chunk::<8>().ok_or(Refused::CutOff)?;
     let bytes = decompress_to_vec_with_limit(body, most).map_err(|error| {
-        let needs_more = [
-            TINFLStatus::FailedCannotMakeProgress,
-            TINFLStatus::NeedsMoreInput,
-        ];
+        let needs_more = [TINFLStatus::FailedCannotMakeProgress, TINFLStatus::NeedsMoreInput];
         if error.status == TINFLStatus::HasMoreOutput {
             Refused::TooLarge { most }
         } else if needs_more.contains(&error.status) {
@@ -43,11 +38,7 @@ pub fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>, Refused> {
     let [a, b, c, d, e, f, g, h] = *trailer;
     let sound = u32::from_le_bytes([a, b, c, d]) == crc32(&bytes)
         && u32::from_le_bytes([e, f, g, h]) == low_32_bits(bytes.len());
-    if sound {
-        Ok(bytes)
-    } else {
-        Err(Refused::Damaged)
-    }
+    if sound { Ok(bytes) } else { Err(Refused::Damaged) }
 }
 
 /// Where the compressed data begin; names and comments that other programs write are passed over.
@@ -55,21 +46,15 @@ fn header_length(packed: &[u8]) -> Result<usize, Refused> {
     let Some(&[0x1f, 0x8b, method, flags, ..]) = packed.first_chunk::<10>() else {
         let begins = [0x1f, 0x8b];
         let is_cut = packed.len() < HEADER.len() && packed.starts_with(&begins);
-        return Err(if is_cut {
-            Refused::CutOff
-        } else {
-            Refused::NotGzip
-        });
+        return Err(if is_cut { Refused::CutOff } else { Refused::NotGzip });
     };
     if method != 8 || flags & 0xe0 != 0 {
         return Err(Refused::NotGzip);
     }
     let mut at = HEADER.len();
     if flags & 4 != 0 {
-        let length = packed
-            .get(at..)
-            .and_then(|rest| rest.first_chunk::<2>())
-            .ok_or(Refused::CutOff)?;
+        let length =
+            packed.get(at..).and_then(|rest| rest.first_chunk::<2>()).ok_or(Refused::CutOff)?;
         at += 2 + usize::from(u16::from_le_bytes(*length));
     }
     for flag in [8, 16] {
@@ -108,10 +93,7 @@ mod tests {
         let packed = compress(&text);
         assert_eq!(decompress(&packed, text.len()).unwrap(), text);
         assert_eq!(compress(&text), packed);
-        assert!(matches!(
-            decompress(&packed, text.len() - 1),
-            Err(Refused::TooLarge { .. })
-        ));
+        assert!(matches!(decompress(&packed, text.len() - 1), Err(Refused::TooLarge { .. })));
         for cut in 0..packed.len() {
             assert!(decompress(&packed[..cut], 1 << 20).is_err(), "cut at {cut}");
         }

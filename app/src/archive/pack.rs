@@ -58,15 +58,8 @@ pub struct Packed {
 impl Manifest {
     /// The list of these files.
     pub fn new(course: CourseId, answers: Withheld, files: &BTreeMap<String, Vec<u8>>) -> Self {
-        let files = files
-            .iter()
-            .map(|(path, bytes)| (path.clone(), Contents::of(bytes)));
-        Self {
-            format: FORMAT,
-            course,
-            answers,
-            files: files.collect(),
-        }
+        let files = files.iter().map(|(path, bytes)| (path.clone(), Contents::of(bytes)));
+        Self { format: FORMAT, course, answers, files: files.collect() }
     }
 
     /// Packs files; the same files give the same bytes, on every machine and at every time.
@@ -74,15 +67,10 @@ impl Manifest {
         let list = serde_json::to_string_pretty(self)
             .map_err(|error| Refused::BadManifest(error.to_string()))?
             + "\n";
-        let entries = [(MANIFEST, list.as_bytes())].into_iter().chain(
-            files
-                .iter()
-                .map(|(path, bytes)| (path.as_str(), bytes.as_slice())),
-        );
-        Ok(Packed {
-            bytes: gzip::compress(&tar::write(entries)?),
-            hash: sha256(list.as_bytes()),
-        })
+        let entries = [(MANIFEST, list.as_bytes())]
+            .into_iter()
+            .chain(files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+        Ok(Packed { bytes: gzip::compress(&tar::write(entries)?), hash: sha256(list.as_bytes()) })
     }
 
     /// The list among an archive's entries.
@@ -116,9 +104,7 @@ impl Manifest {
         }
         let is_there = |path: &str| entries.iter().any(|(entry, _)| entry == path);
         match self.files.keys().find(|path| !is_there(path)) {
-            Some(path) => Err(Refused::Missing {
-                entry: path.clone(),
-            }),
+            Some(path) => Err(Refused::Missing { entry: path.clone() }),
             None => Ok(()),
         }
     }
@@ -126,10 +112,7 @@ impl Manifest {
 
 impl Contents {
     fn of(bytes: &[u8]) -> Self {
-        Self {
-            bytes: bytes.len(),
-            sha256: sha256(bytes),
-        }
+        Self { bytes: bytes.len(), sha256: sha256(bytes) }
     }
 }
 

@@ -29,9 +29,10 @@ pub struct Limits {
 pub fn write<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Result<Vec<u8>, Refused> {
     let mut archive = Vec::new();
     for (path, bytes) in files {
-        archive.extend(header(path, bytes.len()).ok_or_else(|| Refused::LongName {
-            entry: path.to_owned(),
-        })?);
+        archive.extend(
+            header(path, bytes.len())
+                .ok_or_else(|| Refused::LongName { entry: path.to_owned() })?,
+        );
         archive.extend(bytes);
         archive.resize(archive.len().next_multiple_of(BLOCK), 0);
     }
@@ -60,11 +61,7 @@ fn header(path: &str, length: usize) -> Option<[u8; BLOCK]> {
     put(263, "00");
     put(PREFIX.start, prefix);
     let sum = sum(&header);
-    for (to, from) in header
-        .iter_mut()
-        .skip(CHECKSUM.start)
-        .zip(format!("{sum:06o}\0 ").bytes())
-    {
+    for (to, from) in header.iter_mut().skip(CHECKSUM.start).zip(format!("{sum:06o}\0 ").bytes()) {
         *to = from;
     }
     Some(header)
@@ -85,10 +82,8 @@ pub fn read(archive: &[u8], limits: Limits) -> Result<Vec<(String, &[u8])>, Refu
     let mut files: Vec<(String, &[u8])> = Vec::new();
     let mut at = 0;
     loop {
-        let header: &[u8; BLOCK] = archive
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .ok_or(Refused::CutOff)?;
+        let header: &[u8; BLOCK] =
+            archive.get(at..).and_then(|rest| rest.first_chunk()).ok_or(Refused::CutOff)?;
         if header.iter().all(|&byte| byte == 0) {
             return Ok(files);
         }
@@ -98,10 +93,7 @@ pub fn read(archive: &[u8], limits: Limits) -> Result<Vec<(String, &[u8])>, Refu
             continue;
         }
         if entry.length > limits.file_bytes {
-            return Err(Refused::LargeEntry {
-                entry: entry.path,
-                most: limits.file_bytes,
-            });
+            return Err(Refused::LargeEntry { entry: entry.path, most: limits.file_bytes });
         }
         if files.len() == limits.files {
             return Err(Refused::TooMany { most: limits.files });
@@ -111,9 +103,7 @@ pub fn read(archive: &[u8], limits: Limits) -> Result<Vec<(String, &[u8])>, Refu
         }
         let bytes = archive
             .get(at..at + entry.length)
-            .ok_or_else(|| Refused::CutEntry {
-                entry: entry.path.clone(),
-            })?;
+            .ok_or_else(|| Refused::CutEntry { entry: entry.path.clone() })?;
         at += entry.length.next_multiple_of(BLOCK);
         files.push((entry.path, bytes));
     }
@@ -144,10 +134,7 @@ impl Entry {
             b'0' | 0 => Kind::File,
             b'5' => Kind::Folder,
             other => {
-                return Err(Refused::Kind {
-                    entry: path,
-                    kind: kind_name(other),
-                });
+                return Err(Refused::Kind { entry: path, kind: kind_name(other) });
             }
         };
         let plain = match kind {
@@ -159,11 +146,7 @@ impl Entry {
         }
         // A size in base 256, which is how sizes beyond octal are written, is beyond every limit too.
         let length = number(&header[SIZE]).and_then(|size| usize::try_from(size).ok());
-        Ok(Self {
-            length: length.unwrap_or(usize::MAX),
-            path,
-            kind,
-        })
+        Ok(Self { length: length.unwrap_or(usize::MAX), path, kind })
     }
 }
 
@@ -174,11 +157,7 @@ fn raw_path(header: &[u8; BLOCK]) -> Vec<u8> {
         field.get(..end.unwrap_or(field.len())).unwrap_or_default()
     };
     // GNU's own format, which has a space where POSIX has a zero, keeps times in the prefix.
-    let prefix = if header[MAGIC] == *b"ustar\0" {
-        field(PREFIX)
-    } else {
-        &[]
-    };
+    let prefix = if header[MAGIC] == *b"ustar\0" { field(PREFIX) } else { &[] };
     let mut path = prefix.to_vec();
     if !path.is_empty() {
         path.push(b'/');

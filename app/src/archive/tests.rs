@@ -13,9 +13,7 @@ fn files() -> BTreeMap<String, Vec<u8>> {
         ("gpu/ü.md", ""),
         (long.as_str(), "far down"),
     ];
-    texts
-        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
-        .into()
+    texts.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into()
 }
 
 fn packed(files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
@@ -43,10 +41,7 @@ fn entry(path: &[u8], kind: u8, size: &[u8], content: &[u8]) -> Vec<u8> {
 fn refused(entries: &[Vec<u8>]) -> String {
     let mut tar = entries.concat();
     tar.extend([0; 1024]);
-    read(&gzip::compress(&tar), "x.tar.gz")
-        .err()
-        .unwrap()
-        .to_string()
+    read(&gzip::compress(&tar), "x.tar.gz").err().unwrap().to_string()
 }
 
 #[test]
@@ -55,10 +50,8 @@ fn what_is_packed_comes_back_and_equal_files_give_equal_bytes() {
     let bytes = packed(&files);
     assert_eq!(packed(&files), bytes);
     let archive = read(&bytes, "x.tar.gz").unwrap();
-    let back: BTreeMap<String, Vec<u8>> = archive
-        .iter()
-        .map(|(path, file)| (path.clone(), file.bytes.clone()))
-        .collect();
+    let back: BTreeMap<String, Vec<u8>> =
+        archive.iter().map(|(path, file)| (path.clone(), file.bytes.clone())).collect();
     assert_eq!(back, files);
     assert_eq!(archive["gpu/warps.md"].name, "x.tar.gz/gpu/warps.md");
     // The bytes themselves are part of the promise: another machine gives them, too.
@@ -70,10 +63,7 @@ fn what_is_packed_comes_back_and_equal_files_give_equal_bytes() {
 
 #[test]
 fn a_known_hash_is_right() {
-    assert_eq!(
-        sha256(b"abc"),
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    );
+    assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 #[test]
@@ -100,21 +90,11 @@ fn any_flipped_byte_and_any_cut_is_seen() {
     let mut other = tar.clone();
     other[at..at + 4].copy_from_slice(b"evil");
     let told = read(&gzip::compress(&other), "x").err().unwrap();
-    assert_eq!(
-        told,
-        Refused::Tampered {
-            entry: "gpu/warps.md".to_owned()
-        }
-    );
+    assert_eq!(told, Refused::Tampered { entry: "gpu/warps.md".to_owned() });
     // One cut between blocks, inside the tar.
     for blocks in 0..tar.len() / 512 - 1 {
-        let told = read(&gzip::compress(&tar[..blocks * 512]), "x")
-            .err()
-            .unwrap();
-        assert!(
-            matches!(told, Refused::CutOff | Refused::CutEntry { .. }),
-            "{blocks}: {told}"
-        );
+        let told = read(&gzip::compress(&tar[..blocks * 512]), "x").err().unwrap();
+        assert!(matches!(told, Refused::CutOff | Refused::CutEntry { .. }), "{blocks}: {told}");
     }
 }
 
@@ -165,22 +145,10 @@ fn too_much_is_refused_before_it_is_held() {
     // A thousand to one, as deflate compresses zeros.
     let bomb = gzip::compress(&vec![0; MOST_UNPACKED + 1]);
     assert!(bomb.len() < 200_000);
-    assert_eq!(
-        read(&bomb, "x").err().unwrap(),
-        Refused::TooLarge {
-            most: MOST_UNPACKED
-        }
-    );
-    for size in [
-        &b"77777777777\0"[..],
-        b"\x80\0\0\0\0\0\0\xff\xff\xff\xff\xff",
-        b"00004000001\0",
-    ] {
+    assert_eq!(read(&bomb, "x").err().unwrap(), Refused::TooLarge { most: MOST_UNPACKED });
+    for size in [&b"77777777777\0"[..], b"\x80\0\0\0\0\0\0\xff\xff\xff\xff\xff", b"00004000001\0"] {
         let told = refused(&[entry(b"big.md", b'0', size, b"")]);
-        assert!(
-            told.contains("'big.md' has more than 1048576 bytes"),
-            "{told}"
-        );
+        assert!(told.contains("'big.md' has more than 1048576 bytes"), "{told}");
     }
     let many: Vec<_> = (0..=LIMITS.files)
         .map(|n| entry(format!("{n}.md").as_bytes(), b'0', b"00000000000\0", b""))
@@ -210,10 +178,7 @@ fn the_list_of_files_must_be_there_and_be_right() {
         refused(&[text(MANIFEST, r#"{"format": 2}"#)]),
         refused(&[list(""), text("a.md", "a")]),
         refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#)]),
-        refused(&[
-            list(r#""a.md": {"bytes": 1, "sha256": "00"}"#),
-            text("a.md", "a"),
-        ]),
+        refused(&[list(r#""a.md": {"bytes": 1, "sha256": "00"}"#), text("a.md", "a")]),
     ];
     for (told, said) in told.iter().zip([
         "there is no manifest.json",
@@ -225,9 +190,6 @@ fn the_list_of_files_must_be_there_and_be_right() {
     ]) {
         assert!(told.contains(said), "{told}");
     }
-    assert_eq!(
-        read(b"PK\x03\x04 a zip file", "x").err().unwrap(),
-        Refused::NotGzip
-    );
+    assert_eq!(read(b"PK\x03\x04 a zip file", "x").err().unwrap(), Refused::NotGzip);
     assert_eq!(read(b"", "x").err().unwrap(), Refused::NotGzip);
 }

@@ -88,10 +88,7 @@ fn rows(
         };
         let kind = place(schema, attempts, one);
         let param = |name: &str| one.params.get(name).cloned();
-        let seen = Seen {
-            data: &one.data,
-            param: &param,
-        };
+        let seen = Seen { data: &one.data, param: &param };
         for row in told(&seen, &theirs.points, one.label(), Whose::Other(kind)) {
             // A run that was done twice is one point.
             rows.retain(|before| {
@@ -106,16 +103,10 @@ fn rows(
     if let Some(own) = company.own {
         let changed = |name: &str| {
             let changes = data.changes.iter().rev();
-            changes
-                .clone()
-                .find(|change| change.name == name)
-                .map(|change| change.value.clone())
+            changes.clone().find(|change| change.name == name).map(|change| change.value.clone())
         };
         let param = |name: &str| changed(name).or_else(|| own.params.get(name).cloned());
-        let seen = Seen {
-            data,
-            param: &param,
-        };
+        let seen = Seen { data, param: &param };
         let label = label(own.lab, own.turned, &data.changes);
         rows.extend(told(&seen, &attempts.points, label, Whose::Own));
         reference = compared(&seen, attempts.reference.as_ref()).or(reference);
@@ -127,10 +118,7 @@ fn rows(
 /// The place of a run's kind among those that take part.
 fn place(schema: &Schema, attempts: &Attempts, one: &Attempt) -> usize {
     let kinds = kinds(schema, attempts);
-    kinds
-        .iter()
-        .position(|kind| *kind == one.schema.kind)
-        .unwrap_or(0)
+    kinds.iter().position(|kind| *kind == one.schema.kind).unwrap_or(0)
 }
 
 fn kinds<'a>(schema: &'a Schema, attempts: &'a Attempts) -> Vec<&'a str> {
@@ -148,18 +136,13 @@ fn told(seen: &Seen<'_>, points: &[Told], label: String, whose: Whose) -> Vec<Ro
         point,
         values: told.values.iter().map(|term| seen.number(term)).collect(),
     });
-    rows.filter(|row| row.values.iter().any(Option::is_some))
-        .collect()
+    rows.filter(|row| row.values.iter().any(Option::is_some)).collect()
 }
 
 /// What runs are compared with, if the run has found all of it.
 fn compared(seen: &Seen<'_>, reference: Option<&Told>) -> Option<Row> {
     let reference = reference?;
-    let values: Vec<Option<f64>> = reference
-        .values
-        .iter()
-        .map(|term| seen.number(term))
-        .collect();
+    let values: Vec<Option<f64>> = reference.values.iter().map(|term| seen.number(term)).collect();
     values.iter().any(Option::is_some).then(|| Row {
         label: reference.name.clone(),
         whose: Whose::Reference,
@@ -176,18 +159,13 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
     let kinds = kinds(schema, attempts);
     let group = |row: &Row| match (row.whose, by_name) {
         (Whose::Reference, _) => row.label.clone(),
-        (_, true) => attempts
-            .points
-            .get(row.point)
-            .map_or_else(String::new, |told| told.name.clone()),
+        (_, true) => {
+            attempts.points.get(row.point).map_or_else(String::new, |told| told.name.clone())
+        }
         (Whose::Own, false) => "this run".to_owned(),
         (Whose::Other(kind), false) => {
             let kind = kinds.get(kind).copied().unwrap_or_default();
-            if kinds.len() > 1 {
-                kind.to_owned()
-            } else {
-                "earlier runs".to_owned()
-            }
+            if kinds.len() > 1 { kind.to_owned() } else { "earlier runs".to_owned() }
         }
     };
     // The same groups have the same colours whatever order runs came in.
@@ -217,19 +195,15 @@ fn scatter(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -
     }
     let mut scatter = Scatter {
         x: x.clone(),
-        y: Dimension {
-            worst: worst(y, rows, goals),
-            ..y.clone()
-        },
+        y: Dimension { worst: worst(y, rows, goals), ..y.clone() },
         series,
         points,
         lines: Vec::new(),
     };
     scatter.lines = goal_lines(&scatter, rows, goals);
     if !scatter.has_front() {
-        let joined: Vec<ScatterLine> = (0..scatter.series.len())
-            .filter_map(|group| joined(&scatter, group))
-            .collect();
+        let joined: Vec<ScatterLine> =
+            (0..scatter.series.len()).filter_map(|group| joined(&scatter, group)).collect();
         scatter.lines.extend(joined);
     }
     Some(scatter)
@@ -243,10 +217,7 @@ fn joined(scatter: &Scatter, group: usize) -> Option<ScatterLine> {
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
     places.dedup_by(|a, b| a.0 == b.0);
     let name = scatter.series.get(group)?.clone();
-    (places.len() > 1).then_some(ScatterLine {
-        name,
-        points: places,
-    })
+    (places.len() > 1).then_some(ScatterLine { name, points: places })
 }
 
 /// A column a run, the one on the screen first and then the newest; a row a quantity, because names of quantities are
@@ -261,17 +232,11 @@ fn side_by_side(attempts: &Attempts, rows: &[Row]) -> Table {
         Whose::Other(_) | Whose::Reference => row.label.clone(),
     }));
     let told = attempts.axes.iter().enumerate().map(|(place, axis)| {
-        let values = shown
-            .iter()
-            .map(|row| row.values.get(place).copied().flatten());
+        let values = shown.iter().map(|row| row.values.get(place).copied().flatten());
         let name = Value::from(titled(axis));
         std::iter::once(name).chain(values.map(cell)).collect()
     });
-    Table {
-        columns,
-        rows: told.collect(),
-        ..Table::default()
-    }
+    Table { columns, rows: told.collect(), ..Table::default() }
 }
 
 /// The run on the screen, what all are compared with, and the others from the newest on.
@@ -279,9 +244,7 @@ fn ordered(rows: &[Row]) -> impl Iterator<Item = &Row> {
     let whose = |wanted: fn(Whose) -> bool| rows.iter().rev().filter(move |row| wanted(row.whose));
     let first = whose(|whose| whose == Whose::Own);
     let second = whose(|whose| whose == Whose::Reference);
-    first
-        .chain(second)
-        .chain(whose(|whose| matches!(whose, Whose::Other(_))))
+    first.chain(second).chain(whose(|whose| matches!(whose, Whose::Other(_))))
 }
 
 fn titled(axis: &Dimension) -> String {
@@ -317,10 +280,9 @@ fn table(schema: &Schema, attempts: &Attempts, rows: &[Row], goals: &[Goal]) -> 
     let told = ordered(rows).map(|row| {
         let (kind, what) = match row.whose {
             Whose::Own => (schema.kind.as_str(), attempts.points.get(row.point)),
-            Whose::Other(kind) => (
-                kinds.get(kind).copied().unwrap_or_default(),
-                attempts.points.get(row.point),
-            ),
+            Whose::Other(kind) => {
+                (kinds.get(kind).copied().unwrap_or_default(), attempts.points.get(row.point))
+            }
             Whose::Reference => ("", None),
         };
         let mut cells = vec![row.label.clone()];

@@ -62,14 +62,8 @@ fn of_past(past: &Past, registry: &'static Registry) -> Option<Attempt> {
     let lab = lab.filter(|_| !summary.lesson().is_some_and(|id| id.starts_with(OWN_PAGES)));
     Some(Attempt::new(
         schema,
-        (
-            summary.lesson().map(str::to_owned),
-            lab.unwrap_or_else(|| summary.lab()).to_owned(),
-        ),
-        params
-            .iter()
-            .map(|(n, v)| ((*n).to_owned(), v.clone()))
-            .collect(),
+        (summary.lesson().map(str::to_owned), lab.unwrap_or_else(|| summary.lab()).to_owned()),
+        params.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
         turned.collect(),
         &past.data,
     ))

@@ -38,18 +38,11 @@ fn schemas_whose_ledger_says(also: &str) -> [&'static Schema; 2] {
 
 pub(crate) fn found(bytes: i64, right: f64) -> RunData {
     let mut data = RunData::default();
-    let scalar = |name: &str, value: Value| Report::Scalar {
-        name: name.into(),
-        value,
-    };
+    let scalar = |name: &str, value: Value| Report::Scalar { name: name.into(), value };
     data.apply(scalar("bytes", Value::Int(bytes)));
     data.apply(scalar("whole", Value::Int(400_000)));
     for (step, right) in [(1, 0.5), (2, right)] {
-        data.apply(Report::Point {
-            name: "right".into(),
-            step,
-            value: right,
-        });
+        data.apply(Report::Point { name: "right".into(), step, value: right });
     }
     data
 }
@@ -64,12 +57,7 @@ fn ran(schema: &'static Schema, lab: &str, bits: i64, data: &RunData) -> Arc<Att
 }
 
 fn goal(name: &str, ratio: f64, loss: f64) -> Goal {
-    Goal {
-        name: name.to_owned(),
-        ratio,
-        loss,
-        place: Place::default(),
-    }
+    Goal { name: name.to_owned(), ratio, loss, place: Place::default() }
 }
 
 fn scatter(frame: Option<Frame>) -> mlsys_lab::frame::Scatter {
@@ -88,10 +76,7 @@ fn runs_of_several_labs_lie_between_the_same_axes_with_what_they_are_compared_wi
         // The same run again is the same point.
         ran(round, "q8", 8, &found(100_000, 0.99)),
     ];
-    let company = Company {
-        all: &all,
-        ..Company::default()
-    };
+    let company = Company { all: &all, ..Company::default() };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &RunData::default(), &company));
     assert_eq!(drawn.series, ["round", "cut", "dense"]);
@@ -121,11 +106,7 @@ fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
         ran(round, "q4", 4, &found(50_000, 0.98)),
     ];
     let sizes = |own| -> Vec<f64> {
-        let company = Company {
-            all: &all,
-            own,
-            ..Company::default()
-        };
+        let company = Company { all: &all, own, ..Company::default() };
         let drawn = scatter(picture(round, panel, &RunData::default(), &company));
         let places = drawn.points.iter().map(|point| point.place().unwrap());
         places.map(|(size, _)| size).collect()
@@ -133,12 +114,7 @@ fn runs_that_must_agree_in_a_parameter_and_do_not_are_left_out() {
     // Without a run on the screen the first one tells.
     assert_eq!(sizes(None), [20_000.0, 50_000.0, 400_000.0]);
     let params = Params::resolve(round, &Settings::new(), Tables::builtin(), None).unwrap();
-    let own = Own {
-        lab: "mine",
-        params: &params,
-        turned: &[],
-        left: None,
-    };
+    let own = Own { lab: "mine", params: &params, turned: &[], left: None };
     // This one has 8 bits, and has found nothing yet, not even what it is compared with.
     assert_eq!(sizes(Some(own)), [100_000.0]);
 }
@@ -150,21 +126,9 @@ fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
     let turned = [("bits".to_owned(), Value::Int(4))];
     let mut data = found(50_000, 0.98);
     let left = ran(round, "q", 4, &data);
-    let all = [
-        ran(round, "q8", 8, &found(100_000, 0.99)),
-        Arc::clone(&left),
-    ];
-    let own = Own {
-        lab: "q",
-        params: &params,
-        turned: &turned,
-        left: Some(&left),
-    };
-    let company = Company {
-        all: &all,
-        own: Some(own),
-        goals: &[],
-    };
+    let all = [ran(round, "q8", 8, &found(100_000, 0.99)), Arc::clone(&left)];
+    let own = Own { lab: "q", params: &params, turned: &turned, left: Some(&left) };
+    let company = Company { all: &all, own: Some(own), goals: &[] };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &data, &company));
     assert_eq!(drawn.series, ["this run", "round", "dense"]);
@@ -175,11 +139,7 @@ fn the_run_on_the_screen_is_a_point_of_its_own_once_it_has_found_all() {
     let drawn = scatter(picture(round, panel, &data, &company));
     assert_eq!(drawn.points.len(), 2);
     // A knob turned in its course is told with its last value.
-    data.apply(Report::Change(Change {
-        step: 3,
-        name: "bits".to_owned(),
-        value: Value::Int(2),
-    }));
+    data.apply(Report::Change(Change { step: 3, name: "bits".to_owned(), value: Value::Int(2) }));
     assert_eq!(label("q", &turned, &data.changes), "q: bits 2");
     let all = round.panel("all").unwrap();
     let Some(Frame::Table(table)) = picture(round, all, &data, &company) else {
@@ -204,11 +164,7 @@ fn a_goal_is_counted_from_what_runs_are_compared_with_and_names_who_reaches_it()
         ran(round, "exact", 8, &found(100_000, 0.99)),
         ran(round, "small", 2, &found(40_000, 0.9)),
     ];
-    let company = Company {
-        all: &all,
-        own: None,
-        goals: &goals,
-    };
+    let company = Company { all: &all, own: None, goals: &goals };
     let panel = round.panel("ledger").unwrap();
     let drawn = scatter(picture(round, panel, &RunData::default(), &company));
     let names: Vec<&str> = drawn.lines.iter().map(|line| line.name.as_str()).collect();
@@ -240,24 +196,10 @@ fn before_any_run_has_ended_there_is_no_picture_and_other_lessons_do_not_count()
 fn curves_are_kept_only_where_they_stand_behind_others() {
     let [round, _] = schemas();
     let mut data = found(1, 0.7);
-    data.apply(Report::Point {
-        name: "loss".into(),
-        step: 1,
-        value: 2.0,
-    });
+    data.apply(Report::Point { name: "loss".into(), step: 1, value: 2.0 });
     let left = ran(round, "q", 8, &data);
-    assert_eq!(
-        left.data
-            .series
-            .keys()
-            .map(AsRef::as_ref)
-            .collect::<Vec<&str>>(),
-        ["right"]
-    );
+    assert_eq!(left.data.series.keys().map(AsRef::as_ref).collect::<Vec<&str>>(), ["right"]);
     assert_eq!(left.data.metric("loss"), Some(Value::Float(2.0)));
-    let company = Company {
-        all: &[Arc::clone(&left)],
-        ..Company::default()
-    };
+    let company = Company { all: &[Arc::clone(&left)], ..Company::default() };
     assert_eq!(company.behind(round, "growth").len(), 1);
 }

@@ -18,8 +18,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     let docs = docs.map(|entry| entry.unwrap().path());
     let texts = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let all = [root.join("README.md")].into_iter().chain(texts);
-    all.map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect()
+    all.map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 /// Every command that stands on a line of its own, and where.
@@ -57,8 +56,7 @@ fn words(line: &str) -> Vec<String> {
 fn first_cells<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     let lines = text.lines().skip_while(|line| !line.starts_with(heading));
     let rows = lines.skip(2).take_while(|line| line.starts_with('|'));
-    rows.map(|row| row.split('|').nth(1).unwrap().trim())
-        .collect()
+    rows.map(|row| row.split('|').nth(1).unwrap().trim()).collect()
 }
 
 /// Resolves what a command sets.
@@ -94,10 +92,7 @@ fn every_command_can_be_typed_and_every_lab_in_them_set_so() {
 #[test]
 fn every_lesson_is_named_and_every_name_is_one() {
     let lessons = Library::built_in().into_lessons();
-    let fronts: Vec<_> = lessons
-        .into_iter()
-        .map(|parsed| parsed.lesson.unwrap().front)
-        .collect();
+    let fronts: Vec<_> = lessons.into_iter().map(|parsed| parsed.lesson.unwrap().front).collect();
     let titles: Vec<&str> = fronts.iter().map(|front| front.title.as_str()).collect();
     let readme = documents().swap_remove(0).1;
     assert_eq!(first_cells(&readme, "| lesson |"), titles);
@@ -147,17 +142,11 @@ fn the_map_names_files_that_are_there() {
 
 #[test]
 fn the_list_of_labs_has_each_lab_once() {
-    let (_, text) = documents()
-        .into_iter()
-        .find(|(path, _)| path.ends_with("labs.md"))
-        .unwrap();
+    let (_, text) = documents().into_iter().find(|(path, _)| path.ends_with("labs.md")).unwrap();
     let listed = first_cells(&text, "| kind |");
     let listed = listed.iter().flat_map(|cell| cell.split(", "));
     let listed: Vec<&str> = listed.map(|name| name.trim_matches('`')).collect();
-    let there: BTreeSet<&str> = registry()
-        .iter()
-        .map(|lab| lab.schema().kind.as_str())
-        .collect();
+    let there: BTreeSet<&str> = registry().iter().map(|lab| lab.schema().kind.as_str()).collect();
     assert_eq!(listed.len(), there.len());
     assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), there);
 }

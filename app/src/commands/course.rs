@@ -16,11 +16,7 @@ pub fn run(asked: &cli::Course, world: &mut World<'_>) -> Result<Exit, Failure> 
     match asked {
         cli::Course::Check(options) => {
             let trial = Trial {
-                depth: if options.no_run {
-                    Depth::Read
-                } else {
-                    Depth::Run
-                },
+                depth: if options.no_run { Depth::Read } else { Depth::Run },
                 machine: options.machine,
             };
             check_course(&Library::open(&options.path)?, trial, world)

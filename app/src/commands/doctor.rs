@@ -32,10 +32,7 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
         }))?;
         return Ok(Exit::Passed);
     }
-    console.line(format_args!(
-        "mlsys {}\n\nDevices",
-        env!("CARGO_PKG_VERSION")
-    ))?;
+    console.line(format_args!("mlsys {}\n\nDevices", env!("CARGO_PKG_VERSION")))?;
     let rows: Vec<_> = probed.devices.iter().map(device_row).collect();
     section(&rows, console)?;
     if let Some(trouble) = &probed.trouble {
@@ -54,9 +51,7 @@ pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
 }
 
 fn section(rows: &[Vec<String>], console: &mut Console) -> Result<(), Failure> {
-    aligned(rows)
-        .into_iter()
-        .try_for_each(|line| console.line(format_args!("  {line}")))
+    aligned(rows).into_iter().try_for_each(|line| console.line(format_args!("  {line}")))
 }
 
 fn device_row(device: &DeviceInfo) -> Vec<String> {

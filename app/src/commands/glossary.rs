@@ -18,9 +18,7 @@ pub fn run(asked: &AskGlossary, console: &mut Console) -> Result<Exit, Failure> 
         None => (0..glossary.terms().len()).collect(),
         Some(name) => chosen(glossary, name)?,
     };
-    let terms = shown
-        .iter()
-        .filter_map(|&index| glossary.terms().get(index));
+    let terms = shown.iter().filter_map(|&index| glossary.terms().get(index));
     if asked.listing.json {
         let terms: Vec<Json> = terms.map(object).collect();
         console.line(json!({ "terms": terms }))?;

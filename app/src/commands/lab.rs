@@ -25,9 +25,7 @@ pub fn run(options: &cli::Lab, world: &mut World<'_>) -> Result<Exit, Failure> {
         (Some(AboutLabs::List(listing)), _) => about::list(*listing, world.console),
         (Some(AboutLabs::Show { kind, listing }), _) => about::show(kind, *listing, world.console),
         (None, Some(kind)) => run_one(kind, options, world),
-        (None, None) => Err(Failure::usage(
-            "name a lab; `mlsys lab list` shows them all",
-        )),
+        (None, None) => Err(Failure::usage("name a lab; `mlsys lab list` shows them all")),
     }
 }
 
@@ -36,9 +34,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     let schema = lab.schema();
     let mut given = settings::of_lab(&options.set)?;
     if let Some(name) = &options.preset {
-        let preset = schema
-            .preset(name)
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        let preset = schema.preset(name).map_err(|error| Failure::usage(error.to_string()))?;
         given = preset.settings().overlaid(&given);
     }
     settings::set_data_dir(&mut given, options.data_dir.as_deref());
@@ -61,11 +57,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
     {
         return open::workbench(
             options.machine,
-            Some(Opening {
-                lesson: page,
-                source: None,
-                turns: Vec::new(),
-            }),
+            Some(Opening { lesson: page, source: None, turns: Vec::new() }),
             world,
         );
     }
@@ -93,9 +85,7 @@ fn run_one(kind: &str, options: &cli::Lab, world: &mut World<'_>) -> Result<Exit
         return Ok(world.failed(finished.exit(), &format!("lab {kind}: {trouble}{files}")));
     }
     if options.json {
-        world
-            .console
-            .line(output::to_json(schema, &params, device.id, &finished.data))?;
+        world.console.line(output::to_json(schema, &params, device.id, &finished.data))?;
     } else {
         print::finished(schema, &finished.data, world.console)?;
     }
@@ -110,10 +100,6 @@ fn device_for(
     world: &World<'_>,
 ) -> Result<DeviceInfo, Failure> {
     let at_once = choice == DeviceChoice::Auto && !schema.uses_device(params);
-    let choice = if at_once {
-        DeviceChoice::Exactly(DeviceId::CPU)
-    } else {
-        choice
-    };
+    let choice = if at_once { DeviceChoice::Exactly(DeviceId::CPU) } else { choice };
     Ok(world.devices.choose(choice, &Backend::ALL)?)
 }

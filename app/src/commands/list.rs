@@ -10,9 +10,7 @@ use crate::table::aligned;
 
 /// Prints the modules with their lessons.
 pub fn run(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let course = world
-        .library()?
-        .course_in(&world.languages, world.console)?;
+    let course = world.library()?.course_in(&world.languages, world.console)?;
     // Without a log that can be read, the course is listed all the same.
     let progress = world.progress(&course.id).ok();
     if listing.json {
@@ -54,11 +52,8 @@ pub fn lines(course: &Course, progress: Option<&Progress>) -> Vec<String> {
         if lessons.is_empty() {
             continue;
         }
-        let about = if module.about.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", module.about)
-        };
+        let about =
+            if module.about.is_empty() { String::new() } else { format!(": {}", module.about) };
         lines.push(String::new());
         let facts = facts(lessons, progress);
         lines.push(format!("{}{about} ({facts})", module.title));
@@ -92,22 +87,11 @@ fn done(lessons: &[Lesson], progress: &Progress) -> usize {
 
 fn row(lesson: &Lesson) -> Vec<String> {
     let front = &lesson.front;
-    let requires: Vec<&str> = front
-        .requires
-        .iter()
-        .map(|required| required.value.as_str())
-        .collect();
-    let after = if requires.is_empty() {
-        String::new()
-    } else {
-        format!("after {}", requires.join(", "))
-    };
-    vec![
-        front.id.to_string(),
-        front.title.clone(),
-        format!("{} min", front.minutes),
-        after,
-    ]
+    let requires: Vec<&str> =
+        front.requires.iter().map(|required| required.value.as_str()).collect();
+    let after =
+        if requires.is_empty() { String::new() } else { format!("after {}", requires.join(", ")) };
+    vec![front.id.to_string(), front.title.clone(), format!("{} min", front.minutes), after]
 }
 
 fn about(module: &Module, course: &Course, progress: Option<&Progress>) -> Json {

@@ -36,10 +36,7 @@ fn needs_a_terminal(lesson: &str, world: &World<'_>) -> Result<(), Failure> {
         "" => ("mlsys --plain".to_owned(), "mlsys run LESSON".to_owned()),
         lesson => {
             let lesson = lesson.escape_debug();
-            (
-                format!("mlsys open {lesson} --plain"),
-                format!("mlsys run {lesson}"),
-            )
+            (format!("mlsys open {lesson} --plain"), format!("mlsys run {lesson}"))
         }
     };
     Err(Failure::Usage(format!(
@@ -59,16 +56,11 @@ pub fn lesson(options: &Open, world: &mut World<'_>) -> Result<Exit, Failure> {
 
 /// Draws the screen of a lesson whose first lab has run into a file.
 fn draw(options: &Open, file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let Some(lesson) = world
-        .library()?
-        .valid([options.lesson.as_str()], world.console)?
-        .pop()
+    let Some(lesson) = world.library()?.valid([options.lesson.as_str()], world.console)?.pop()
     else {
         return Ok(Exit::Usage);
     };
-    let device = world
-        .devices
-        .choose(options.machine.device, &Backend::ALL)?;
+    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
     let registry = mlsys_registry::registry();
     let picture = ui::picture::picture(Arc::new(lesson), registry, device, options.size)
         .map_err(Failure::Run)?;
@@ -115,9 +107,7 @@ fn start(
     preview: Option<Follow>,
     world: &mut World<'_>,
 ) -> Result<Exit, Failure> {
-    let course = world
-        .library()?
-        .course_in(&world.languages, world.console)?;
+    let course = world.library()?.course_in(&world.languages, world.console)?;
     let themes = world.paths.as_ref().ok().map(|paths| paths.themes());
     let options = ui::Options {
         appearance: appearance(world.display.theme.as_deref(), themes.as_deref(), &|name| {

@@ -28,21 +28,12 @@ fn show(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
     let course = world.library()?.course(world.console)?;
     let progress = world.progress(&course.id)?;
     if listing.json {
-        let lessons: Vec<Json> = course
-            .lessons()
-            .iter()
-            .map(|lesson| object(lesson, &progress))
-            .collect();
+        let lessons: Vec<Json> =
+            course.lessons().iter().map(|lesson| object(lesson, &progress)).collect();
         world.console.line(json!({ "lessons": lessons }))?;
     } else {
-        let rows: Vec<_> = course
-            .lessons()
-            .iter()
-            .map(|lesson| row(lesson, &progress))
-            .collect();
-        aligned(&rows)
-            .into_iter()
-            .try_for_each(|line| world.console.line(line))?;
+        let rows: Vec<_> = course.lessons().iter().map(|lesson| row(lesson, &progress)).collect();
+        aligned(&rows).into_iter().try_for_each(|line| world.console.line(line))?;
     }
     Ok(Exit::Passed)
 }
@@ -99,15 +90,9 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
     let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
     let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
     let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
-    let path = world
-        .paths
-        .as_ref()
-        .map_err(|error| Failure::usage(error.to_string()))?
-        .progress();
+    let path = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.progress();
     let course = world.library()?.course(world.console)?;
-    answers
-        .refuse_other_course(Some(&course.id))
-        .map_err(|error| failed(error.to_string()))?;
+    answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
     let (log, known, trouble) = ProgressLog::open(&path, &course.id);
     if let Some(trouble) = &trouble {
         world.console.warn(trouble);
@@ -116,9 +101,7 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
     let (mut taken, mut kept) = (0, 0);
     for (id, given) in &answers.lessons {
         let Some(lesson) = course.find(id) else {
-            world.console.warn(format_args!(
-                "there is no lesson {id}; its answers were left out"
-            ));
+            world.console.warn(format_args!("there is no lesson {id}; its answers were left out"));
             continue;
         };
         for stray in answers.strays(lesson) {
@@ -128,9 +111,7 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
             let Some((event, is_right)) = event(lesson, question, answer) else {
                 continue;
             };
-            let before = known
-                .lesson(id)
-                .and_then(|lesson| lesson.answers.get(question));
+            let before = known.lesson(id).and_then(|lesson| lesson.answers.get(question));
             // What is here stays, unless what comes is right and this is not.
             if before.is_some_and(|before| before.right || !is_right) {
                 kept += 1;
@@ -145,20 +126,14 @@ fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
         0 => String::new(),
         kept => format!("; {kept} that were given here are kept"),
     };
-    world
-        .console
-        .note(format_args!("{taken} answers taken over{kept}"));
+    world.console.note(format_args!("{taken} answers taken over{kept}"));
     Ok(Exit::Passed)
 }
 
 /// The event of an answer and whether it is right, graded without runs: one that speaks of a run's values counts once it is given again.
 fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<(Event, bool)> {
     let asked = lesson.question(question)?;
-    let grade = asked.grade(
-        answer,
-        &LessonEnv::unrun(lesson),
-        mlsys_registry::registry(),
-    );
+    let grade = asked.grade(answer, &LessonEnv::unrun(lesson), mlsys_registry::registry());
     let right = grade.verdict == Verdict::Right;
     let event = Event::AnswerGiven {
         lesson: lesson.front.id.clone(),

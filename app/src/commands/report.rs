@@ -17,16 +17,9 @@ use crate::record::{self, Past};
 
 /// Writes the page.
 pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let runs = world
-        .paths
-        .as_ref()
-        .map_err(|error| Failure::usage(error.to_string()))?
-        .runs();
+    let runs = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.runs();
     let course = world.library()?.course(world.console)?;
-    let lesson = course
-        .lessons()
-        .iter()
-        .find(|lesson| lesson.front.id.as_str() == options.subject);
+    let lesson = course.lessons().iter().find(|lesson| lesson.front.id.as_str() == options.subject);
     let text = match lesson {
         Some(lesson) => {
             let progress = world.progress(&course.id)?;
@@ -40,10 +33,7 @@ pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
                     Failure::Usage(format!("{failure}{}", hint.unwrap_or_default()))
                 })?;
             let all = beside(&runs, &past);
-            let others = Others {
-                all: &all,
-                lesson: None,
-            };
+            let others = Others { all: &all, lesson: None };
             page::of_run(&past, &others)
         }
     };
@@ -51,14 +41,9 @@ pub fn run(options: &Report, world: &mut World<'_>) -> Result<Exit, Failure> {
         world.console.raw(&text)?;
     } else {
         fs::write(&options.output, text).map_err(|error| {
-            Failure::Run(format!(
-                "{} cannot be written: {error}",
-                options.output.display()
-            ))
+            Failure::Run(format!("{} cannot be written: {error}", options.output.display()))
         })?;
-        world
-            .console
-            .note(format_args!("{} is written", options.output.display()));
+        world.console.note(format_args!("{} is written", options.output.display()));
     }
     Ok(Exit::Passed)
 }
@@ -73,9 +58,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
             continue;
         };
         let lab = summary.about["lesson"]["lab"].clone();
-        let known = newest
-            .iter()
-            .any(|past| past.summary.about["lesson"]["lab"] == lab);
+        let known = newest.iter().any(|past| past.summary.about["lesson"]["lab"] == lab);
         if summary.lesson() == Some(id) && !known {
             match record::open(&summary.folder) {
                 Ok(past) => newest.push(past),
@@ -89,10 +72,7 @@ fn of_lesson(lesson: &Lesson, progress: &Progress, runs: &Path, world: &mut Worl
         kinds: lesson.labs().map(|lab| lab.kind.value.clone()).collect(),
     };
     let all = attempts(runs, &wanted);
-    let others = Others {
-        all: &all,
-        lesson: Some(lesson),
-    };
+    let others = Others { all: &all, lesson: Some(lesson) };
     page::of_lesson(lesson, progress, &newest, &others)
 }
 

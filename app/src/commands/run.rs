@@ -33,22 +33,14 @@ pub fn run(options: &RunLessons, world: &mut World<'_>) -> Result<Exit, Failure>
         set: settings::of_lesson(&options.set)?,
         data_dir: options.data_dir.clone(),
         workers: world.workers.clone(),
-        hardware: if options.strict_hardware {
-            HardwareRule::Fail
-        } else {
-            HardwareRule::Report
-        },
+        hardware: if options.strict_hardware { HardwareRule::Fail } else { HardwareRule::Report },
         graders: graders(options.answers.as_deref(), &lessons, library, world)?,
         records: world.runs(),
     };
     world.listen();
     let results = runner::run(&lessons, &request, world)?;
     reports::write(&options.report, &results, world.console)?;
-    let interrupted = if world.interrupt.is_asked() {
-        Exit::Interrupted
-    } else {
-        Exit::Passed
-    };
+    let interrupted = if world.interrupt.is_asked() { Exit::Interrupted } else { Exit::Passed };
     let exit = results.exit().and(interrupted);
     let reports_to_stdout = options.report.iter().any(|target| target.file.is_none());
     tell(&results, exit, reports_to_stdout, world)?;

@@ -19,10 +19,7 @@ use crate::record::{self, Past, Standing, Summary};
 
 /// Does what `mlsys runs` asks for.
 pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let paths = world
-        .paths
-        .as_ref()
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let paths = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?;
     let runs = paths.runs();
     let console = &mut *world.console;
     match asked {
@@ -30,10 +27,7 @@ pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
         cli::Runs::Show { run, listing } => {
             show::run(&past(&runs, run, console)?, *listing, console)
         }
-        cli::Runs::Compare {
-            runs: names,
-            listing,
-        } => {
+        cli::Runs::Compare { runs: names, listing } => {
             let mut compared = Vec::new();
             for name in names {
                 compared.push(past(&runs, name, console)?);
@@ -51,9 +45,7 @@ pub fn run(asked: &cli::Runs, world: &mut World<'_>) -> Result<Exit, Failure> {
 pub fn past(runs: &Path, asked: &str, console: &mut Console) -> Result<Past, Failure> {
     let folder = record::find(runs, asked).map_err(Failure::Usage)?;
     let past = record::open(&folder).map_err(Failure::Usage)?;
-    past.warnings
-        .iter()
-        .for_each(|warning| console.warn(warning));
+    past.warnings.iter().for_each(|warning| console.warn(warning));
     Ok(past)
 }
 

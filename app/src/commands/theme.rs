@@ -49,9 +49,7 @@ fn check(files: &[PathBuf], world: &mut World<'_>) -> Result<Exit, Failure> {
                     1 => "can be used; one role is hard to see".to_owned(),
                     count => format!("can be used; {count} roles are hard to see"),
                 };
-                world
-                    .console
-                    .line(format_args!("{}: {said}", path.display()))?;
+                world.console.line(format_args!("{}: {said}", path.display()))?;
             }
             Err(NoTheme::Wrong(wrong)) => {
                 for diagnostic in &wrong {

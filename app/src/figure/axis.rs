@@ -33,20 +33,11 @@ impl Axis {
     /// An axis on which names stand at 0, 1, 2, ...
     pub fn of_names(names: &[String]) -> Self {
         let last = names.len().saturating_sub(1) as f64;
-        Self {
-            names: names.to_vec(),
-            ..Self::over(-0.5, last + 0.5, Scale::Linear)
-        }
+        Self { names: names.to_vec(), ..Self::over(-0.5, last + 0.5, Scale::Linear) }
     }
 
     fn over(low: f64, high: f64, scale: Scale) -> Self {
-        Self {
-            low,
-            high,
-            scale,
-            names: Vec::new(),
-            finest: 0.0,
-        }
+        Self { low, high, scale, names: Vec::new(), finest: 0.0 }
     }
 
     /// The axis of a dimension that holds all these values, with no ticks between whole numbers if there are no others; absent
@@ -75,22 +66,14 @@ impl Axis {
     /// A logarithmic axis shows positive values only; bounds that are not positive are moved there.
     pub fn around(low: f64, high: f64, scale: Scale) -> Self {
         let clamp = |x: f64| {
-            if x.is_finite() {
-                x.clamp(-HUGE, HUGE)
-            } else {
-                0.0
-            }
+            if x.is_finite() { x.clamp(-HUGE, HUGE) } else { 0.0 }
         };
         let (low, high) = (clamp(low), clamp(high));
         let (low, high) = (low.min(high), low.max(high));
         match scale {
             Scale::Linear => {
                 // A curve near zero is best judged against zero.
-                let low = if low > 0.0 && low < 0.5 * high {
-                    0.0
-                } else {
-                    low
-                };
+                let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
                 let size = low.abs().max(high.abs());
                 if high - low > size * 1e-9 && high - low > TINY {
                     Self::over(low, high, scale)
@@ -104,11 +87,7 @@ impl Axis {
                 let low = if low > 0.0 { low.max(TINY) } else { high / 1e3 };
                 let decades = (high / low).log10();
                 // Round outwards to whole decades if there are several, else to 1, 2 or 5.
-                let steps: &[f64] = if decades > 3.0 {
-                    &[1.0]
-                } else {
-                    &[1.0, 2.0, 5.0]
-                };
+                let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
                 let (below, above) = (round_down(low, steps), round_up(high, steps));
                 if above > below * 1.5 {
                     Self::over(below, above, scale)
@@ -133,11 +112,7 @@ impl Axis {
     pub fn steps(first: u64, last: u64) -> Self {
         let (first, last) = (first as f64, last as f64);
         let low = if first <= 0.1 * last { 0.0 } else { first };
-        Self::over(
-            low,
-            if last > low { last } else { low + 1.0 },
-            Scale::Linear,
-        )
+        Self::over(low, if last > low { last } else { low + 1.0 }, Scale::Linear)
     }
 
     /// Whether a value lies on it.
@@ -156,11 +131,7 @@ impl Axis {
             Scale::Linear => (self.low, self.high),
             Scale::Log => (self.low.log10(), self.high.log10()),
         };
-        Measure {
-            low,
-            size: high - low,
-            scale: self.scale,
-        }
+        Measure { low, size: high - low, scale: self.scale }
     }
 
     /// About so many round values with their labels, in ascending order.
@@ -185,9 +156,7 @@ impl Axis {
             false => name.clone(),
         };
         let names = self.names.iter().enumerate();
-        names
-            .map(|(place, name)| (place as f64, cut(name)))
-            .collect()
+        names.map(|(place, name)| (place as f64, cut(name))).collect()
     }
 
     fn linear_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
@@ -201,11 +170,7 @@ impl Axis {
         let size = self.low.abs().max(self.high.abs()) / prefix.factor;
         let decimals = (-(step / prefix.factor).log10().floor()).clamp(0.0, 9.0) as usize;
         let label = |tick: f64| {
-            let tick = if tick.abs() < slack {
-                0.0
-            } else {
-                tick / prefix.factor
-            };
+            let tick = if tick.abs() < slack { 0.0 } else { tick / prefix.factor };
             let digits = if size >= 1e5 || decimals > 5 {
                 number(tick)
             } else {
@@ -217,10 +182,7 @@ impl Axis {
     }
 
     fn log_ticks(&self, wanted: f64, unit: Option<&str>, glyphs: &Glyphs) -> Vec<(f64, String)> {
-        let (first, last) = (
-            self.low.log10().floor() as i32,
-            self.high.log10().ceil() as i32,
-        );
+        let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let decades = (self.high / self.low).log10();
         let stride = (decades / wanted).ceil().max(1.0) as usize;
         let inside: &[f64] = match wanted / decades.max(0.1) {
@@ -280,10 +242,7 @@ fn nice_step(raw: f64) -> f64 {
 fn round_up(x: f64, steps: &[f64]) -> f64 {
     let decade = 10f64.powf(x.log10().floor());
     let fits = |m: &&f64| **m * decade >= x * (1.0 - 1e-9);
-    steps
-        .iter()
-        .find(fits)
-        .map_or(10.0 * decade, |m| m * decade)
+    steps.iter().find(fits).map_or(10.0 * decade, |m| m * decade)
 }
 
 fn round_down(x: f64, steps: &[f64]) -> f64 {
@@ -305,36 +264,21 @@ mod tests {
     #[test]
     fn ticks_are_round() {
         let linear = |low, high| Axis::around(low, high, Scale::Linear);
-        assert_eq!(
-            labels(&linear(0.02, 0.7), 4, None),
-            ["0.0", "0.2", "0.4", "0.6"]
-        );
-        assert_eq!(
-            labels(&linear(0.0, 0.012), 3, Some("seconds")),
-            ["0 ms", "5 ms", "10 ms"]
-        );
+        assert_eq!(labels(&linear(0.02, 0.7), 4, None), ["0.0", "0.2", "0.4", "0.6"]);
+        assert_eq!(labels(&linear(0.0, 0.012), 3, Some("seconds")), ["0 ms", "5 ms", "10 ms"]);
         assert_eq!(
             labels(&linear(-1.0, 1.0), 4, Some("nats")),
             ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
         );
         let log = Axis::around(3e-4, 0.9, Scale::Log);
         assert_eq!(labels(&log, 5, None), ["1e-4", "0.001", "0.01", "0.1", "1"]);
-        assert_eq!(
-            labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None),
-            ["1", "2", "5", "10"]
-        );
+        assert_eq!(labels(&Axis::around(1.0, 8.0, Scale::Log), 4, None), ["1", "2", "5", "10"]);
         assert_eq!(
             labels(&Axis::around(2e11, 2e13, Scale::Log), 2, Some("flop/s")),
             ["1 T", "10 T"]
         );
-        assert_eq!(
-            labels(&linear(0.0, 4e9), 2, Some("bytes/s")),
-            ["0 G", "2 G", "4 G"]
-        );
-        assert_eq!(
-            labels(&Axis::steps(1, 400), 4, None),
-            ["0", "100", "200", "300", "400"]
-        );
+        assert_eq!(labels(&linear(0.0, 4e9), 2, Some("bytes/s")), ["0 G", "2 G", "4 G"]);
+        assert_eq!(labels(&Axis::steps(1, 400), 4, None), ["0", "100", "200", "300", "400"]);
     }
 
     #[test]
@@ -375,10 +319,7 @@ mod tests {
                     assert!(labels(&axis, 5, Some("seconds")).len() <= 32);
                     for value in bounds {
                         let share = axis.share(value);
-                        assert!(
-                            share.is_none_or(|s| (0.0..=1.0).contains(&s)),
-                            "{axis:?} {value}"
-                        );
+                        assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)), "{axis:?} {value}");
                     }
                 }
             }

@@ -124,11 +124,7 @@ fn known(x: Option<f64>) -> String {
 
 /// `name (unit)`, or the name alone.
 fn titled(name: &str, unit: &str) -> String {
-    if unit.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{name} ({unit})")
-    }
+    if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
 }
 
 /// One line a step, one column a metric; `NaN` where a value was not finite. Earlier runs have columns of their own.
@@ -155,9 +151,7 @@ fn series(lines: &mut Lines, figure: &Figure<'_>, names: &[&str]) {
         let gaps = series.gaps().iter().map(|step| (*step, f64::NAN));
         for (step, value) in series.points().iter().copied().chain(gaps) {
             if (from..=to).contains(&step) {
-                let row = rows
-                    .entry(step)
-                    .or_insert_with(|| vec![None; columns.len()]);
+                let row = rows.entry(step).or_insert_with(|| vec![None; columns.len()]);
                 if let Some(cell) = row.get_mut(place) {
                     *cell = Some(value);
                 }
@@ -166,18 +160,15 @@ fn series(lines: &mut Lines, figure: &Figure<'_>, names: &[&str]) {
     }
     lines.line(&titles);
     for (step, row) in rows {
-        let cells = row
-            .iter()
-            .zip(&columns)
-            .map(|(cell, (data, name))| match cell {
-                Some(x) if x.is_finite() => number(*x),
-                Some(_) => "NaN".to_owned(),
-                // What is the same at every step is there at every step.
-                None if !data.series.contains_key(*name) => {
-                    known(data.metric(name).and_then(|value| value.as_f64()))
-                }
-                None => String::new(),
-            });
+        let cells = row.iter().zip(&columns).map(|(cell, (data, name))| match cell {
+            Some(x) if x.is_finite() => number(*x),
+            Some(_) => "NaN".to_owned(),
+            // What is the same at every step is there at every step.
+            None if !data.series.contains_key(*name) => {
+                known(data.metric(name).and_then(|value| value.as_f64()))
+            }
+            None => String::new(),
+        });
         lines.line([step.to_string()].into_iter().chain(cells));
     }
 }
@@ -186,11 +177,7 @@ fn series(lines: &mut Lines, figure: &Figure<'_>, names: &[&str]) {
 fn values(lines: &mut Lines, figure: &Figure<'_>) {
     lines.line(["metric", "value", "unit"]);
     for name in metrics::expand(&figure.panel.metrics, figure.data) {
-        let broken = figure
-            .data
-            .series
-            .get(name)
-            .is_some_and(|s| s.ends_in_gap());
+        let broken = figure.data.series.get(name).is_some_and(|s| s.ends_in_gap());
         let value = figure.data.metric(name).filter(|_| !broken);
         let value = value.map_or(String::new(), |value| exact(&value));
         let unit = metrics::unit(figure.schema, name).unwrap_or_default();
@@ -244,12 +231,7 @@ fn histogram(lines: &mut Lines, histogram: &Histogram) {
         titled("to", &histogram.unit),
         named(&histogram.first.name, "count"),
     ];
-    titles.extend(
-        histogram
-            .second
-            .iter()
-            .map(|second| named(&second.name, "second count")),
-    );
+    titles.extend(histogram.second.iter().map(|second| named(&second.name, "second count")));
     titles.push("marked".to_owned());
     lines.line(&titles);
     let last = histogram.edges.len().saturating_sub(2);
@@ -318,18 +300,9 @@ fn table(lines: &mut Lines, table: &Table) {
 }
 
 fn images(lines: &mut Lines, images: &Images) {
-    let pixels = images
-        .images
-        .iter()
-        .map(|image| image.pixels.len())
-        .max()
-        .unwrap_or(0);
+    let pixels = images.images.iter().map(|image| image.pixels.len()).max().unwrap_or(0);
     let titles = ["label".to_owned(), "verdict".to_owned()];
-    lines.line(
-        titles
-            .into_iter()
-            .chain((0..pixels).map(|i| format!("pixel{i}"))),
-    );
+    lines.line(titles.into_iter().chain((0..pixels).map(|i| format!("pixel{i}"))));
     for image in &images.images {
         let verdict = match image.verdict {
             Verdict::Right => "right",
@@ -337,13 +310,9 @@ fn images(lines: &mut Lines, images: &Images) {
             Verdict::Unjudged => "",
         };
         let cells = [image.label.clone(), verdict.to_owned()];
-        lines.line(
-            cells
-                .into_iter()
-                .chain(image.pixels.iter().map(|level| match images.blank {
-                    Some(blank) if blank == *level => String::new(),
-                    Some(_) | None => level.to_string(),
-                })),
-        );
+        lines.line(cells.into_iter().chain(image.pixels.iter().map(|level| match images.blank {
+            Some(blank) if blank == *level => String::new(),
+            Some(_) | None => level.to_string(),
+        })));
     }
 }

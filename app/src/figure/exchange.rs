@@ -58,9 +58,7 @@ pub fn letter(exchange: &Exchange, rank: usize) -> String {
     if exchange.ranks > LETTERS {
         return rank.to_string();
     }
-    let letter = u8::try_from(rank)
-        .ok()
-        .and_then(|rank| b'A'.checked_add(rank));
+    let letter = u8::try_from(rank).ok().and_then(|rank| b'A'.checked_add(rank));
     letter.map_or_else(|| rank.to_string(), |letter| char::from(letter).to_string())
 }
 
@@ -134,10 +132,7 @@ pub fn cells(
         first: chunks.start,
         group: 0,
         kinds: Stage::ALL
-            .map(|stage| Kind {
-                name: stage.word().to_owned(),
-                tone: stage.tone(),
-            })
+            .map(|stage| Kind { name: stage.word().to_owned(), tone: stage.tone() })
             .to_vec(),
         rows: ranks.map(row).collect(),
         ..Cells::default()
@@ -178,9 +173,7 @@ pub fn storyboard(exchange: &Exchange) -> Frame {
         None | Some(0) => 0,
         Some(last) => place * rounds / last,
     });
-    let pane = |at: usize| Pane {
-        title: phase(exchange, at),
-        frame: Frame::Cells(picture(exchange, at)),
-    };
+    let pane =
+        |at: usize| Pane { title: phase(exchange, at), frame: Frame::Cells(picture(exchange, at)) };
     Frame::Panes(shown.map(pane).collect())
 }

@@ -64,11 +64,6 @@ impl Drawing {
             },
         };
         let (form, boxes, layout) = chosen;
-        Self {
-            shown,
-            boxes,
-            form,
-            layout,
-        }
+        Self { shown, boxes, form, layout }
     }
 }

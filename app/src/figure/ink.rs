@@ -12,9 +12,7 @@ pub(super) const GRID: &str = "#dfe3e8";
 pub(super) const BAD: &str = "#b3261e";
 
 /// Curves and groups by their place; taken in turn.
-const COLORS: [&str; 6] = [
-    "#0b5fa5", "#b35900", "#00754f", "#8a3d8f", "#7a5c00", "#4d5b6a",
-];
+const COLORS: [&str; 6] = ["#0b5fa5", "#b35900", "#00754f", "#8a3d8f", "#7a5c00", "#4d5b6a"];
 
 /// Fills light enough for text on them, the last two for what is to be looked at and what is wrong.
 const SOFT: [&str; 5] = ["#8fb9de", "#e6b98a", "#9fd3bd", "#f3e2a4", "#eaa8a3"];
@@ -39,17 +37,9 @@ pub(super) fn dash(place: usize) -> &'static str {
 
 /// A share of a scale from white to dark blue: also without colour the darker is the larger.
 pub(super) fn amount(share: f32) -> String {
-    const STOPS: [[f32; 3]; 4] = [
-        [247.0, 250.0, 253.0],
-        [158.0, 197.0, 225.0],
-        [49.0, 119.0, 178.0],
-        [8.0, 38.0, 84.0],
-    ];
-    let share = if share.is_finite() {
-        share.clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
+    const STOPS: [[f32; 3]; 4] =
+        [[247.0, 250.0, 253.0], [158.0, 197.0, 225.0], [49.0, 119.0, 178.0], [8.0, 38.0, 84.0]];
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let at = share * (STOPS.len() - 1) as f32;
     let first = (at as usize).min(STOPS.len() - 2);
     let part = at - first as f32;

@@ -17,11 +17,7 @@ pub fn expand<'a>(patterns: &'a [String], data: &'a RunData) -> Vec<&'a str> {
     for pattern in patterns {
         match pattern.strip_suffix('*') {
             Some(stem) => {
-                let names = data
-                    .series
-                    .keys()
-                    .chain(data.scalars.keys())
-                    .map(AsRef::as_ref);
+                let names = data.series.keys().chain(data.scalars.keys()).map(AsRef::as_ref);
                 let members: BTreeSet<&str> = names.filter(|n| n.starts_with(stem)).collect();
                 let mut members: Vec<&str> = members.into_iter().collect();
                 members.sort_by(|a, b| natural(a, b));
@@ -51,10 +47,7 @@ fn natural(a: &str, b: &str) -> Ordering {
 
 /// The part of the names that tells them apart: members of one family lose the family's name.
 pub fn short_names<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let stem = names
-        .first()
-        .and_then(|n| n.rfind('.'))
-        .map_or(0, |dot| dot + 1);
+    let stem = names.first().and_then(|n| n.rfind('.')).map_or(0, |dot| dot + 1);
     let shared = names.len() > 1 && names.iter().all(|n| n.get(..stem) == names[0].get(..stem));
     let cut = if shared { stem } else { 0 };
     names.iter().map(|n| n.get(cut..).unwrap_or(n)).collect()
@@ -83,22 +76,14 @@ pub fn bars(schema: &Schema, panel: &Panel, data: &RunData) -> Bars {
     let unit = names.first().and_then(|n| unit(schema, n));
     let bars = names.iter().zip(labels).map(|(name, label)| {
         let value = data.metric(name).and_then(|v| v.as_f64());
-        let remark = if is_modelled(schema, name) {
-            "modelled"
-        } else {
-            ""
-        };
+        let remark = if is_modelled(schema, name) { "modelled" } else { "" };
         Bar {
             label: label.to_owned(),
             value: value.filter(|_| !is_broken(data, name)),
             remark: remark.to_owned(),
         }
     });
-    Bars {
-        unit: unit.unwrap_or_default().to_owned(),
-        scale: panel.scale,
-        bars: bars.collect(),
-    }
+    Bars { unit: unit.unwrap_or_default().to_owned(), scale: panel.scale, bars: bars.collect() }
 }
 
 /// The latest values as a table.
@@ -128,21 +113,12 @@ mod tests {
     #[test]
     fn families_expand_in_natural_order() {
         let mut data = RunData::default();
-        for name in [
-            "norm.layer10",
-            "norm.layer2",
-            "norm.layer1",
-            "loss",
-            "normal",
-        ] {
+        for name in ["norm.layer10", "norm.layer2", "norm.layer1", "loss", "normal"] {
             data.scalars.insert(name.into(), Value::Float(1.0));
         }
         let patterns = ["loss".to_owned(), "absent".to_owned(), "norm.*".to_owned()];
         let names = expand(&patterns, &data);
-        assert_eq!(
-            names,
-            ["loss", "norm.layer1", "norm.layer2", "norm.layer10"]
-        );
+        assert_eq!(names, ["loss", "norm.layer1", "norm.layer2", "norm.layer10"]);
         assert_eq!(short_names(&names[1..]), ["layer1", "layer2", "layer10"]);
         assert_eq!(short_names(&names), names);
         assert_eq!(short_names(&["norm.layer1"]), ["norm.layer1"]);

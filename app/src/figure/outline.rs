@@ -75,10 +75,7 @@ fn nodes(graph: &Graph, steps: usize) -> Vec<String> {
 
 /// A line an outermost group or a node in none: how many nodes, what is known of it, and what it reads from.
 fn groups(graph: &Graph, glyphs: &Glyphs) -> Vec<String> {
-    let folded = Sight {
-        folded: Some((0..graph.groups.len()).collect()),
-        ..Sight::default()
-    };
+    let folded = Sight { folded: Some((0..graph.groups.len()).collect()), ..Sight::default() };
     let shown = Shown::of(graph, &folded);
     let name = |item: &Item| match *item {
         Item::Node(node) => graph.nodes.get(node).map_or("", |node| &node.label),
@@ -180,9 +177,8 @@ pub fn stack(stacks: &Stacks, stack: &Stack, glyphs: &Glyphs) -> String {
     let unit = unit(&stacks.unit);
     let parts = stacks.parts.iter().zip(stack.lengths());
     let parts = parts.filter(|(_, length)| *length > 0.0);
-    let parts: Vec<String> = parts
-        .map(|(part, length)| format!("{part} {}", quantity(length, unit, glyphs)))
-        .collect();
+    let parts: Vec<String> =
+        parts.map(|(part, length)| format!("{part} {}", quantity(length, unit, glyphs))).collect();
     let total = quantity(stack.total(), unit, glyphs);
     let mut said = match parts.is_empty() {
         true => format!("{}: {total}", stack.label),
@@ -354,15 +350,8 @@ mod tests {
     fn a_node_that_reads_one_thing_twice_says_it_once() {
         let mut large = graphs::long(61);
         large.groups = vec![Group::default()];
-        large.nodes.push(Node {
-            label: "square".to_owned(),
-            ..Node::default()
-        });
-        let edge = Edge {
-            from: 3,
-            to: 61,
-            ..Edge::default()
-        };
+        large.nodes.push(Node { label: "square".to_owned(), ..Node::default() });
+        let edge = Edge { from: 3, to: 61, ..Edge::default() };
         large.edges.extend([edge.clone(), edge]);
         let lines = graph(&large, 0, &Glyphs::new(GlyphSet::Ascii));
         assert!(lines.contains(&"square, reads n3".to_owned()), "{lines:#?}");

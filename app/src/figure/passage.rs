@@ -53,28 +53,17 @@ pub fn rows(passage: &Passage, paragraph: &Paragraph, width: usize) -> Vec<Row> 
         }
     }
     let rows = lines.into_iter().enumerate().map(|(place, line)| {
-        let before = if place == 0 {
-            label.clone()
-        } else {
-            " ".repeat(indent)
-        };
+        let before = if place == 0 { label.clone() } else { " ".repeat(indent) };
         let mut row = Vec::new();
         if indent > 0 {
-            row.push(Run {
-                standing: None,
-                text: before,
-            });
+            row.push(Run { standing: None, text: before });
         }
         for (letter, standing) in line {
             match row.last_mut() {
-                Some(Run {
-                    standing: Some(last),
-                    text,
-                }) if *last == standing => text.push(letter),
-                Some(_) | None => row.push(Run {
-                    standing: Some(standing),
-                    text: letter.to_string(),
-                }),
+                Some(Run { standing: Some(last), text }) if *last == standing => text.push(letter),
+                Some(_) | None => {
+                    row.push(Run { standing: Some(standing), text: letter.to_string() })
+                }
             }
         }
         row
@@ -88,21 +77,13 @@ pub fn outline(passage: &Passage) -> Vec<String> {
     if !passage.note.is_empty() {
         lines.push(passage.note.clone());
     }
-    let marked = passage
-        .standings
-        .iter()
-        .filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
+    let marked = passage.standings.iter().filter(|of| of.marks.iter().any(|mark| !mark.is_empty()));
     let marks = marked.map(|of| format!("{}...{} {}", of.marks[0], of.marks[1], of.name));
     let marks: Vec<String> = marks.collect();
     if !marks.is_empty() {
         lines.push(marks.join(", "));
     }
-    lines.extend(
-        passage
-            .paragraphs
-            .iter()
-            .map(|paragraph| passage.plain(paragraph)),
-    );
+    lines.extend(passage.paragraphs.iter().map(|paragraph| passage.plain(paragraph)));
     lines
 }
 
@@ -115,11 +96,7 @@ fn broken(row: &mut Vec<(char, usize)>) -> Vec<(char, usize)> {
     let least = row.len().saturating_sub(WORD).max(1);
     let space = row.iter().rposition(|(letter, _)| *letter == ' ');
     let at = space.map_or(row.len() - 1, |space| space + 1);
-    let at = if at >= least && at < row.len() {
-        at
-    } else {
-        row.len() - 1
-    };
+    let at = if at >= least && at < row.len() { at } else { row.len() - 1 };
     row.split_off(at)
 }
 
@@ -135,10 +112,7 @@ mod tests {
             marks: marks.map(str::to_owned),
         };
         Passage {
-            standings: vec![
-                standing("written", ["", ""]),
-                standing("drafted", ["[", "]"]),
-            ],
+            standings: vec![standing("written", ["", ""]), standing("drafted", ["[", "]"])],
             ..Passage::default()
         }
     }
@@ -148,16 +122,11 @@ mod tests {
             label: label.to_owned(),
             stretches: parts
                 .iter()
-                .map(|(standing, text)| Stretch {
-                    standing: *standing,
-                    text: (*text).to_owned(),
-                })
+                .map(|(standing, text)| Stretch { standing: *standing, text: (*text).to_owned() })
                 .collect(),
         };
         let rows = rows(&passage(), &paragraph, width);
-        rows.iter()
-            .map(|row| row.iter().map(|run| run.text.as_str()).collect())
-            .collect()
+        rows.iter().map(|row| row.iter().map(|run| run.text.as_str()).collect()).collect()
     }
 
     #[test]
@@ -176,10 +145,7 @@ mod tests {
     fn letters_of_two_columns_take_two_and_marks_on_letters_none() {
         assert_eq!(text(&[(0, "漢字漢字")], "", 5), ["漢字", "漢字"]);
         assert_eq!(text(&[(0, "漢漢")], "漢", 5), ["漢 漢", "   漢"]);
-        assert_eq!(
-            text(&[(0, "e\u{301}e\u{301}ab")], "", 3),
-            ["e\u{301}e\u{301}a", "b"]
-        );
+        assert_eq!(text(&[(0, "e\u{301}e\u{301}ab")], "", 3), ["e\u{301}e\u{301}a", "b"]);
         for width in 2..9 {
             let rows = text(&[(0, "a 漢b 字字字c"), (1, "漢字 no")], "", width);
             assert_eq!(rows.concat(), "a 漢b 字字字c[漢字 no]");

@@ -35,23 +35,13 @@ pub struct Prefix {
 }
 
 /// No prefix.
-const NONE: Prefix = Prefix {
-    factor: 1.0,
-    letter: ' ',
-};
+const NONE: Prefix = Prefix { factor: 1.0, letter: ' ' };
 
 impl Prefix {
     /// The prefix for values up to a size. Units that do not take prefixes keep none.
     pub fn for_size(size: f64, unit: Option<&str>) -> Self {
         let small = [(1e-9, 'n'), (1e-6, 'u'), (1e-3, 'm'), (1.0, ' ')];
-        let large = [
-            (1.0, ' '),
-            (1e3, 'k'),
-            (1e6, 'M'),
-            (1e9, 'G'),
-            (1e12, 'T'),
-            (1e15, 'P'),
-        ];
+        let large = [(1.0, ' '), (1e3, 'k'), (1e6, 'M'), (1e9, 'G'), (1e12, 'T'), (1e15, 'P')];
         let steps: &[(f64, char)] = match unit {
             Some("seconds") => &small,
             Some("bytes" | "B" | "flops") => &large,

@@ -52,11 +52,7 @@ fn no_frame_breaks_the_document() {
     let panel = schema.panel("memory").unwrap();
     for frame in odd_frames() {
         let mut data = RunData::default();
-        data.apply(Report::Frame {
-            panel: "memory".into(),
-            step: 1,
-            frame: Box::new(frame),
-        });
+        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
         let figure = Figure::of(&schema, panel, &data, source());
         let document = svg(&figure).unwrap();
         well_formed(&document);
@@ -70,12 +66,7 @@ fn a_figure_says_what_it_shows_and_where_it_comes_from() {
     let schema = schema();
     let data = steered(400);
     let earlier = learning(300);
-    let mut figure = Figure::of(
-        &schema,
-        schema.panel("loss-curve").unwrap(),
-        &data,
-        source(),
-    );
+    let mut figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
     figure.earlier = vec![("run 1: learning_rate 0.05", &earlier)];
     let texts = well_formed(&svg(&figure).unwrap()).join("\n");
     for said in [
@@ -90,18 +81,9 @@ fn a_figure_says_what_it_shows_and_where_it_comes_from() {
     ] {
         assert!(texts.contains(said), "{said:?} is not in\n{texts}");
     }
-    let front = Figure::of(
-        &schema,
-        schema.panel("compression").unwrap(),
-        &data,
-        source(),
-    );
+    let front = Figure::of(&schema, schema.panel("compression").unwrap(), &data, source());
     let texts = well_formed(&svg(&front).unwrap());
-    assert_eq!(
-        texts.iter().filter(|text| *text == "★").count(),
-        6,
-        "{texts:?}"
-    );
+    assert_eq!(texts.iter().filter(|text| *text == "★").count(), 6, "{texts:?}");
 }
 
 #[test]
@@ -117,26 +99,13 @@ fn series_stand_side_by_side_and_read_back() {
     ] {
         point(&mut data, name, step, value);
     }
-    data.apply(Report::Scalar {
-        name: "loss_floor".into(),
-        value: 0.5.into(),
-    });
-    let mut figure = Figure::of(
-        &schema,
-        schema.panel("loss-curve").unwrap(),
-        &data,
-        source(),
-    );
+    data.apply(Report::Scalar { name: "loss_floor".into(), value: 0.5.into() });
+    let mut figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
     let rows = parsed(&csv(&figure).unwrap());
     assert_eq!(
         rows,
         [
-            [
-                "step",
-                "loss (nats)",
-                "validation_loss (nats)",
-                "loss_floor (nats)"
-            ],
+            ["step", "loss (nats)", "validation_loss (nats)", "loss_floor (nats)"],
             ["1", "0.30000000000000004", "2", "0.5"],
             ["2", "NaN", "", "0.5"],
             ["3", "1e-9", "-1e300", "0.5"],
@@ -175,12 +144,7 @@ fn pictures_are_values_by_their_kind() {
             11,
         ),
         ("numbers", "metric|value|unit", "loss|0.0582", 7),
-        (
-            "text",
-            "text",
-            "the quick brown fox jumps over the lazy dog",
-            4,
-        ),
+        ("text", "text", "the quick brown fox jumps over the lazy dog", 4),
     ] {
         let found = first(panel);
         assert_eq!((found.0.as_str(), found.2), (header, count), "{found:?}");
@@ -191,11 +155,7 @@ fn pictures_are_values_by_their_kind() {
     assert!(row.ends_with("|-0.4"), "{row}");
     assert_eq!(count, 25);
     assert_eq!(first("decision-boundary").2, 1 + 48 * 48 + 200);
-    assert!(
-        first("samples")
-            .0
-            .starts_with("label|verdict|pixel0|pixel1|")
-    );
+    assert!(first("samples").0.starts_with("label|verdict|pixel0|pixel1|"));
 }
 
 #[test]
@@ -204,11 +164,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     let panel = schema.panel("memory").unwrap();
     let files = |frame: Frame| {
         let mut data = RunData::default();
-        data.apply(Report::Frame {
-            panel: "memory".into(),
-            step: 1,
-            frame: Box::new(frame),
-        });
+        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
         let figure = Figure::of(&schema, panel, &data, source());
         let rows = parsed(&csv(&figure).unwrap());
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
@@ -217,21 +173,12 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
         (rows, texts)
     };
     let has = |all: &[String], said: &str| {
-        assert!(
-            all.iter().any(|text| text == said),
-            "{said} is not in {all:#?}"
-        );
+        assert!(all.iter().any(|text| text == said), "{said} is not in {all:#?}");
     };
     let (rows, texts) = files(Frame::Graph(graphs::expression()));
-    assert_eq!(
-        rows[0],
-        "step|node|operation|kind|group|reads|value|adjoint"
-    );
+    assert_eq!(rows[0], "step|node|operation|kind|group|reads|value|adjoint");
     has(&rows, "|c|x*y|operation||x y|6|0.11904761904761904");
-    has(
-        &rows,
-        "9|z|the derivative of z by itself is 1|backward||||1",
-    );
+    has(&rows, "9|z|the derivative of z by itself is 1|backward||||1");
     for said in ["a = x^2", "∂ 0.642857", "backward", "3."] {
         has(&texts, said);
     }
@@ -248,20 +195,14 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
         has(&texts, said);
     }
     let (rows, texts) = files(Frame::Exchange(Box::new(exchanges::ring(4))));
-    assert_eq!(
-        rows[0],
-        "round|phase|from|to|first chunk|chunks|action|bytes"
-    );
+    assert_eq!(rows[0], "round|phase|from|to|first chunk|chunks|action|bytes");
     assert_eq!(rows.len(), 1 + 6 * 4);
     has(&rows, "1|reduce-scatter|rank 0|rank 1|0|1|add|209472");
     for said in ["before the first of 6 rounds", "ABCD", "B rank 1"] {
         has(&texts, said);
     }
     let tells = |all: &[String], said: &str| {
-        assert!(
-            all.iter().any(|text| text.contains(said)),
-            "{said}: {all:#?}"
-        );
+        assert!(all.iter().any(|text| text.contains(said)), "{said}: {all:#?}");
     };
     for said in ["gradient of step 10 over a ring", "209.5 kB over each of 4"] {
         tells(&texts, said);
@@ -273,10 +214,7 @@ fn graphs_timelines_and_panes_are_values_and_drawings() {
     let (rows, texts) = files(Frame::Stacks(exchanges::memory()));
     // A part is told by its number, in its segment and in the legend.
     has(&texts, "3 optimizer");
-    assert!(
-        texts.iter().filter(|text| *text == "3").count() > 2,
-        "{texts:?}"
-    );
+    assert!(texts.iter().filter(|text| *text == "3").count() > 2, "{texts:?}");
     assert!(rows[0].starts_with("stack|weights"), "{}", rows[0]);
     has(&rows, "worker 2|209472|209472|418944|500000|sharded");
     for said in ["worker 2", "4 activations", "4 MB there are"] {
@@ -293,43 +231,23 @@ fn a_million_points_make_a_small_file_that_keeps_the_spike() {
     let schema = schema();
     let mut data = RunData::default();
     for step in 0..1_000_000 {
-        let value = if step == 654_321 {
-            100.0
-        } else {
-            (step % 3) as f64
-        };
+        let value = if step == 654_321 { 100.0 } else { (step % 3) as f64 };
         point(&mut data, "loss", step, value);
     }
-    let figure = Figure::of(
-        &schema,
-        schema.panel("loss-curve").unwrap(),
-        &data,
-        source(),
-    );
+    let figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
     let document = svg(&figure).unwrap();
     assert!(document.len() < 200_000, "{}", document.len());
     well_formed(&document);
     // The spike reaches the top of the field, where the axis has 100.
-    let high = document
-        .split_whitespace()
-        .filter_map(|word| word.split(['L', 'M']).next());
-    assert!(
-        high.filter(|y| *y == "82").count() >= 1,
-        "{}",
-        &document[..2000]
-    );
+    let high = document.split_whitespace().filter_map(|word| word.split(['L', 'M']).next());
+    assert!(high.filter(|y| *y == "82").count() >= 1, "{}", &document[..2000]);
 }
 
 #[test]
 fn nothing_says_so() {
     let schema = schema();
     let data = RunData::default();
-    let figure = Figure::of(
-        &schema,
-        schema.panel("loss-curve").unwrap(),
-        &data,
-        source(),
-    );
+    let figure = Figure::of(&schema, schema.panel("loss-curve").unwrap(), &data, source());
     assert_eq!(
         svg(&figure).unwrap_err().to_string(),
         "the picture 'loss-curve' has nothing to show yet: run the lab first"

@@ -47,9 +47,7 @@ impl Beginnings {
             Some(letter) if !letter.is_ascii() => return None,
             Some(_) | None => 1 << 31,
         };
-        first
-            .is_ascii()
-            .then(|| (usize::from(first.to_ascii_lowercase()), bit))
+        first.is_ascii().then(|| (usize::from(first.to_ascii_lowercase()), bit))
     }
 }
 
@@ -106,10 +104,7 @@ impl Matcher {
             match self.at(text, &first, &words[at..]) {
                 Some((count, term)) => {
                     let last = words.get(at + count - 1).unwrap_or(word);
-                    found.push(Occurrence {
-                        range: word.start..last.end,
-                        term,
-                    });
+                    found.push(Occurrence { range: word.start..last.end, term });
                     at += count;
                 }
                 None => at += 1,
@@ -226,10 +221,7 @@ mod tests {
             ("batched rebatch batch_size", &[]),
             ("the batch sizes grow", &["batch sizes"]),
             ("the batch grows in size", &["batch"]),
-            (
-                "an all reduce, an all-reduce",
-                &["all reduce", "all-reduce"],
-            ),
+            ("an all reduce, an all-reduce", &["all reduce", "all-reduce"]),
             ("after all, reduce it", &[]),
             ("biases", &["biases"]),
             ("memory hierarchies", &["memory hierarchies"]),
@@ -245,12 +237,7 @@ mod tests {
 
     #[test]
     fn no_text_makes_it_fail_and_places_are_in_order() {
-        for text in [
-            "ß'ſ\u{301}batch\u{0}s",
-            "İİİ batch",
-            "-- --",
-            "batch size batch size",
-        ] {
+        for text in ["ß'ſ\u{301}batch\u{0}s", "İİİ batch", "-- --", "batch size batch size"] {
             let _ = found(text);
         }
         assert_eq!(found("batch size batch size").len(), 2);

@@ -34,9 +34,8 @@ fn collect(folder: &Path, prefix: &str, files: &mut CourseFiles) -> Result<(), F
     let failed = |error: std::io::Error| {
         Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
     };
-    let mut entries = fs::read_dir(folder)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(failed)?;
+    let mut entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();
@@ -70,10 +69,7 @@ fn belongs(path: &str) -> bool {
 /// A file's bytes; what is no file, or is larger than it may be, is refused.
 pub fn bytes_of(path: &Path, what: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let failed = |reason: String| {
-        Failure::Usage(format!(
-            "{what} '{}' cannot be read: {reason}",
-            path.display()
-        ))
+        Failure::Usage(format!("{what} '{}' cannot be read: {reason}", path.display()))
     };
     match fs::metadata(path) {
         // A pipe or a device may never end.

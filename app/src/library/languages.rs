@@ -38,9 +38,7 @@ impl Languages {
     /// The first of these translations' languages that the reader understands.
     fn best<T>(&self, mut translations: Vec<(&str, T)>) -> Option<T> {
         let at = self.0.iter().find_map(|wanted| {
-            translations
-                .iter()
-                .position(|(language, _)| language.eq_ignore_ascii_case(wanted))
+            translations.iter().position(|(language, _)| language.eq_ignore_ascii_case(wanted))
         })?;
         Some(translations.swap_remove(at).1)
     }
@@ -71,12 +69,7 @@ impl Languages {
     /// The file of a lesson's translation that the reader understands best, for a lesson on disk.
     pub fn file_of(&self, lesson: &Lesson) -> Option<PathBuf> {
         let own = on_disk(Path::new(&lesson.source.file));
-        self.best(
-            own.iter()
-                .map(|(lang, path)| (lang.as_str(), path))
-                .collect(),
-        )
-        .cloned()
+        self.best(own.iter().map(|(lang, path)| (lang.as_str(), path)).collect()).cloned()
     }
 
     fn read(&self, lesson: &Lesson, files: &CourseFiles) -> Option<Result<Parsed, Failure>> {
@@ -86,10 +79,7 @@ impl Languages {
             return Some(Ok(read_translation(&file.name, &file.bytes, lesson)));
         }
         let own = on_disk(Path::new(&lesson.source.file));
-        let own = own
-            .iter()
-            .map(|(lang, path)| (lang.as_str(), path))
-            .collect();
+        let own = own.iter().map(|(lang, path)| (lang.as_str(), path)).collect();
         self.best(own).map(|path| read_file(path, lesson))
     }
 }
@@ -112,13 +102,10 @@ fn beside<'f>(path: &str, files: &'f CourseFiles) -> Vec<(&'f str, &'f CourseFil
 /// The translations that stand beside a lesson file, by language, in the order of their names.
 pub fn on_disk(path: &Path) -> Vec<(String, PathBuf)> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let (Some(name), Ok(entries)) = (
-        name,
-        std::fs::read_dir(folder.unwrap_or_else(|| Path::new("."))),
-    ) else {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let (Some(name), Ok(entries)) =
+        (name, std::fs::read_dir(folder.unwrap_or_else(|| Path::new("."))))
+    else {
         return Vec::new();
     };
     let mut found: Vec<_> = entries
@@ -143,11 +130,7 @@ pub fn original_of(path: &Path) -> Option<PathBuf> {
 /// Reads a translation file.
 pub fn read_file(path: &Path, original: &Lesson) -> Result<Parsed, Failure> {
     let bytes = folder::bytes_of(path, "translation", mlsys_lesson::MAX_FILE_BYTES as u64)?;
-    Ok(read_translation(
-        &path.display().to_string(),
-        &bytes,
-        original,
-    ))
+    Ok(read_translation(&path.display().to_string(), &bytes, original))
 }
 
 /// Every translation of a lesson, of a course or on disk, as it reads, with the name of its file.
@@ -188,21 +171,13 @@ mod tests {
             (None, vec![("LANG", "POSIX")], vec![]),
             (None, vec![french], vec!["fr-FR", "fr"]),
             (None, vec![french, ("LC_ALL", "")], vec!["fr-FR", "fr"]),
-            (
-                None,
-                vec![french, ("LC_MESSAGES", "pt_BR")],
-                vec!["pt-BR", "pt"],
-            ),
+            (None, vec![french, ("LC_MESSAGES", "pt_BR")], vec!["pt-BR", "pt"]),
             (None, vec![french, ("LC_ALL", "C")], vec![]),
             (None, vec![("LANG", "de_DE@euro")], vec!["de-DE", "de"]),
             (Some("es"), vec![french], vec!["es"]),
             (Some(""), vec![french], vec!["fr-FR", "fr"]),
         ] {
-            assert_eq!(
-                detected(asked, &variables),
-                expected,
-                "{asked:?} {variables:?}"
-            );
+            assert_eq!(detected(asked, &variables), expected, "{asked:?} {variables:?}");
         }
     }
 

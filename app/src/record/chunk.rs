@@ -96,8 +96,7 @@ impl Chunk {
         match line::read(text)? {
             Said::Report(Report::Point { name, step, value }) => {
                 self.values.push(value);
-                self.segment(&name, Steps::Even(step, 1), 1)
-                    .ok_or(TOO_MANY)?;
+                self.segment(&name, Steps::Even(step, 1), 1).ok_or(TOO_MANY)?;
             }
             Said::Report(report) => self.reports.push(report),
             Said::Points(columns) => {
@@ -177,11 +176,7 @@ impl Chunk {
         cursor.eat(b",\"value\":")?;
         let start = cursor.at;
         let value = cursor.value()?;
-        let is_real = cursor
-            .text
-            .get(start..cursor.at)?
-            .iter()
-            .any(|byte| b".eE".contains(byte));
+        let is_real = cursor.text.get(start..cursor.at)?.iter().any(|byte| b".eE".contains(byte));
         cursor.eat(b"}}").and_then(|()| cursor.end())?;
         let (name, value) = (name.into(), Value::Float(value));
         is_real.then(|| self.reports.push(Report::Scalar { name, value }))
@@ -189,17 +184,10 @@ impl Chunk {
 
     fn segment(&mut self, name: &str, steps: Steps, count: usize) -> Option<()> {
         // Metrics come in the same order line after line.
-        let next = if self.last + 1 < self.names.len() {
-            self.last + 1
-        } else {
-            0
-        };
+        let next = if self.last + 1 < self.names.len() { self.last + 1 } else { 0 };
         let is_next = self.names.get(next).is_some_and(|known| known == name);
-        let known = if is_next {
-            Some(next)
-        } else {
-            self.names.iter().position(|known| known == name)
-        };
+        let known =
+            if is_next { Some(next) } else { self.names.iter().position(|known| known == name) };
         self.last = known.unwrap_or(self.names.len());
         if known.is_none() {
             if self.names.len() == MOST_METRICS {
@@ -207,12 +195,7 @@ impl Chunk {
             }
             self.names.push(name.to_owned());
         }
-        self.segments.push(Segment {
-            metric: self.last,
-            line: self.lines,
-            steps,
-            count,
-        });
+        self.segments.push(Segment { metric: self.last, line: self.lines, steps, count });
         Some(())
     }
 }
@@ -229,9 +212,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn eat(&mut self, expected: &[u8]) -> Option<()> {
-        self.rest()
-            .starts_with(expected)
-            .then(|| self.at += expected.len())
+        self.rest().starts_with(expected).then(|| self.at += expected.len())
     }
 
     /// The end of the line.
@@ -250,19 +231,13 @@ impl<'a> Cursor<'a> {
         let is_plain = inside.get(end) == Some(&b'"');
         while inside.get(end)? != &b'"' {
             // Whatever is escaped, a quote among it, is at least one more character.
-            end += if inside.get(end) == Some(&b'\\') {
-                2
-            } else {
-                1
-            };
+            end += if inside.get(end) == Some(&b'\\') { 2 } else { 1 };
         }
         self.at += end + 2;
         if is_plain {
             return str::from_utf8(inside.get(..end)?).ok().map(Cow::Borrowed);
         }
-        serde_json::from_slice(rest.get(..end + 2)?)
-            .ok()
-            .map(Cow::Owned)
+        serde_json::from_slice(rest.get(..end + 2)?).ok().map(Cow::Owned)
     }
 
     fn whole(&mut self) -> Option<u64> {

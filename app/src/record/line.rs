@@ -68,28 +68,19 @@ pub fn read(line: &str) -> Result<Said, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     Ok(Said::Report(match line {
         Line::Points(columns) => {
-            let columns = columns
-                .into_iter()
-                .map(|(name, column)| column.points(name));
+            let columns = columns.into_iter().map(|(name, column)| column.points(name));
             return columns.collect::<Result<_, _>>().map(Said::Points);
         }
-        Line::Scalar { name, value } => Report::Scalar {
-            name: name.into(),
-            value: value.unwrap_or(Value::Float(f64::NAN)),
-        },
-        Line::Point { name, step, value } => Report::Point {
-            name: name.into(),
-            step,
-            value: value.unwrap_or(f64::NAN),
-        },
+        Line::Scalar { name, value } => {
+            Report::Scalar { name: name.into(), value: value.unwrap_or(Value::Float(f64::NAN)) }
+        }
+        Line::Point { name, step, value } => {
+            Report::Point { name: name.into(), step, value: value.unwrap_or(f64::NAN) }
+        }
         Line::Change { step, name, value } => Report::Change(Change { step, name, value }),
         Line::Diverged { step, reason } => Report::Diverged { step, reason },
         Line::Notice(text) => Report::Notice(text),
-        Line::Frame { panel, step, frame } => Report::Frame {
-            panel: panel.into(),
-            step,
-            frame,
-        },
+        Line::Frame { panel, step, frame } => Report::Frame { panel: panel.into(), step, frame },
     }))
 }
 
@@ -97,30 +88,12 @@ pub fn read(line: &str) -> Result<Said, String> {
 #[serde(rename_all = "lowercase")]
 enum Line {
     Points(BTreeMap<String, Column>),
-    Scalar {
-        name: String,
-        value: Option<Value>,
-    },
-    Point {
-        name: String,
-        step: u64,
-        value: Option<f64>,
-    },
-    Change {
-        step: u64,
-        name: String,
-        value: Value,
-    },
-    Diverged {
-        step: u64,
-        reason: String,
-    },
+    Scalar { name: String, value: Option<Value> },
+    Point { name: String, step: u64, value: Option<f64> },
+    Change { step: u64, name: String, value: Value },
+    Diverged { step: u64, reason: String },
     Notice(String),
-    Frame {
-        panel: String,
-        step: u64,
-        frame: Box<Frame>,
-    },
+    Frame { panel: String, step: u64, frame: Box<Frame> },
 }
 
 /// Values of one metric, as a line holds them.
@@ -139,10 +112,7 @@ impl Column {
         let values: Vec<f64> = match (self.f32, self.f64) {
             (Some(values), None) => {
                 let rounded = |x: f64| f64::from(x as f32);
-                values
-                    .into_iter()
-                    .map(|x| x.map_or(f64::NAN, rounded))
-                    .collect()
+                values.into_iter().map(|x| x.map_or(f64::NAN, rounded)).collect()
             }
             (None, Some(values)) => values.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect(),
             (None, None) | (Some(_), Some(_)) => {
@@ -160,16 +130,9 @@ impl Column {
             }
         };
         if !steps.fit(values.len()) {
-            return Err(format!(
-                "the steps of '{}' do not fit its values",
-                name.escape_debug()
-            ));
+            return Err(format!("the steps of '{}' do not fit its values", name.escape_debug()));
         }
-        Ok(Points {
-            name,
-            steps,
-            values,
-        })
+        Ok(Points { name, steps, values })
     }
 }
 
@@ -190,9 +153,5 @@ impl Steps {
 /// A description or an outcome, if it is JSON.
 pub fn object(text: &[u8]) -> Result<Json, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    if json.is_object() {
-        Ok(json)
-    } else {
-        Err("it holds no object".to_owned())
-    }
+    if json.is_object() { Ok(json) } else { Err("it holds no object".to_owned()) }
 }

@@ -28,11 +28,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            line: 1 << 26,
-            values: 1 << 25,
-            notices: 1000,
-        }
+        Self { line: 1 << 26, values: 1 << 25, notices: 1000 }
     }
 }
 
@@ -60,42 +56,29 @@ pub fn load(source: impl Read + Send, name: &str, limits: Limits) -> io::Result<
     let work = || {
         let mut text = Vec::new();
         loop {
-            let next = feeder
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .next(&mut text)?;
+            let next = feeder.lock().unwrap_or_else(PoisonError::into_inner).next(&mut text)?;
             let Some((number, is_last)) = next else {
                 return io::Result::Ok(());
             };
             let chunk = Chunk::read(&text, is_last);
             // What is no value is counted by how much memory it may take, roughly.
-            let others = if chunk.reports.is_empty() {
-                0
-            } else {
-                text.len() / 16
-            };
+            let others = if chunk.reports.is_empty() { 0 } else { text.len() / 16 };
             let values = chunk.values.len() + 4 * chunk.segments.len() + others;
             feeder.lock().unwrap_or_else(PoisonError::into_inner).values += values;
-            chunks
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((number, chunk));
+            chunks.lock().unwrap_or_else(PoisonError::into_inner).push((number, chunk));
         }
     };
     beside(&work)?;
-    let is_cut = feeder
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .is_cut;
+    let is_cut = feeder.into_inner().unwrap_or_else(PoisonError::into_inner).is_cut;
     let mut chunks = chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
     chunks.sort_unstable_by_key(|&(number, _)| number);
     let chunks: Vec<Chunk> = chunks.into_iter().map(|(_, chunk)| chunk).collect();
     let mut loaded = joined(chunks, name, limits)?;
     if is_cut {
         let most = limits.values;
-        loaded.warnings.push(format!(
-            "{name} holds more than {most} values; those after them were left out"
-        ));
+        loaded
+            .warnings
+            .push(format!("{name} holds more than {most} values; those after them were left out"));
     }
     Ok(loaded)
 }
@@ -107,10 +90,7 @@ fn beside(work: &(impl Fn() -> io::Result<()> + Sync)) -> io::Result<()> {
         let other = (!is_alone).then(|| thread::Builder::new().spawn_scoped(scope, work));
         let mine = work();
         // Without a second thread the first has done it all.
-        match other
-            .and_then(Result::ok)
-            .map(thread::ScopedJoinHandle::join)
-        {
+        match other.and_then(Result::ok).map(thread::ScopedJoinHandle::join) {
             Some(Ok(theirs)) => mine.and(theirs),
             Some(Err(_)) => Err(io::Error::other("a thread that reads the record panicked")),
             None => mine,
@@ -150,8 +130,7 @@ impl<R: Read> Feeder<R> {
             }
             let new = text.get(start..).unwrap_or_default();
             if let Some(end) = last_newline(new) {
-                self.rest
-                    .extend_from_slice(new.get(end + 1..).unwrap_or_default());
+                self.rest.extend_from_slice(new.get(end + 1..).unwrap_or_default());
                 text.truncate(start + end + 1);
                 break;
             }
@@ -177,8 +156,7 @@ impl<R: Read> Feeder<R> {
                 return Ok(());
             }
             if let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
-                self.rest
-                    .extend_from_slice(piece.get(end + 1..).unwrap_or_default());
+                self.rest.extend_from_slice(piece.get(end + 1..).unwrap_or_default());
                 return Ok(());
             }
         }
@@ -232,22 +210,11 @@ fn joined(mut chunks: Vec<Chunk>, name: &str, limits: Limits) -> io::Result<Load
     for chunk in &chunks {
         let mut start = 0;
         for segment in &chunk.segments {
-            let values = chunk
-                .values
-                .get(start..start + segment.count)
-                .unwrap_or_default();
+            let values = chunk.values.get(start..start + segment.count).unwrap_or_default();
             start += segment.count;
-            let metric = chunk
-                .names
-                .get(segment.metric)
-                .map(String::as_str)
-                .unwrap_or_default();
+            let metric = chunk.names.get(segment.metric).map(String::as_str).unwrap_or_default();
             let line = first + segment.line;
-            metrics.entry(metric).or_default().push(Part {
-                segment,
-                values,
-                line,
-            });
+            metrics.entry(metric).or_default().push(Part { segment, values, line });
         }
         first += chunk.lines;
     }
@@ -257,21 +224,14 @@ fn joined(mut chunks: Vec<Chunk>, name: &str, limits: Limits) -> io::Result<Load
     beside(&|| {
         while let Some((metric, parts)) = metrics.get(next.fetch_add(1, Ordering::Relaxed)) {
             let series = series(parts);
-            done.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((*metric, series));
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((*metric, series));
         }
         Ok(())
     })?;
     for (metric, (series, backwards)) in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
         unread += backwards.len();
         let reason = format!("the steps of '{}' go backwards", metric.escape_debug());
-        complaints.extend(
-            backwards
-                .into_iter()
-                .take(TOLD)
-                .map(|line| (line, reason.clone())),
-        );
+        complaints.extend(backwards.into_iter().take(TOLD).map(|line| (line, reason.clone())));
         let points = series.points().last().map_or(0, |&(step, _)| step);
         let gaps = series.gaps().last().copied().unwrap_or(0);
         loaded.data.step = loaded.data.step.max(points).max(gaps);
@@ -284,14 +244,10 @@ fn joined(mut chunks: Vec<Chunk>, name: &str, limits: Limits) -> io::Result<Load
     loaded.warnings.extend(complaints.into_iter().map(sentence));
     if unread > told {
         let more = unread - told;
-        loaded
-            .warnings
-            .push(format!("{name}: {more} more lines were passed over"));
+        loaded.warnings.push(format!("{name}: {more} more lines were passed over"));
     }
     if left_out > 0 {
-        loaded
-            .warnings
-            .push(format!("{name}: {left_out} notices were left out"));
+        loaded.warnings.push(format!("{name}: {left_out} notices were left out"));
     }
     Ok(loaded)
 }

@@ -49,11 +49,7 @@ pub fn scan(text: &[u8]) -> Option<(f64, usize)> {
     let size = if mantissa < WHOLE && (-22..=22).contains(&exponent) {
         // Both are floats without rounding, so that one division or product rounds once, as it must.
         let power = EXACT.get(exponent.unsigned_abs() as usize)?;
-        if exponent < 0 {
-            mantissa as f64 / power
-        } else {
-            mantissa as f64 * power
-        }
+        if exponent < 0 { mantissa as f64 / power } else { mantissa as f64 * power }
     } else if NEGATIVE.contains(&exponent) && mantissa != 0 {
         product(mantissa, exponent)
     } else {
@@ -70,9 +66,7 @@ fn digits(text: &[u8], at: usize, mantissa: u64) -> (u64, usize) {
         let digits = u64::from_le_bytes(*eight) ^ ZEROS;
         let others = not_digits(digits);
         if others == 0 {
-            mantissa = mantissa
-                .wrapping_mul(100_000_000)
-                .wrapping_add(value(digits));
+            mantissa = mantissa.wrapping_mul(100_000_000).wrapping_add(value(digits));
             at += 8;
         } else {
             // Without a branch on how many there are: that is as good as random, and would be guessed wrong.
@@ -123,11 +117,7 @@ fn power(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let start = at + usize::from(matches!(text.get(at), Some(b'-' | b'+')));
     let (value, end) = digits(text, start, 0);
     // Floats span 700 powers of ten: what has more digits than that is beyond them, or zero.
-    let value = if end - start > 6 {
-        999_999
-    } else {
-        value as i64
-    };
+    let value = if end - start > 6 { 999_999 } else { value as i64 };
     (end > start).then_some((sign * value, end))
 }
 
@@ -151,11 +141,7 @@ const fn reciprocals() -> [(u64, u64); 28] {
         while digit > 0 {
             digit -= 1;
             let one = 127 + bits;
-            let limb = if one / 64 == digit {
-                1_u64 << (one % 64)
-            } else {
-                0
-            };
+            let limb = if one / 64 == digit { 1_u64 << (one % 64) } else { 0 };
             let part = (rest << 64) | limb as u128;
             quotient = (quotient << 64) | (part / power as u128);
             rest = part % power as u128;
@@ -274,9 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_none() {
-        for text in [
-            "", "-", ".5", "1.", "-.1", "e5", "1e", "1e+", "nan", "null", "+1",
-        ] {
+        for text in ["", "-", ".5", "1.", "-.1", "e5", "1e", "1e+", "nan", "null", "+1"] {
             assert_eq!(scan(text.as_bytes()), None, "{text}");
         }
     }
@@ -295,14 +279,8 @@ mod tests {
             if any.is_finite() {
                 reads(&format!("{any:?}"));
             }
-            reads(&format!(
-                "{:?}",
-                (draw() >> 11) as f64 / (1_u64 << 53) as f64
-            ));
-            reads(&format!(
-                "{:?}",
-                f32::from_bits(draw() as u32 & 0x7f7f_ffff)
-            ));
+            reads(&format!("{:?}", (draw() >> 11) as f64 / (1_u64 << 53) as f64));
+            reads(&format!("{:?}", f32::from_bits(draw() as u32 & 0x7f7f_ffff)));
             let mantissa = draw() >> (draw() % 60);
             let power = (draw() % 70) as i64 - 45;
             reads(&format!("{mantissa}e{power}"));

@@ -73,10 +73,7 @@ impl Summary {
     /// The device: its name on the command line and the one its maker gave it.
     pub fn device(&self) -> Option<(&str, &str)> {
         let device = &self.about["device"];
-        Some((
-            device["id"].as_str()?,
-            device["name"].as_str().unwrap_or_default(),
-        ))
+        Some((device["id"].as_str()?, device["name"].as_str().unwrap_or_default()))
     }
 
     /// How long it took, if it has ended.
@@ -103,19 +100,13 @@ impl Summary {
     pub fn params(&self) -> Vec<(&str, String)> {
         let params = self.about["params"].as_object();
         let params = params.into_iter().flatten();
-        params
-            .map(|(name, value)| (name.as_str(), value_text(value)))
-            .collect()
+        params.map(|(name, value)| (name.as_str(), value_text(value))).collect()
     }
 
     /// When it started, as `2026-11-21 09:06` in universal time.
     pub fn started(&self) -> String {
         let started = self.about["started"].as_str().unwrap_or_default();
-        started
-            .chars()
-            .take(16)
-            .collect::<String>()
-            .replace('T', " ")
+        started.chars().take(16).collect::<String>().replace('T', " ")
     }
 }
 
@@ -172,16 +163,12 @@ pub fn find_counting(
         return counted().nth(back).ok_or_else(|| match counted().count() {
             0 => format!("no run{kind} has been recorded"),
             1 => format!("one run{kind} has been recorded: it is 'last'"),
-            count => format!(
-                "{count} runs{kind} have been recorded: the first is 'last-{}'",
-                count - 1
-            ),
+            count => {
+                format!("{count} runs{kind} have been recorded: the first is 'last-{}'", count - 1)
+            }
         });
     }
-    let begin: Vec<&String> = names
-        .iter()
-        .filter(|name| name.starts_with(asked))
-        .collect();
+    let begin: Vec<&String> = names.iter().filter(|name| name.starts_with(asked)).collect();
     match begin.as_slice() {
         _ if names.iter().any(|name| name == asked) => Ok(runs.join(asked)),
         [name] if !asked.is_empty() => Ok(runs.join(name)),
@@ -191,10 +178,7 @@ pub fn find_counting(
                 || "see `mlsys runs list`".to_owned(),
                 |near| format!("did you mean '{near}'?"),
             );
-            Err(format!(
-                "there is no run '{}'; {hint}",
-                asked.escape_debug()
-            ))
+            Err(format!("there is no run '{}'; {hint}", asked.escape_debug()))
         }
         [first, .., last] => Err(format!(
             "'{}' begins the names of {} runs, from {first} to {last}; write more of one",
@@ -274,11 +258,7 @@ pub fn open(folder: &Path) -> Result<Past, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
         Err(error) => return Err(failed(error)),
     };
-    Ok(Past {
-        summary,
-        data: loaded.data,
-        warnings: loaded.warnings,
-    })
+    Ok(Past { summary, data: loaded.data, warnings: loaded.warnings })
 }
 
 /// A number that the newest finished run of a lab on a device has reported, of those with a parameter at a value.

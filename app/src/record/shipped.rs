@@ -41,11 +41,7 @@ impl Shipped {
     pub fn open(&self) -> Result<Past, String> {
         let loaded = load(self.reports, REPORTS, Limits::default())
             .map_err(|error| format!("recording {}: {error}", self.name))?;
-        Ok(Past {
-            summary: self.summary()?,
-            data: loaded.data,
-            warnings: loaded.warnings,
-        })
+        Ok(Past { summary: self.summary()?, data: loaded.data, warnings: loaded.warnings })
     }
 }
 

@@ -37,48 +37,20 @@ fn schema() -> Schema {
 fn record(runs: &Path) -> Record {
     let schema = schema();
     let params = Params::resolve(&schema, &Settings::new(), Tables::builtin(), None).unwrap();
-    let about = About {
-        schema: &schema,
-        params: &params,
-        device: None,
-        lesson: Some(("a/b", "run")),
-    };
+    let about =
+        About { schema: &schema, params: &params, device: None, lesson: Some(("a/b", "run")) };
     Record::start(runs, &about).unwrap()
 }
 
 fn reports() -> Vec<Report> {
     vec![
-        Report::Point {
-            name: "loss".into(),
-            step: 1,
-            value: 0.1 + 0.2,
-        },
-        Report::Point {
-            name: "loss".into(),
-            step: 2,
-            value: f64::NAN,
-        },
-        Report::Scalar {
-            name: "parameters".into(),
-            value: Value::Int(1218),
-        },
-        Report::Scalar {
-            name: "accuracy".into(),
-            value: Value::Float(1.0),
-        },
-        Report::Scalar {
-            name: "ratio".into(),
-            value: Value::Float(0.1 + 0.7),
-        },
-        Report::Change(Change {
-            step: 1,
-            name: "rate".into(),
-            value: Value::Float(0.5),
-        }),
-        Report::Diverged {
-            step: 2,
-            reason: "loss is NaN".into(),
-        },
+        Report::Point { name: "loss".into(), step: 1, value: 0.1 + 0.2 },
+        Report::Point { name: "loss".into(), step: 2, value: f64::NAN },
+        Report::Scalar { name: "parameters".into(), value: Value::Int(1218) },
+        Report::Scalar { name: "accuracy".into(), value: Value::Float(1.0) },
+        Report::Scalar { name: "ratio".into(), value: Value::Float(0.1 + 0.7) },
+        Report::Change(Change { step: 1, name: "rate".into(), value: Value::Float(0.5) }),
+        Report::Diverged { step: 2, reason: "loss is NaN".into() },
         Report::Notice("slow".into()),
     ]
 }
@@ -93,18 +65,8 @@ fn a_record_reads_back_as_what_was_reported() {
         data.apply(report);
     }
     let frame = Frame::Text("done".into());
-    data.apply(Report::Frame {
-        panel: "text".into(),
-        step: 2,
-        frame: Box::new(frame),
-    });
-    record
-        .finish(
-            &data.frames,
-            &Ending::of(&Outcome::Finished),
-            Duration::from_secs(2),
-        )
-        .unwrap();
+    data.apply(Report::Frame { panel: "text".into(), step: 2, frame: Box::new(frame) });
+    record.finish(&data.frames, &Ending::of(&Outcome::Finished), Duration::from_secs(2)).unwrap();
 
     let names = list(&scratch.0).unwrap();
     let past = read(&scratch.0, &names[0]).unwrap();
@@ -152,11 +114,7 @@ fn what_a_run_leaves_and_cannot_be_written_is_said_by_its_name() {
     let folder = record.folder().to_owned();
     fs::create_dir_all(folder.join("network.safetensors/in the way")).unwrap();
     record.append(&network()).unwrap();
-    let ended = record.finish(
-        &Pictures::new(),
-        &Ending::of(&Outcome::Finished),
-        Duration::ZERO,
-    );
+    let ended = record.finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO);
     let said = ended.unwrap_err().to_string();
     assert!(said.starts_with("network.safetensors: "), "{said}");
     assert_eq!(summary(&folder).unwrap().standing, Standing::CutOff);
@@ -211,17 +169,9 @@ fn damage_in_the_middle_is_told_with_its_line_and_the_rest_is_used() {
     let past = read(&scratch.0, &list(&scratch.0).unwrap()[0]).unwrap();
     assert_eq!(past.data.notices, ["a"]);
     let third = f64::from(0.1_f32);
-    assert_eq!(
-        past.data.series["loss"].points(),
-        [(1, 0.5), (2, 0.25), (3, third)]
-    );
+    assert_eq!(past.data.series["loss"].points(), [(1, 0.5), (2, 0.25), (3, third)]);
     let said = past.warnings.join("\n");
-    for place in [
-        "jsonl:2 ",
-        "jsonl:3 was passed over: it is not text",
-        "jsonl:6 ",
-        "jsonl:7 ",
-    ] {
+    for place in ["jsonl:2 ", "jsonl:3 was passed over: it is not text", "jsonl:6 ", "jsonl:7 "] {
         assert!(said.contains(place), "{place} is missing in {said}");
     }
     assert_eq!(past.warnings.len(), 4, "{said}");
@@ -249,13 +199,7 @@ fn a_run_goes_on_until_it_ends_or_is_cut_off() {
     let ended = record(&scratch.0);
     let folder = ended.folder().to_owned();
     assert_eq!(summary(&folder).unwrap().standing, Standing::GoingOn);
-    ended
-        .finish(
-            &Pictures::new(),
-            &Ending::of(&Outcome::Finished),
-            Duration::ZERO,
-        )
-        .unwrap();
+    ended.finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO).unwrap();
     assert_eq!(summary(&folder).unwrap().standing.word(), "finished");
     assert!(!folder.join(RUNNING).exists());
     let cut = record(&scratch.0);
@@ -304,18 +248,12 @@ fn records_of_the_first_format_are_read() {
     let mut expected = RunData::default();
     let mut text = String::new();
     for step in 1..500 {
-        for (name, value) in [
-            ("loss", 1.0 / step as f64),
-            ("accuracy", f64::NAN),
-            ("odd \"name\"", 1e-300),
-        ] {
+        for (name, value) in
+            [("loss", 1.0 / step as f64), ("accuracy", f64::NAN), ("odd \"name\"", 1e-300)]
+        {
             text += &json!({ "point": { "name": name, "step": step, "value": value } }).to_string();
             text.push('\n');
-            expected.apply(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
+            expected.apply(Report::Point { name: name.into(), step, value });
         }
     }
     fs::write(folder.join(REPORTS), text).unwrap();
@@ -327,11 +265,7 @@ fn records_of_the_first_format_are_read() {
 #[test]
 fn runs_are_found_by_what_people_write() {
     let scratch = Scratch::new("found");
-    for name in [
-        "2026-01-01-train-1",
-        "2026-01-02-train-2",
-        "2026-01-02-train-3",
-    ] {
+    for name in ["2026-01-01-train-1", "2026-01-02-train-2", "2026-01-02-train-3"] {
         fs::create_dir_all(scratch.0.join(name)).unwrap();
         fs::write(scratch.0.join(name).join(ABOUT), "{\"format\": 2}").unwrap();
     }
@@ -343,10 +277,7 @@ fn runs_are_found_by_what_people_write() {
         ("last-2", "2026-01-01-train-1"),
         ("2026-01-01", "2026-01-01-train-1"),
         ("2026-01-02-train-2", "2026-01-02-train-2"),
-        (
-            scratch.0.join("2026-01-01-train-1").to_str().unwrap(),
-            "2026-01-01-train-1",
-        ),
+        (scratch.0.join("2026-01-01-train-1").to_str().unwrap(), "2026-01-01-train-1"),
     ] {
         assert_eq!(found(asked).as_deref(), Ok(name));
     }

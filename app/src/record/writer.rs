@@ -59,24 +59,14 @@ enum Entry {
 impl Writer {
     /// Appends to this file from now on; what the run leaves goes into files of their own in the folder.
     pub fn start(file: File, folder: PathBuf) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
-            waiting: Mutex::default(),
-            changed: Condvar::new(),
-        });
+        let shared = Arc::new(Shared { waiting: Mutex::default(), changed: Condvar::new() });
         let theirs = Arc::clone(&shared);
-        let thread = thread::Builder::new()
-            .name("record".to_owned())
-            .spawn(move || {
-                if let Err(error) = theirs.write(file, &folder) {
-                    theirs.lock().trouble = Some(error);
-                }
-            })?;
-        Ok(Self {
-            shared,
-            thread: Some(thread),
-            names: Vec::new(),
-            last: 0,
-        })
+        let thread = thread::Builder::new().name("record".to_owned()).spawn(move || {
+            if let Err(error) = theirs.write(file, &folder) {
+                theirs.lock().trouble = Some(error);
+            }
+        })?;
+        Ok(Self { shared, thread: Some(thread), names: Vec::new(), last: 0 })
     }
 
     /// Takes a report; an error is one of an earlier report that could not be written.
@@ -86,14 +76,7 @@ impl Writer {
                 let (metric, is_new) = self.metric(name);
                 let new = is_new.then(|| Arc::clone(name));
                 let (step, value) = (*step, *value);
-                self.hand_over(
-                    Entry::Point {
-                        metric,
-                        step,
-                        value,
-                    },
-                    new,
-                )
+                self.hand_over(Entry::Point { metric, step, value }, new)
             }
             Report::Artifact(artifact) => {
                 self.hand_over(Entry::Artifact(Arc::clone(artifact)), None)
@@ -122,9 +105,7 @@ impl Writer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            return Err(io::Error::other(
-                "the thread that writes the record panicked",
-            ));
+            return Err(io::Error::other("the thread that writes the record panicked"));
         }
         self.shared.lock().trouble.take().map_or(Ok(()), Err)
     }
@@ -152,17 +133,9 @@ impl Writer {
     /// The number of a metric, and whether it is a new one.
     fn metric(&mut self, name: &Arc<str>) -> (usize, bool) {
         let count = self.names.len();
-        let next = if self.last + 1 < count {
-            self.last + 1
-        } else {
-            0
-        };
+        let next = if self.last + 1 < count { self.last + 1 } else { 0 };
         let is_it = |index: &usize| self.names.get(*index).is_some_and(|known| known == name);
-        let known = if is_it(&next) {
-            Some(next)
-        } else {
-            (0..count).find(is_it)
-        };
+        let known = if is_it(&next) { Some(next) } else { (0..count).find(is_it) };
         self.last = known.unwrap_or(count);
         if known.is_none() {
             self.names.push(Arc::clone(name));
@@ -191,11 +164,7 @@ impl Shared {
             for entries in entries.chunks(LONGEST) {
                 for entry in entries {
                     match entry {
-                        Entry::Point {
-                            metric,
-                            step,
-                            value,
-                        } => {
+                        Entry::Point { metric, step, value } => {
                             batch.push(*metric, *step, *value);
                         }
                         Entry::Line(line) => {
@@ -227,10 +196,8 @@ impl Shared {
         let idle = |waiting: &mut Waiting| waiting.entries.is_empty() && !waiting.closing;
         let gathering = |waiting: &mut Waiting| waiting.entries.len() < LONGEST && !waiting.closing;
         let waiting = self.lock();
-        let waiting = self
-            .changed
-            .wait_while(waiting, idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let waiting =
+            self.changed.wait_while(waiting, idle).unwrap_or_else(PoisonError::into_inner);
         let (mut waiting, _) = self
             .changed
             .wait_timeout_while(waiting, PERIOD, gathering)

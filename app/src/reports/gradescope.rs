@@ -9,11 +9,7 @@ use crate::results::{Item, Kind, LessonResult, Results, Verdict};
 /// The results as Gradescope reads them.
 pub fn report(results: &Results) -> String {
     let earned: u32 = results.lessons.iter().map(|lesson| lesson.points().0).sum();
-    let elapsed: f64 = results
-        .lessons
-        .iter()
-        .map(|lesson| lesson.elapsed().as_secs_f64())
-        .sum();
+    let elapsed: f64 = results.lessons.iter().map(|lesson| lesson.elapsed().as_secs_f64()).sum();
     let tests: Vec<Json> = results
         .lessons
         .iter()

@@ -50,10 +50,8 @@ fn item(item: &Item) -> Json {
     match &item.kind {
         Kind::Lab { device, metrics } => {
             object["device"] = json!(device);
-            object["metrics"] = metrics
-                .iter()
-                .map(|(name, value)| (name.clone(), output::value(value)))
-                .collect();
+            object["metrics"] =
+                metrics.iter().map(|(name, value)| (name.clone(), output::value(value))).collect();
         }
         Kind::Predict { theory, target } => {
             object["theory"] = theory.as_ref().map_or(Json::Null, output::value);

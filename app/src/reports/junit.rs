@@ -22,13 +22,8 @@ pub fn report(results: &Results) -> String {
 }
 
 fn suite(lesson: &LessonResult) -> Element {
-    counted(
-        Element::new("testsuite"),
-        &lesson.id,
-        lesson.count(),
-        lesson.elapsed(),
-    )
-    .holding(lesson.items.iter().map(|item| case(lesson, item)))
+    counted(Element::new("testsuite"), &lesson.id, lesson.count(), lesson.elapsed())
+        .holding(lesson.items.iter().map(|item| case(lesson, item)))
 }
 
 fn counted(element: Element, name: &str, count: Count, elapsed: Duration) -> Element {
@@ -47,9 +42,7 @@ fn case(lesson: &LessonResult, item: &Item) -> Element {
         .with("name", format!("{} {}", item.kind.word(), item.id))
         .with("time", seconds(item.elapsed));
     let told = |name: &'static str, message: &str| {
-        Element::new(name)
-            .with("message", message)
-            .with("type", item.kind.word())
+        Element::new(name).with("message", message).with("type", item.kind.word())
     };
     case.holding(match &item.verdict {
         Verdict::Passed => None,

@@ -62,19 +62,15 @@ fn section(lesson: &LessonResult, text: &mut String) {
 fn remark(item: &Item) -> String {
     let own = match &item.kind {
         Kind::Lab { device, .. } => {
-            let place = device
-                .as_ref()
-                .map_or_else(String::new, |device| format!(" on {device}"));
+            let place = device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
             format!("{:.1} s{place}", item.elapsed.as_secs_f64())
         }
         Kind::Predict { theory, target } => {
             let said = |name: &str, value: &Option<mlsys_lab::Value>| {
                 value.as_ref().map(|value| format!("{name} {value}"))
             };
-            let parts: Vec<String> = [said("theory", theory), said("measured", target)]
-                .into_iter()
-                .flatten()
-                .collect();
+            let parts: Vec<String> =
+                [said("theory", theory), said("measured", target)].into_iter().flatten().collect();
             parts.join(", ")
         }
         Kind::Check { class } => class.to_string(),

@@ -21,11 +21,8 @@ fn of_lesson(lesson: &LessonResult) -> Vec<String> {
         (count.broken, "with errors"),
         (count.skipped, "skipped or unstable"),
     ];
-    let mut parts: Vec<String> = counts
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, word)| format!("{n} {word}"))
-        .collect();
+    let mut parts: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     if points > 0 {
         parts.push(format!("{earned} of {points} points"));
     }
@@ -49,10 +46,5 @@ fn remark(item: &Item) -> Option<String> {
         }
     };
     let reason = harmless(&cell(&reason, LONGEST));
-    Some(format!(
-        "  {} {} {}: {reason}",
-        item.kind.word(),
-        item.id,
-        item.verdict.word()
-    ))
+    Some(format!("  {} {} {}: {reason}", item.kind.word(), item.id, item.verdict.word()))
 }

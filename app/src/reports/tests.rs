@@ -28,14 +28,8 @@ fn results() -> Results {
         ("accuracy".to_owned(), Value::Float(0.5)),
         ("parameters".to_owned(), Value::Int(1218)),
     ]);
-    let lab = Kind::Lab {
-        device: Some("cpu (a processor)".to_owned()),
-        metrics,
-    };
-    let predict = Kind::Predict {
-        theory: None,
-        target: Some(Value::Float(0.5)),
-    };
+    let lab = Kind::Lab { device: Some("cpu (a processor)".to_owned()), metrics };
+    let predict = Kind::Predict { theory: None, target: Some(Value::Float(0.5)) };
     let check = |class| Kind::Check { class };
     let question = |earned| Kind::Question { points: 2, earned };
     let items = vec![
@@ -46,23 +40,11 @@ fn results() -> Results {
             check(Class::Seeded),
             Verdict::Failed("run.accuracy = 0.5, wanted >= 0.95".to_owned()),
         ),
-        item(
-            "c2",
-            check(Class::Hardware),
-            Verdict::Skipped("no device".to_owned()),
-        ),
-        item(
-            "c3",
-            check(Class::Hardware),
-            Verdict::Unstable("failed 3 times".to_owned()),
-        ),
+        item("c2", check(Class::Hardware), Verdict::Skipped("no device".to_owned())),
+        item("c3", check(Class::Hardware), Verdict::Unstable("failed 3 times".to_owned())),
         item("q1", question(2), Verdict::Passed),
         item("q2", question(0), Verdict::Failed(NASTY.to_owned())),
-        item(
-            "q3",
-            question(0),
-            Verdict::Broken("lost".to_owned(), Exit::RunFailed),
-        ),
+        item("q3", question(0), Verdict::Broken("lost".to_owned(), Exit::RunFailed)),
     ];
     let lesson = LessonResult {
         comparisons: Vec::new(),
@@ -71,9 +53,7 @@ fn results() -> Results {
         seed: 7,
         items,
     };
-    Results {
-        lessons: vec![lesson],
-    }
+    Results { lessons: vec![lesson] }
 }
 
 #[test]
@@ -91,27 +71,13 @@ fn junit_counts_and_escapes() {
         <testcase classname=\"systems/x\" name=\"lab run\" time=\"1.500\"/>\n";
     assert!(xml.starts_with(start), "{xml}");
     let escaped = "a &lt; b &amp;&amp; &quot;c&quot; &gt; 'd' | `e` \u{fffd}[2J&#10;]]&gt; é";
-    assert!(
-        xml.contains(&format!(
-            "<failure message=\"{escaped}\" type=\"question\">"
-        )),
-        "{xml}"
-    );
-    assert!(
-        xml.contains("<skipped message=\"unstable: failed 3 times\"/>"),
-        "{xml}"
-    );
-    assert!(
-        xml.contains("<error message=\"lost\" type=\"question\">"),
-        "{xml}"
-    );
+    assert!(xml.contains(&format!("<failure message=\"{escaped}\" type=\"question\">")), "{xml}");
+    assert!(xml.contains("<skipped message=\"unstable: failed 3 times\"/>"), "{xml}");
+    assert!(xml.contains("<error message=\"lost\" type=\"question\">"), "{xml}");
     assert!(xml.ends_with("  </testsuite>\n</testsuites>\n"), "{xml}");
     // Every element that opens is closed, and nothing but markup begins with the sign for it.
     let opened = xml.matches('<').count() - xml.matches("</").count() - 1;
-    assert_eq!(
-        opened,
-        xml.matches("</").count() + xml.matches("/>").count()
-    );
+    assert_eq!(opened, xml.matches("</").count() + xml.matches("/>").count());
 }
 
 #[test]
@@ -119,10 +85,7 @@ fn json_holds_everything() {
     let json: Json = serde_json::from_str(&text(Format::Json, &results())).unwrap();
     assert_eq!(json["exit"], 4);
     let lesson = &json["lessons"][0];
-    assert_eq!(
-        (&lesson["score"], &lesson["points"]),
-        (&Json::from(2), &Json::from(6))
-    );
+    assert_eq!((&lesson["score"], &lesson["points"]), (&Json::from(2), &Json::from(6)));
     assert_eq!(lesson["title"], NASTY);
     assert_eq!(lesson["items"][0]["metrics"]["parameters"], 1218);
     assert_eq!(lesson["items"][1]["measured"], 0.5);
@@ -165,19 +128,10 @@ fn gradescope_counts_points_and_skips_cost_none() {
 #[test]
 fn markdown_keeps_text_in_its_cell() {
     let markdown = text(Format::Markdown, &results());
-    assert!(
-        markdown.contains("| systems/x | 3 | 2 | 1 | 2 | 2/6 | 12.0 |"),
-        "{markdown}"
-    );
-    let row = markdown
-        .lines()
-        .find(|line| line.starts_with("| check c1"))
-        .unwrap();
+    assert!(markdown.contains("| systems/x | 3 | 2 | 1 | 2 | 2/6 | 12.0 |"), "{markdown}");
+    let row = markdown.lines().find(|line| line.starts_with("| check c1")).unwrap();
     assert_eq!(row.replace("\\|", "").matches('|').count(), 5, "{row}");
-    assert!(
-        row.contains("a &lt; b &amp;&amp; \"c\" &gt; 'd' \\| \\`e\\`"),
-        "{row}"
-    );
+    assert!(row.contains("a &lt; b &amp;&amp; \"c\" &gt; 'd' \\| \\`e\\`"), "{row}");
     assert!(!markdown.contains('\u{1b}'));
 }
 
@@ -189,38 +143,15 @@ fn the_summary_names_what_did_not_pass() {
         "systems/x: 3 passed, 2 failed, 1 with errors, 2 skipped or unstable, 2 of 6 points, 12.0 s"
     );
     assert_eq!(lines.len(), 6);
-    assert!(
-        lines.iter().all(|line| !line.contains(['\u{1b}', '\n'])),
-        "{lines:?}"
-    );
+    assert!(lines.iter().all(|line| !line.contains(['\u{1b}', '\n'])), "{lines:?}");
 }
 
 #[test]
 fn targets_read_and_misspellings_are_told() {
-    assert_eq!(
-        Target::parse("junit=-"),
-        Ok(Target {
-            format: Format::Junit,
-            file: None
-        })
-    );
+    assert_eq!(Target::parse("junit=-"), Ok(Target { format: Format::Junit, file: None }));
     let file = Some(PathBuf::from("a=b.md"));
-    assert_eq!(
-        Target::parse("markdown=a=b.md"),
-        Ok(Target {
-            format: Format::Markdown,
-            file
-        })
-    );
-    assert!(
-        Target::parse("juint=x")
-            .unwrap_err()
-            .contains("did you mean 'junit'?")
-    );
-    assert!(
-        Target::parse("json")
-            .unwrap_err()
-            .contains("write FORMAT=FILE")
-    );
+    assert_eq!(Target::parse("markdown=a=b.md"), Ok(Target { format: Format::Markdown, file }));
+    assert!(Target::parse("juint=x").unwrap_err().contains("did you mean 'junit'?"));
+    assert!(Target::parse("json").unwrap_err().contains("write FORMAT=FILE"));
     assert!(Target::parse("json=").is_err());
 }

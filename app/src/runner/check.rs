@@ -88,10 +88,7 @@ fn fresh_runs<'a>(
 
 fn judged(check: &Check, ran: &BTreeMap<&str, Ran>, setting: Setting<'_>) -> Verdict {
     // What was not run, for whatever reason, is told once, with the lab.
-    if let Some(reason) = labs(&check.assert.expr)
-        .into_iter()
-        .find_map(|lab| not_run(lab, ran))
-    {
+    if let Some(reason) = labs(&check.assert.expr).into_iter().find_map(|lab| not_run(lab, ran)) {
         return Verdict::Skipped(reason);
     }
     match check.evaluate(&env(setting.plan, ran, setting.facts)) {
@@ -112,8 +109,5 @@ fn not_run(lab: &str, ran: &BTreeMap<&str, Ran>) -> Option<String> {
 
 /// The labs that an expression speaks of.
 fn labs(expr: &Expr) -> BTreeSet<&str> {
-    expr.names()
-        .into_iter()
-        .filter_map(|(name, _)| name.parts().next())
-        .collect()
+    expr.names().into_iter().filter_map(|(name, _)| name.parts().next()).collect()
 }

@@ -24,13 +24,7 @@ pub fn comparisons(
             let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
             let of = (Some(lesson.front.id.to_string()), plan.id.to_owned());
             let data = &finished.data;
-            Some(Arc::new(Attempt::new(
-                plan.schema(),
-                of,
-                params.collect(),
-                Vec::new(),
-                data,
-            )))
+            Some(Arc::new(Attempt::new(plan.schema(), of, params.collect(), Vec::new(), data)))
         }
         Ran::Finished(..) | Ran::Not(_) => None,
     });
@@ -42,17 +36,10 @@ pub fn comparisons(
             if found.iter().any(|one| one.panel == panel.name) {
                 continue;
             }
-            let company = Company {
-                all: &all,
-                own: None,
-                goals: lesson.goals(&panel.name),
-            };
+            let company = Company { all: &all, own: None, goals: lesson.goals(&panel.name) };
             let lines = lines(plan.schema(), panel, &company);
             if !lines.is_empty() {
-                found.push(Comparison {
-                    panel: panel.name.clone(),
-                    lines,
-                });
+                found.push(Comparison { panel: panel.name.clone(), lines });
             }
         }
     }

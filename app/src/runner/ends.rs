@@ -16,10 +16,7 @@ use crate::execute::{Order, execute};
 use crate::session::Outcome;
 
 /// As far as a live lab goes here: far enough to fail where it cannot start.
-const LIMITS: Limits = Limits {
-    steps: Some(3),
-    time: Some(Duration::from_secs(1)),
-};
+const LIMITS: Limits = Limits { steps: Some(3), time: Some(Duration::from_secs(1)) };
 
 /// Runs a lab with each of its knobs at each end, the others where they start; the sentences say what broke.
 pub fn troubles(
@@ -85,9 +82,7 @@ fn params_at(
 ) -> Result<Params, String> {
     Params::resolve(
         schema,
-        &directive
-            .settings()
-            .turned(schema, &knob.param, end.clone()),
+        &directive.settings().turned(schema, &knob.param, end.clone()),
         Tables::builtin(),
         Some(seed),
     )
@@ -108,16 +103,8 @@ fn ends(knob: &Knob, param: &Param) -> Vec<Value> {
     match param.ty {
         Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
         Type::Enum => match &param.values_from {
-            Some(table) => Tables::builtin()
-                .names(table)
-                .into_iter()
-                .map(Value::from)
-                .collect(),
-            None => param
-                .values
-                .iter()
-                .map(|name| Value::from(name.as_str()))
-                .collect(),
+            Some(table) => Tables::builtin().names(table).into_iter().map(Value::from).collect(),
+            None => param.values.iter().map(|name| Value::from(name.as_str())).collect(),
         },
         Type::Int | Type::Float => {
             let ends = [knob.min.or(param.min), knob.max.or(param.max)];
@@ -165,32 +152,17 @@ mod tests {
         let ends_of = |knob: Knob| ends(&knob, schema.param(&knob.param).unwrap());
         assert_eq!(ends_of(knob("n")), [Value::Float(1.0), Value::Float(9.0)]);
         assert_eq!(
-            ends_of(Knob {
-                max: Some(4.0),
-                ..knob("n")
-            }),
+            ends_of(Knob { max: Some(4.0), ..knob("n") }),
             [Value::Float(1.0), Value::Float(4.0)]
         );
         assert_eq!(ends_of(knob("name")), [Value::from("a"), Value::from("b")]);
         assert_eq!(
-            ends_of(Knob {
-                values: Some(vec!["b".into()]),
-                ..knob("name")
-            }),
+            ends_of(Knob { values: Some(vec!["b".into()]), ..knob("name") }),
             [Value::from("b")]
         );
         let values = Some(vec![Value::Int(1), Value::Int(2), Value::Int(4)]);
-        assert_eq!(
-            ends_of(Knob {
-                values,
-                ..knob("n")
-            }),
-            [Value::Int(1), Value::Int(4)]
-        );
+        assert_eq!(ends_of(Knob { values, ..knob("n") }), [Value::Int(1), Value::Int(4)]);
         assert_eq!(ends_of(knob("open")), [Value::Float(0.0)]);
-        assert_eq!(
-            ends_of(knob("flag")),
-            [Value::Bool(false), Value::Bool(true)]
-        );
+        assert_eq!(ends_of(knob("flag")), [Value::Bool(false), Value::Bool(true)]);
     }
 }

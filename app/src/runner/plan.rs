@@ -52,11 +52,7 @@ impl Plan<'_> {
 
     /// The lab as later ones of the lesson may start from it.
     fn for_later(&self) -> Earlier {
-        Earlier {
-            id: self.id.to_owned(),
-            lab: self.lab,
-            params: self.params.clone(),
-        }
+        Earlier { id: self.id.to_owned(), lab: self.lab, params: self.params.clone() }
     }
 }
 
@@ -66,9 +62,7 @@ pub fn of_lesson<'a>(
     request: &Request,
     world: &World<'_>,
 ) -> Result<Vec<Plan<'a>>, Failure> {
-    let planned = lesson
-        .labs()
-        .map(|directive| of_lab(lesson, directive, request, world));
+    let planned = lesson.labs().map(|directive| of_lab(lesson, directive, request, world));
     let mut plans: Vec<Plan<'a>> = planned.collect::<Result<_, Failure>>()?;
     let all: Vec<Earlier> = plans.iter().map(Plan::for_later).collect();
     for (index, plan) in plans.iter_mut().enumerate() {
@@ -76,10 +70,7 @@ pub fn of_lesson<'a>(
         plan.sources = Sources {
             earlier: earlier.to_vec(),
             others: others.iter().map(|lab| lab.id.clone()).collect(),
-            ..Sources::recorded(
-                world.paths.as_ref().ok().map(Paths::runs),
-                world.left.clone(),
-            )
+            ..Sources::recorded(world.paths.as_ref().ok().map(Paths::runs), world.left.clone())
         };
     }
     Ok(plans)
@@ -111,13 +102,7 @@ fn of_lab<'a>(
     } else {
         Place::Anywhere
     };
-    Ok(Plan {
-        id: &directive.id,
-        lab,
-        params,
-        place,
-        sources: Sources::default(),
-    })
+    Ok(Plan { id: &directive.id, lab, params, place, sources: Sources::default() })
 }
 
 /// A lesson's settings under a `--seed`, which is stronger than a seed that the lesson sets.
@@ -153,20 +138,14 @@ pub fn refuse_unknown_labs(
     lessons: &[Lesson],
     set: &BTreeMap<String, Settings>,
 ) -> Result<(), Failure> {
-    let known: BTreeSet<&str> = lessons
-        .iter()
-        .flat_map(Lesson::labs)
-        .map(|lab| lab.id.as_str())
-        .collect();
+    let known: BTreeSet<&str> =
+        lessons.iter().flat_map(Lesson::labs).map(|lab| lab.id.as_str()).collect();
     match set.keys().find(|lab| !known.contains(lab.as_str())) {
         None => Ok(()),
         Some(lab) => {
             let hint = match nearest(lab, known.iter().copied()) {
                 Some(near) => format!("did you mean '{near}'?"),
-                None => format!(
-                    "there are: {}",
-                    known.into_iter().collect::<Vec<_>>().join(", ")
-                ),
+                None => format!("there are: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
             };
             Err(Failure::Usage(format!(
                 "--set {}: no lesson here has a lab of that name; {hint}",

@@ -14,11 +14,7 @@ pub fn item(predict: &Predict, env: &dyn Env) -> Item {
         Target::Metric(formula) | Target::Answer(formula) => value(formula, env),
         Target::Choice(text) => Ok(Value::Text(text.clone())),
     };
-    let theory = predict
-        .theory
-        .as_ref()
-        .map(|formula| value(formula, env))
-        .transpose();
+    let theory = predict.theory.as_ref().map(|formula| value(formula, env)).transpose();
     let verdict = match (&target, &theory) {
         (Ok(_), Ok(_)) => Verdict::Passed,
         (Err(error), _) | (_, Err(error)) => match error.missing() {
@@ -29,10 +25,7 @@ pub fn item(predict: &Predict, env: &dyn Env) -> Item {
     Item {
         id: predict.id.clone(),
         about: predict.prompt.clone(),
-        kind: Kind::Predict {
-            theory: theory.ok().flatten(),
-            target: target.ok(),
-        },
+        kind: Kind::Predict { theory: theory.ok().flatten(), target: target.ok() },
         verdict,
         elapsed: Duration::ZERO,
     }
@@ -44,11 +37,8 @@ fn value(formula: &Formula, env: &dyn Env) -> Result<Value, EvalError> {
         Known::Text(text) => Value::Text(text),
         Known::Bool(bool) => Value::Bool(bool),
         // An expression is never a series: a bare name is its last value.
-        Known::Series(points) => Value::Array(
-            points
-                .iter()
-                .map(|(_, value)| Value::Float(*value))
-                .collect(),
-        ),
+        Known::Series(points) => {
+            Value::Array(points.iter().map(|(_, value)| Value::Float(*value)).collect())
+        }
     })
 }

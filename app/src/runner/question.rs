@@ -20,17 +20,11 @@ pub fn items(lesson: &Lesson, graders: &Graders, env: &dyn Env) -> Vec<Item> {
     match graders {
         Graders::Stated => {
             let problems = mlsys_lesson::self_test(lesson, env, mlsys_registry::registry());
-            lesson
-                .questions()
-                .map(|question| stated(lesson, question, &problems))
-                .collect()
+            lesson.questions().map(|question| stated(lesson, question, &problems)).collect()
         }
         Graders::Learner(answers) => {
             let answer = |question: &Question| answers.get(&lesson.front.id, &question.id);
-            lesson
-                .questions()
-                .map(|question| learners(question, answer(question), env))
-                .collect()
+            lesson.questions().map(|question| learners(question, answer(question), env)).collect()
         }
     }
 }
@@ -44,9 +38,7 @@ const GRADED_LATER: &str =
 
 fn stated(lesson: &Lesson, question: &Question, problems: &[Diagnostic]) -> Item {
     let lines = lesson.source.line(question.place.start)..=lesson.source.line(question.place.end);
-    let own = problems
-        .iter()
-        .filter(|problem| problem.is_error() && lines.contains(&problem.line));
+    let own = problems.iter().filter(|problem| problem.is_error() && lines.contains(&problem.line));
     let reasons: Vec<&str> = own.map(|problem| problem.message.as_str()).collect();
     let verdict = if question.kind.is_withheld() {
         Verdict::Skipped(WITHHELD.to_owned())
@@ -67,15 +59,11 @@ fn learners(question: &Question, answer: Option<&Answer>, env: &dyn Env) -> Item
             match grade.verdict {
                 Graded::Right => Verdict::Passed,
                 Graded::Wrong => Verdict::Failed(
-                    grade
-                        .feedback
-                        .unwrap_or_else(|| "the answer is wrong".to_owned()),
+                    grade.feedback.unwrap_or_else(|| "the answer is wrong".to_owned()),
                 ),
                 Graded::Recorded => Verdict::Skipped(GRADED_LATER.to_owned()),
                 Graded::Malformed => Verdict::Failed(
-                    grade
-                        .feedback
-                        .unwrap_or_else(|| "this is no answer".to_owned()),
+                    grade.feedback.unwrap_or_else(|| "this is no answer".to_owned()),
                 ),
             }
         }
@@ -84,18 +72,11 @@ fn learners(question: &Question, answer: Option<&Answer>, env: &dyn Env) -> Item
 }
 
 fn item(question: &Question, verdict: Verdict, elapsed: Duration) -> Item {
-    let earned = if verdict == Verdict::Passed {
-        question.points
-    } else {
-        0
-    };
+    let earned = if verdict == Verdict::Passed { question.points } else { 0 };
     Item {
         id: question.id.clone(),
         about: question.prompt.clone(),
-        kind: Kind::Question {
-            points: question.points,
-            earned,
-        },
+        kind: Kind::Question { points: question.points, earned },
         verdict,
         elapsed,
     }

@@ -58,10 +58,7 @@ impl Ran {
 impl Work {
     /// No runs yet; records go into this folder, if there is one.
     pub fn new(records: Option<PathBuf>) -> Self {
-        Self {
-            records,
-            done: Vec::new(),
-        }
+        Self { records, done: Vec::new() }
     }
 
     /// Runs a lab, unless an equal run has been done.
@@ -85,13 +82,7 @@ impl Work {
         let ran = self.again(lesson, plan, world);
         if let Ran::Finished(finished, _) = &ran {
             let (kind, params, finished) = (kind.clone(), plan.params.clone(), Rc::clone(finished));
-            self.done.push(Done {
-                kind,
-                params,
-                device: device.id,
-                within,
-                finished,
-            });
+            self.done.push(Done { kind, params, device: device.id, within, finished });
         }
         ran
     }
@@ -108,10 +99,7 @@ impl Work {
                 Exit::Interrupted,
             ));
         }
-        let limits = Limits {
-            steps: None,
-            time: Some(time_limit(plan.schema(), &device)),
-        };
+        let limits = Limits { steps: None, time: Some(time_limit(plan.schema(), &device)) };
         let order = Order {
             label: &format!("{lesson} {}", plan.id),
             lab: plan.lab,
@@ -122,10 +110,7 @@ impl Work {
             runs: self.records.as_deref(),
             sources: plan.sources.clone(),
         };
-        Ran::Finished(
-            Rc::new(execute(order, &world.interrupt, world.console)),
-            name_of(plan),
-        )
+        Ran::Finished(Rc::new(execute(order, &world.interrupt, world.console)), name_of(plan))
     }
 }
 

@@ -44,10 +44,7 @@ pub(super) fn artifact(
     let summary = record::summary(&folder)?;
     let run = format!("the recorded run {}", summary.name);
     if leaves(summary.lab())? != Some(kind) {
-        return Err(format!(
-            "{run} is one of lab {}, which leaves no {kind}",
-            summary.lab()
-        ));
+        return Err(format!("{run} is one of lab {}, which leaves no {kind}", summary.lab()));
     }
     let file = folder.join(format!("{kind}.{ENDING}"));
     match &summary.standing {

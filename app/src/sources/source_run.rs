@@ -22,10 +22,7 @@ pub(super) fn artifact(
     };
     let schema = earlier.lab.schema();
     if schema.yields.as_deref() != Some(kind) {
-        return Err(Failure::Reason(format!(
-            "is a lab {}, which leaves no {kind}",
-            schema.kind
-        )));
+        return Err(Failure::Reason(format!("is a lab {}, which leaves no {kind}", schema.kind)));
     }
     if let Some(known) = sources.left.find(&schema.kind, &earlier.params, run.device) {
         return Ok(Some(known));
@@ -74,9 +71,7 @@ pub(super) fn artifact(
         return Ok(None);
     }
     if let Some(reason) = diverged {
-        return Err(Failure::Reason(format!(
-            "diverged, and left nothing: {reason}"
-        )));
+        return Err(Failure::Reason(format!("diverged, and left nothing: {reason}")));
     }
     match left {
         Some(artifact) => Ok(Some(artifact)),

@@ -31,12 +31,7 @@ impl Store {
         device: DeviceId,
         artifact: Arc<Artifact>,
     ) {
-        let kept = Kept {
-            kind: kind.to_owned(),
-            params: values(params),
-            device,
-            artifact,
-        };
+        let kept = Kept { kind: kind.to_owned(), params: values(params), device, artifact };
         let mut all = self.lock();
         all.retain(|old| {
             !(old.kind == kept.kind && old.device == device && old.params == kept.params)
@@ -74,8 +69,5 @@ impl Store {
 
 /// The values alone: who set them makes no difference.
 fn values(params: &Params) -> Vec<(String, Value)> {
-    params
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect()
+    params.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

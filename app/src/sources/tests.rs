@@ -39,17 +39,10 @@ impl Lab for Leaves {
                 mlsys_lab::Turn::Go(_) | mlsys_lab::Turn::Redraw(_) => step += 1,
                 mlsys_lab::Turn::Stop(_) => break,
             }
-            run.sink.report(Report::Point {
-                name: "loss".into(),
-                step,
-                value: 1.0,
-            });
+            run.sink.report(Report::Point { name: "loss".into(), step, value: 1.0 });
         }
         if run.params.text("how")? == "diverges" {
-            run.sink.report(Report::Diverged {
-                step,
-                reason: "the loss grew".to_owned(),
-            });
+            run.sink.report(Report::Diverged { step, reason: "the loss grew".to_owned() });
             return Ok(());
         }
         run.sink.report(Report::Artifact(Arc::new(Artifact {
@@ -97,11 +90,7 @@ fn params(lab: &dyn Lab, set: &[&str]) -> Params {
 }
 
 fn earlier(id: &str, lab: &'static dyn Lab, set: &[&str]) -> Earlier {
-    Earlier {
-        id: id.to_owned(),
-        lab,
-        params: params(lab, set),
-    }
+    Earlier { id: id.to_owned(), lab, params: params(lab, set) }
 }
 
 /// Everything that was said to wait for.
@@ -144,9 +133,7 @@ fn taken(sources: &Sources, name: &str, mut heard: Heard) -> (Heard, Outcome) {
 
 fn refusal(sources: &Sources, name: &str) -> String {
     let (_, outcome) = taken(sources, name, Heard::default());
-    let Outcome::Failed(error) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let Outcome::Failed(error) = outcome else { panic!("{outcome:?}") };
     assert!(error.is_usage(), "{error}");
     error.to_string()
 }
@@ -154,10 +141,8 @@ fn refusal(sources: &Sources, name: &str) -> String {
 #[test]
 fn an_earlier_lab_runs_first_and_once() {
     let source = leaves("once");
-    let sources = Sources {
-        earlier: vec![earlier("base", source, &["steps=41"])],
-        ..Sources::default()
-    };
+    let sources =
+        Sources { earlier: vec![earlier("base", source, &["steps=41"])], ..Sources::default() };
     for _ in 0..3 {
         let (heard, outcome) = taken(&sources, "base", Heard::default());
         assert!(matches!(outcome, Outcome::Finished), "{outcome:?}");
@@ -165,10 +150,7 @@ fn an_earlier_lab_runs_first_and_once() {
         assert_eq!(given, Some(Value::from("a word of 41 steps")));
         assert_eq!(source.runs.load(Ordering::Relaxed), 1);
     }
-    let longer = Sources {
-        earlier: vec![earlier("base", source, &["steps=42"])],
-        ..sources
-    };
+    let longer = Sources { earlier: vec![earlier("base", source, &["steps=42"])], ..sources };
     let (heard, _) = taken(&longer, "base", Heard::default());
     assert_eq!(source.runs.load(Ordering::Relaxed), 2);
     assert_eq!(
@@ -187,10 +169,8 @@ fn an_earlier_lab_runs_first_and_once() {
 #[test]
 fn a_run_of_its_own_is_kept_unless_it_was_stopped() {
     let source = leaves("own");
-    let sources = Sources {
-        earlier: vec![earlier("base", source, &["steps=7"])],
-        ..Sources::default()
-    };
+    let sources =
+        Sources { earlier: vec![earlier("base", source, &["steps=7"])], ..Sources::default() };
     let run_it = |stop: bool| {
         let mut data = RunData::default();
         let mut run = Run {
@@ -251,10 +231,7 @@ fn what_cannot_be_started_from_is_told() {
     let said = refusal(&sources, "plain");
     assert_eq!(said, "from: 'plain' is a lab takes, which leaves no word");
     let said = refusal(&sources, "wild");
-    assert_eq!(
-        said,
-        "from: 'wild' diverged, and left nothing: the loss grew"
-    );
+    assert_eq!(said, "from: 'wild' diverged, and left nothing: the loss grew");
     let said = refusal(&sources, "bass");
     assert!(said.contains("did you mean 'base'?"), "{said}");
     let said = refusal(&sources, "none.safetensors");
@@ -265,19 +242,11 @@ fn what_cannot_be_started_from_is_told() {
 
 #[test]
 fn a_stop_is_heard_while_another_lab_runs_first() {
-    let sources = Sources {
-        earlier: vec![earlier("base", leaves("stopped"), &[])],
-        ..Sources::default()
-    };
-    let heard = Heard {
-        stop: Some(Arc::default()),
-        ..Heard::default()
-    };
+    let sources =
+        Sources { earlier: vec![earlier("base", leaves("stopped"), &[])], ..Sources::default() };
+    let heard = Heard { stop: Some(Arc::default()), ..Heard::default() };
     let (heard, outcome) = taken(&sources, "base", heard);
-    assert!(
-        matches!(outcome, Outcome::Stopped(StopReason::Asked)),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Outcome::Stopped(StopReason::Asked)), "{outcome:?}");
     assert_eq!(heard.data.status, "");
     assert_eq!(heard.data.metric("given"), None);
 }

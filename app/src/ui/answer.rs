@@ -15,9 +15,7 @@ pub fn letter(index: usize) -> char {
 /// The options of a question as they read, in the order they are shown.
 pub fn options(lesson: &Lesson, question: &Question) -> Vec<String> {
     let choices = question.shown_choices(&lesson.front.id).into_iter();
-    choices
-        .map(|text| question.label(text).to_owned())
-        .collect()
+    choices.map(|text| question.label(text).to_owned()).collect()
 }
 
 /// The choices of a prediction as they read.
@@ -56,20 +54,15 @@ pub fn how(kind: &QuestionKind) -> &'static str {
 /// Reads what was typed as an answer to a question.
 pub fn read(text: &str, lesson: &Lesson, question: &Question) -> Result<Answer, String> {
     let texts = question.shown_choices(&lesson.front.id).into_iter();
-    let options = Choices {
-        texts: texts.map(str::to_owned).collect(),
-        labels: options(lesson, question),
-    };
+    let options =
+        Choices { texts: texts.map(str::to_owned).collect(), labels: options(lesson, question) };
     match question.kind.asked() {
         Asked::Choice { .. } => one(text, &options).map(Answer::One),
         Asked::Multiple { .. } | Asked::Order { .. } => letters(text, &options).map(Answer::Many),
         Asked::Match { left, .. } => {
             let rights = letters(text, &options)?;
             if rights.len() != left.len() {
-                return Err(format!(
-                    "{} letters are needed, one for each number",
-                    left.len()
-                ));
+                return Err(format!("{} letters are needed, one for each number", left.len()));
             }
             let pairs: BTreeMap<_, _> = left.into_iter().zip(rights).collect();
             Ok(Answer::Pairs(pairs))
@@ -87,10 +80,7 @@ pub fn read_prediction(text: &str, predict: &Predict) -> Result<Answer, String> 
     match &predict.kind {
         PredictKind::Numeric { .. } => Ok(Answer::One(text.to_owned())),
         PredictKind::Choice { choices: texts } => {
-            let options = Choices {
-                texts: texts.clone(),
-                labels: choices(predict, texts),
-            };
+            let options = Choices { texts: texts.clone(), labels: choices(predict, texts) };
             one(text, &options).map(Answer::One)
         }
     }
@@ -151,9 +141,7 @@ fn letters(text: &str, options: &Choices) -> Result<Vec<String>, String> {
         return Ok(vec![option.clone()]);
     }
     let last = letter(options.texts.len().saturating_sub(1));
-    let letters = text
-        .chars()
-        .filter(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | '.'));
+    let letters = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | ')' | '.'));
     let mut chosen = Vec::new();
     for c in letters {
         let index = (c.to_ascii_lowercase() as usize).checked_sub('a' as usize);
@@ -181,16 +169,10 @@ mod tests {
         };
         let names = |text: &str| letters(text, &options);
         assert_eq!(names("b"), Ok(vec!["green".to_owned()]));
-        assert_eq!(
-            names("C, a)"),
-            Ok(vec!["blue".to_owned(), "red".to_owned()])
-        );
+        assert_eq!(names("C, a)"), Ok(vec!["blue".to_owned(), "red".to_owned()]));
         assert_eq!(names("Blue"), Ok(vec!["blue".to_owned()]));
         assert_eq!(names("Bleu"), Ok(vec!["blue".to_owned()]));
-        assert_eq!(
-            names("d"),
-            Err("'d' is not one of the letters a to c".to_owned())
-        );
+        assert_eq!(names("d"), Err("'d' is not one of the letters a to c".to_owned()));
         assert_eq!(names(" "), Err("type one of the letters a to c".to_owned()));
         assert_eq!(one("ab", &options), Err("one letter is needed".to_owned()));
     }

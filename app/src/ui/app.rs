@@ -299,11 +299,7 @@ impl App {
                 self.notice = None;
                 self.dispatch(command)
             }
-            Message::Mouse {
-                gesture,
-                column,
-                row,
-            } => self.gesture(gesture, column, row),
+            Message::Mouse { gesture, column, row } => self.gesture(gesture, column, row),
             Message::Paste(text) => {
                 if self.overlay.is_some() {
                     self.paste_over(&text);
@@ -336,16 +332,8 @@ impl App {
                 }
                 Vec::new()
             }
-            Message::Reports {
-                run,
-                reports,
-                since,
-            } => self.reports(run, reports, since),
-            Message::Ended {
-                run,
-                outcome,
-                after,
-            } => self.ended(run, outcome, after),
+            Message::Reports { run, reports, since } => self.reports(run, reports, since),
+            Message::Ended { run, outcome, after } => self.ended(run, outcome, after),
             Message::Settled { run } => {
                 self.settled(run);
                 Vec::new()
@@ -373,11 +361,7 @@ impl App {
             Message::Fetched(fetched) => self.fetched(fetched),
             Message::Recalled(found) => self.recalled(found),
             Message::Previewed(sight) => self.previewed(sight),
-            Message::Draft {
-                draft,
-                text,
-                whence,
-            } => self.take_draft(&draft, text, whence),
+            Message::Draft { draft, text, whence } => self.take_draft(&draft, text, whence),
             Message::Tried(tried) => self.tried(*tried),
             Message::Terminate => vec![Effect::Abandon, Effect::Quit],
         }
@@ -385,10 +369,7 @@ impl App {
 
     /// What lessons are judged on.
     pub fn machine(&self) -> Machine<'_> {
-        Machine {
-            devices: self.devices.as_deref().unwrap_or_default(),
-            peaks: &self.peaks,
-        }
+        Machine { devices: self.devices.as_deref().unwrap_or_default(), peaks: &self.peaks }
     }
 
     /// What the run that is going on has reported.

@@ -311,16 +311,12 @@ impl Binding {
 
 /// The command of a key at a place.
 pub fn find(key: Key, place: Place) -> Option<Command> {
-    at(place)
-        .find(|binding| binding.keys.contains(&key))
-        .map(|binding| binding.command)
+    at(place).find(|binding| binding.keys.contains(&key)).map(|binding| binding.command)
 }
 
 /// The rows of a place.
 pub fn at(place: Place) -> impl Iterator<Item = &'static Binding> {
-    TABLE
-        .iter()
-        .filter(move |binding| binding.places.contains(&place))
+    TABLE.iter().filter(move |binding| binding.places.contains(&place))
 }
 
 #[cfg(test)]
@@ -365,11 +361,7 @@ mod tests {
     #[test]
     fn every_row_has_a_key_a_place_and_words() {
         for row in TABLE {
-            assert!(
-                !row.keys.is_empty() && !row.places.is_empty(),
-                "{}",
-                row.help
-            );
+            assert!(!row.keys.is_empty() && !row.places.is_empty(), "{}", row.help);
             assert!(!row.label.is_empty() && !row.help.is_empty());
         }
     }

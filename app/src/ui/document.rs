@@ -27,12 +27,8 @@ pub struct Document {
 
 /// Lays a lesson out for a width.
 pub fn build(page: &Page, width: usize, look: &Look) -> Document {
-    let mut document = Document {
-        lines: Vec::new(),
-        blocks: Vec::new(),
-        cursor: None,
-        options: Vec::new(),
-    };
+    let mut document =
+        Document { lines: Vec::new(), blocks: Vec::new(), cursor: None, options: Vec::new() };
     for (index, block) in page.lesson.blocks.iter().enumerate() {
         let start = document.lines.len();
         match block {
@@ -71,9 +67,8 @@ pub fn build(page: &Page, width: usize, look: &Look) -> Document {
                 let options = card.options.iter();
                 let options = options.map(|&(line, option)| (start + line, index, option));
                 document.options.extend(options);
-                document.cursor = document
-                    .cursor
-                    .or(card.cursor.map(|(line, column)| (start + line, column)));
+                document.cursor =
+                    document.cursor.or(card.cursor.map(|(line, column)| (start + line, column)));
                 document.lines.append(&mut card.lines);
                 document.lines.push(Line::default());
             }
@@ -124,11 +119,7 @@ fn styles<'a>(page: &'a Page, look: &Look) -> Styles<'a> {
 }
 
 fn signs(look: &Look) -> Signs {
-    Signs {
-        bullet: look.glyphs.bullet,
-        quote: look.glyphs.vertical,
-        rule: look.glyphs.horizontal,
-    }
+    Signs { bullet: look.glyphs.bullet, quote: look.glyphs.vertical, rule: look.glyphs.horizontal }
 }
 
 /// A check in one line, and what it says once it can be told.
@@ -143,17 +134,9 @@ fn check_lines(page: &Page, check: &Check, width: usize, look: &Look) -> Vec<Lin
             (look.glyphs.open, theme.dim, format!("skipped: {reason}"))
         }
     };
-    let mut spans = vec![
-        (check.assert.source.clone(), theme.code),
-        (format!("  {remark}"), style),
-    ];
+    let mut spans = vec![(check.assert.source.clone(), theme.code), (format!("  {remark}"), style)];
     if let (Some(CheckState::Failed(_)), Some(why)) = (state, &check.why) {
         spans.push((format!("  {why}"), theme.text));
     }
-    wrap(
-        &spans,
-        width,
-        Span::styled(format!("{sign} "), style),
-        Span::raw("  "),
-    )
+    wrap(&spans, width, Span::styled(format!("{sign} "), style), Span::raw("  "))
 }

@@ -56,9 +56,11 @@ fn keeps(options: &Options) -> bool {
 /// Where texts that are written are kept: in the data folder, but not where nothing of anybody is.
 fn desk(options: &Options) -> Desk {
     let kept = options.paths.as_ref().filter(|_| keeps(options));
-    Desk::new(kept.map_or_else(Drafts::passing, |paths| {
-        Drafts::kept(&paths.drafts(), &options.course.id)
-    }))
+    Desk::new(
+        kept.map_or_else(Drafts::passing, |paths| {
+            Drafts::kept(&paths.drafts(), &options.course.id)
+        }),
+    )
 }
 
 /// The state that options ask for, laid out for a size.
@@ -84,10 +86,8 @@ fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
     let effects = match options.open.take() {
         Some(opening) => {
             let id = opening.lesson.front.id.to_string();
-            app.sources
-                .extend(opening.source.map(|source| (id, source)));
-            app.open_at(opening.lesson, &opening.turns)
-                .map_err(Broken::Opening)?
+            app.sources.extend(opening.source.map(|source| (id, source)));
+            app.open_at(opening.lesson, &opening.turns).map_err(Broken::Opening)?
         }
         None => Vec::new(),
     };
@@ -111,9 +111,7 @@ pub fn run(mut options: Options) -> Result<Leaving, Broken> {
     })?;
     let keyboard = inputs::listen(&sender)?;
     let tell = |sight| Input::Message(Message::Previewed(sight));
-    let _following = watch
-        .map(|watch| watch::start(&sender, watch, tell))
-        .transpose()?;
+    let _following = watch.map(|watch| watch::start(&sender, watch, tell)).transpose()?;
     let folder = options.paths.as_ref().map(Paths::runs);
     let mut driver = Driver {
         runner: Runner::new(options.registry, folder, sender.clone()),
@@ -176,9 +174,7 @@ fn await_answer(inbox: &Receiver<Input>) {
     const PATIENCE: Duration = Duration::from_millis(100);
     let until = Instant::now() + PATIENCE;
     while inputs::is_answer_due()
-        && inbox
-            .recv_timeout(until.saturating_duration_since(Instant::now()))
-            .is_ok()
+        && inbox.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok()
     {}
 }
 

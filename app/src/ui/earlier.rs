@@ -24,12 +24,7 @@ const MOST_POINTS: usize = 6_000_000;
 impl Earlier {
     /// A run with its name alone as label.
     pub fn new(name: String, values: Vec<(String, Value)>, data: RunData) -> Self {
-        Self {
-            label: name.clone(),
-            name,
-            values,
-            data,
-        }
+        Self { label: name.clone(), name, values, data }
     }
 
     /// Says what sets it apart from a run with these parameters.
@@ -143,10 +138,7 @@ mod tests {
         let mut kept = Vec::new();
         (1..=9).for_each(|number| keep(&mut kept, run(number, 10)));
         let names: Vec<&str> = kept.iter().map(|run| run.name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["run 9", "run 8", "run 7", "run 6", "run 5", "run 4"]
-        );
+        assert_eq!(names, ["run 9", "run 8", "run 7", "run 6", "run 5", "run 4"]);
         keep(&mut kept, run(10, 4_000_000));
         keep(&mut kept, run(11, 4_000_000));
         assert_eq!(kept.len(), 6);

@@ -87,11 +87,7 @@ impl Editor {
             Way::End => Go::End,
         };
         // A selection that was begun by a key of its own goes along with every move until it ends.
-        let select = if self.text.is_selecting() {
-            Select::Extend
-        } else {
-            Select::Drop
-        };
+        let select = if self.text.is_selecting() { Select::Extend } else { Select::Drop };
         let done = match key {
             Key::Char(c) => self.text.type_char(c),
             Key::Enter => {
@@ -196,9 +192,6 @@ impl Editor {
         let within = |from: usize, at: usize, room: usize| {
             from.clamp((at + 1).saturating_sub(room.max(1)), at)
         };
-        (
-            within(self.scroll.0, line, lines),
-            within(self.scroll.1, column, columns),
-        )
+        (within(self.scroll.0, line, lines), within(self.scroll.1, column, columns))
     }
 }

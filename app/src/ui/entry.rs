@@ -54,12 +54,7 @@ impl Entry {
     /// An entry that begins with a text, the cursor at its end.
     pub fn new(purpose: For, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self {
-            purpose,
-            cursor: text.len(),
-            text,
-            complaint: None,
-        }
+        Self { purpose, cursor: text.len(), text, complaint: None }
     }
 
     /// The text.
@@ -91,10 +86,7 @@ impl Entry {
             }
             Key::Left => self.cursor = self.before().map_or(0, |(at, _)| at),
             Key::Right => {
-                let next = self
-                    .text
-                    .get(self.cursor..)
-                    .and_then(|rest| rest.chars().next());
+                let next = self.text.get(self.cursor..).and_then(|rest| rest.chars().next());
                 self.cursor += next.map_or(0, char::len_utf8);
             }
             Key::Home | Key::Ctrl('a') => self.cursor = 0,

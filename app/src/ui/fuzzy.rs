@@ -59,13 +59,7 @@ impl Haystack {
         for (place, &letter) in folded.iter().enumerate().rev() {
             next[place] = first[list_of(letter)].replace(place as u16);
         }
-        Self {
-            letters,
-            folded,
-            bonus,
-            first,
-            next,
-        }
+        Self { letters, folded, bonus, first, next }
     }
 
     /// Its letters, as the places that [`Query::places`] gives count them.
@@ -76,9 +70,8 @@ impl Haystack {
     /// The places of a letter of a word, in order.
     fn places(&self, letter: char, exact: bool) -> impl Iterator<Item = usize> {
         let wanted = folded(letter);
-        let chain = std::iter::successors(self.first[list_of(wanted)], |&at| {
-            self.next[usize::from(at)]
-        });
+        let chain =
+            std::iter::successors(self.first[list_of(wanted)], |&at| self.next[usize::from(at)]);
         chain
             .map(usize::from)
             .filter(move |&at| self.folded[at] == wanted && (!exact || self.letters[at] == letter))
@@ -123,9 +116,7 @@ impl Query {
             letters: word.chars().collect(),
             exact: word.chars().any(char::is_uppercase),
         });
-        Self {
-            words: words.collect(),
-        }
+        Self { words: words.collect() }
     }
 
     /// Whether nothing is looked for.
@@ -225,9 +216,7 @@ fn trace(rows: &[Row]) -> Vec<usize> {
             Some(1) => score + CONSECUTIVE,
             Some(distance) => score - gap(distance),
         };
-        let reachable = row
-            .iter()
-            .filter(|(place, _)| end.is_none_or(|end| *place < end));
+        let reachable = row.iter().filter(|(place, _)| end.is_none_or(|end| *place < end));
         let best = reachable.max_by_key(|end| (worth(end), std::cmp::Reverse(end.0)));
         let Some(&(place, _)) = best else {
             return Vec::new();
@@ -275,22 +264,10 @@ mod tests {
     #[test]
     fn words_and_runs_of_letters_come_first() {
         let cases: &[(&str, &[&'static str], &str)] = &[
-            (
-                "run",
-                &["return", "turn up now", "run the lab"],
-                "run the lab",
-            ),
-            (
-                "tl",
-                &["battle", "a turtle", "training loop"],
-                "training loop",
-            ),
+            ("run", &["return", "turn up now", "run the lab"], "run the lab"),
+            ("tl", &["battle", "a turtle", "training loop"], "training loop"),
             ("occ", &["device: no choice", "Occupancy"], "Occupancy"),
-            (
-                "lab train",
-                &["train the lab", "label", "training-lab"],
-                "training-lab",
-            ),
+            ("lab train", &["train the lab", "label", "training-lab"], "training-lab"),
             ("SGD", &["sgd", "SGD", "Some Good Data"], "SGD"),
             ("sgd", &["some good data x", "SGD"], "SGD"),
             ("über", &["uber", "Überblick", "drüber"], "Überblick"),
@@ -309,10 +286,7 @@ mod tests {
 
     #[test]
     fn equals_keep_their_order() {
-        assert_eq!(
-            ranked("a", &["a one", "a two", "a six"]),
-            ["a one", "a two", "a six"]
-        );
+        assert_eq!(ranked("a", &["a one", "a two", "a six"]), ["a one", "a two", "a six"]);
     }
 
     #[test]
@@ -327,10 +301,7 @@ mod tests {
     #[test]
     fn letters_strewn_over_a_sentence_are_not_what_is_meant() {
         let strewn = "text of a remark that is known";
-        assert_eq!(
-            ranked("train", &[strewn, "Train a network"]),
-            ["Train a network"]
-        );
+        assert_eq!(ranked("train", &[strewn, "Train a network"]), ["Train a network"]);
         assert_eq!(ranked("trk", &[strewn]), [strewn]);
     }
 
@@ -345,11 +316,8 @@ mod tests {
                 let query = Query::new(typed);
                 let found = query.score(&haystack, &mut Scratch::default()).is_some();
                 let expected = query.words.iter().all(|word| {
-                    let text = if word.exact {
-                        haystack.letters.clone()
-                    } else {
-                        haystack.folded.clone()
-                    };
+                    let text =
+                        if word.exact { haystack.letters.clone() } else { haystack.folded.clone() };
                     let mut text = text.into_iter();
                     let mut letters = word.letters.iter();
                     letters.all(|letter| text.any(|c| c == *letter))
@@ -357,11 +325,7 @@ mod tests {
                 assert_eq!(found, expected, "{typed} in {text}");
                 if found && query.words.len() == 1 {
                     let places = query.places(&haystack);
-                    assert_eq!(
-                        places.len(),
-                        query.words[0].letters.len(),
-                        "{typed} in {text}"
-                    );
+                    assert_eq!(places.len(), query.words[0].letters.len(), "{typed} in {text}");
                 }
             }
         }

@@ -63,11 +63,7 @@ mod tests {
     use super::*;
 
     fn turn(from: i64, to: i64) -> Turned {
-        Turned {
-            knob: 0,
-            from: Some(Value::Int(from)),
-            to: Some(Value::Int(to)),
-        }
+        Turned { knob: 0, from: Some(Value::Int(from)), to: Some(Value::Int(to)) }
     }
 
     #[test]

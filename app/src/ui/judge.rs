@@ -65,11 +65,7 @@ impl Page {
                     Verdict::Wrong | Verdict::Recorded => false,
                     Verdict::Malformed => return Err(feedback),
                 };
-                let answered = Answered {
-                    given: given.clone(),
-                    right,
-                    feedback,
-                };
+                let answered = Answered { given: given.clone(), right, feedback };
                 self.answers.insert(question.id.clone(), answered);
                 Ok(Some(Event::AnswerGiven {
                     lesson: id,
@@ -90,19 +86,9 @@ impl Page {
         let lesson = self.lesson.clone();
         let question = lesson.blocks.get(block)?.as_question()?;
         let known = Known::of(question, &self.env(&DeviceFacts::default()));
-        let trial = Trial {
-            attempt,
-            text: text.to_owned(),
-            state: TrialState::Going,
-        };
+        let trial = Trial { attempt, text: text.to_owned(), state: TrialState::Going };
         self.trials.insert(question.id.clone(), trial);
-        Some(Try {
-            attempt,
-            question: question.id.clone(),
-            text: text.to_owned(),
-            known,
-            lesson,
-        })
+        Some(Try { attempt, question: question.id.clone(), text: text.to_owned(), known, lesson })
     }
 
     /// Takes in what came of the tests, unless others have begun since; what is no kernel is no answer.
@@ -122,11 +108,7 @@ impl Page {
         };
         trial.state = TrialState::Done(tried.cases);
         let given = Answer::One(tried.text);
-        let answered = Answered {
-            given: given.clone(),
-            right,
-            feedback,
-        };
+        let answered = Answered { given: given.clone(), right, feedback };
         self.answers.insert(tried.question.clone(), answered);
         Some(Event::AnswerGiven {
             lesson: tried.lesson,
@@ -165,10 +147,7 @@ impl Page {
                 let ran = check.assert.expr.names().iter().all(|(name, _)| {
                     let lab = name.parts().next().unwrap_or_default();
                     lab == "device"
-                        || self
-                            .slots
-                            .iter()
-                            .any(|slot| slot.id == lab && slot.reference.is_some())
+                        || self.slots.iter().any(|slot| slot.id == lab && slot.reference.is_some())
                 });
                 if ran {
                     let state = match check.evaluate(&env) {
@@ -207,9 +186,7 @@ impl Page {
         };
         let lesson = &self.lesson;
         let locked = lesson.predictions().filter(is_locked);
-        locked
-            .filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?)))
-            .collect()
+        locked.filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?))).collect()
     }
 
     /// Brings back what the learner has answered before.
@@ -257,14 +234,10 @@ impl Page {
     /// The names that expressions of this lesson have values for.
     pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
         let env = LessonEnv::new().on(facts);
-        self.slots
-            .iter()
-            .fold(env, |env, slot| match &slot.reference {
-                Some(data) => env.with_run(&slot.id, slot.schema, data),
-                None => {
-                    env.without_run(&slot.id, "it has not been run with the lesson's own values")
-                }
-            })
+        self.slots.iter().fold(env, |env, slot| match &slot.reference {
+            Some(data) => env.with_run(&slot.id, slot.schema, data),
+            None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
+        })
     }
 
     fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {

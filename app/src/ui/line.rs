@@ -41,10 +41,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         for (name, value) in set_values(slot) {
             set(name, &value);
         }
-        return ["lab".to_owned(), slot.schema.kind.clone()]
-            .into_iter()
-            .chain(words)
-            .collect();
+        return ["lab".to_owned(), slot.schema.kind.clone()].into_iter().chain(words).collect();
     }
     for slot in &page.slots {
         for knob in slot.knobs.iter().filter(|knob| knob.value != knob.initial) {
@@ -54,10 +51,7 @@ fn of_page(app: &App, page: &Page) -> Vec<String> {
         }
     }
     let name = app.sources.get(id).map_or(id, String::as_str);
-    ["open".to_owned(), name.to_owned()]
-        .into_iter()
-        .chain(words)
-        .collect()
+    ["open".to_owned(), name.to_owned()].into_iter().chain(words).collect()
 }
 
 /// What was set on a lab's own page.
@@ -67,11 +61,8 @@ fn set_values(slot: &Slot) -> Vec<(String, Value)> {
     let Ok(params) = slot.params() else {
         return Vec::new();
     };
-    let set = params
-        .iter()
-        .filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
-    set.map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect()
+    let set = params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set));
+    set.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// A value as `--set` reads it: text stands as it is where that is read back as the same text.

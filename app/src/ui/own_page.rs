@@ -35,9 +35,7 @@ pub fn with_defaults(schema: &Schema) -> Option<Arc<Lesson>> {
 
 fn text(schema: &Schema, params: &Params) -> Option<String> {
     let mut set = Vec::new();
-    for (name, value) in params
-        .iter()
-        .filter(|(name, _)| params.origin(name) == Some(&Origin::Set))
+    for (name, value) in params.iter().filter(|(name, _)| params.origin(name) == Some(&Origin::Set))
     {
         if schema.param(name)?.command_line_only {
             return None;
@@ -69,10 +67,7 @@ fn presets(schema: &Schema) -> String {
     }
     let presets = schema.presets.iter();
     let lines = presets.map(|preset| format!("- **{}**: {}\n", preset.name, preset.about));
-    format!(
-        "`P` takes one of these presets:\n\n{}\n",
-        lines.collect::<String>()
-    )
+    format!("`P` takes one of these presets:\n\n{}\n", lines.collect::<String>())
 }
 
 /// The knobs of a parameter: itself if it is a text, or has a value and turns between two ends or among names; a table as a
@@ -103,15 +98,12 @@ pub fn toml(value: &Value) -> String {
         Value::Int(i) => i.to_string(),
         Value::Float(x) => format!("{x:?}"),
         Value::Text(text) => quoted(text),
-        Value::Array(items) => format!(
-            "[{}]",
-            items.iter().map(toml).collect::<Vec<_>>().join(", ")
-        ),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(toml).collect::<Vec<_>>().join(", "))
+        }
         Value::Table(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(name, v)| format!("{} = {}", quoted(name), toml(v)))
-                .collect();
+            let entries: Vec<String> =
+                entries.iter().map(|(name, v)| format!("{} = {}", quoted(name), toml(v))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
     }
@@ -139,23 +131,16 @@ mod tests {
         for lab in mlsys_registry::registry().iter() {
             let schema = lab.schema();
             let page = with_defaults(schema);
-            assert!(
-                page.is_some_and(|page| page.labs().count() == 1),
-                "{}",
-                schema.kind
-            );
+            assert!(page.is_some_and(|page| page.labs().count() == 1), "{}", schema.kind);
         }
     }
 
     #[test]
     fn what_was_set_stands_on_the_page() {
         let schema = mlsys_registry::registry().find("graph").unwrap().schema();
-        let set = Settings::from_pairs([
-            "expression=max(x, \"1\\2\")",
-            "inputs.x=2",
-            "inputs.y=1e300",
-        ])
-        .unwrap();
+        let set =
+            Settings::from_pairs(["expression=max(x, \"1\\2\")", "inputs.x=2", "inputs.y=1e300"])
+                .unwrap();
         let params = Params::resolve(schema, &set, Tables::builtin(), None).unwrap();
         let page = lesson(schema, &params).unwrap();
         let settings = page.lab("run").unwrap().settings();

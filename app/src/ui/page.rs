@@ -149,10 +149,7 @@ impl Page {
     /// Opens a lesson whose labs and panels the registry has; a lab it lacks is left out.
     pub fn open(lesson: Arc<Lesson>, registry: &'static Registry, seed: Option<u64>) -> Self {
         let seed = seed.unwrap_or(lesson.front.seed);
-        let slots = lesson
-            .labs()
-            .filter_map(|directive| slot(directive, seed, registry))
-            .collect();
+        let slots = lesson.labs().filter_map(|directive| slot(directive, seed, registry)).collect();
         let mut page = Self {
             glossary: Glossary::of(&lesson),
             lesson,
@@ -190,22 +187,15 @@ impl Page {
             Block::Prose(_) | Block::Check(_) | Block::Notes(_) => false,
         };
         let blocks = self.lesson.blocks.iter().enumerate();
-        blocks
-            .filter(|(_, block)| is_activity(block))
-            .map(|(index, _)| index)
-            .collect()
+        blocks.filter(|(_, block)| is_activity(block)).map(|(index, _)| index).collect()
     }
 
     /// Marks the activity so many places on, and shows its lab if it is one.
     pub fn mark(&mut self, places: isize) {
         let activities = self.activities();
-        let at = self
-            .marked
-            .and_then(|marked| activities.iter().position(|&a| a == marked));
+        let at = self.marked.and_then(|marked| activities.iter().position(|&a| a == marked));
         let next = match at {
-            Some(at) => at
-                .saturating_add_signed(places)
-                .min(activities.len().saturating_sub(1)),
+            Some(at) => at.saturating_add_signed(places).min(activities.len().saturating_sub(1)),
             None => 0,
         };
         self.marked = activities.get(next).copied();
@@ -268,24 +258,17 @@ impl Page {
 
     /// The predictions that a lab's run will be held against.
     pub fn predictions_of<'a>(&'a self, lab: &'a str) -> impl Iterator<Item = &'a Predict> {
-        self.lesson
-            .predictions()
-            .filter(move |predict| match &predict.target {
-                Target::Metric(formula) | Target::Answer(formula) => formula
-                    .expr
-                    .names()
-                    .iter()
-                    .any(|(name, _)| name.parts().next() == Some(lab)),
-                Target::Choice(_) => false,
-            })
+        self.lesson.predictions().filter(move |predict| match &predict.target {
+            Target::Metric(formula) | Target::Answer(formula) => {
+                formula.expr.names().iter().any(|(name, _)| name.parts().next() == Some(lab))
+            }
+            Target::Choice(_) => false,
+        })
     }
 
     /// Makes the predictions of a lab stand, because its run starts.
     pub fn lock_predictions(&mut self, lab: &str) -> Vec<Effect> {
-        let ids: Vec<String> = self
-            .predictions_of(lab)
-            .map(|predict| predict.id.clone())
-            .collect();
+        let ids: Vec<String> = self.predictions_of(lab).map(|predict| predict.id.clone()).collect();
         let mut effects = Vec::new();
         for id in ids {
             if let Some(made) = self.predictions.get_mut(&id).filter(|made| !made.locked) {
@@ -312,19 +295,14 @@ impl Page {
 
     /// The checks that hold.
     pub fn passed_checks(&self) -> impl Iterator<Item = &str> {
-        let passed = self
-            .checks
-            .iter()
-            .filter(|(_, state)| **state == CheckState::Passed);
+        let passed = self.checks.iter().filter(|(_, state)| **state == CheckState::Passed);
         passed.map(|(id, _)| id.as_str())
     }
 
     /// The checks that cannot be told here.
     pub fn skipped_checks(&self) -> impl Iterator<Item = &str> {
-        let skipped = self
-            .checks
-            .iter()
-            .filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
+        let skipped =
+            self.checks.iter().filter(|(_, state)| matches!(state, CheckState::Skipped(_)));
         skipped.map(|(id, _)| id.as_str())
     }
 
@@ -342,10 +320,7 @@ impl Page {
             let answered = self.answers.get(&q.id);
             answered.is_some_and(|a| a.right || q.kind.is_withheld())
         }) && self.lesson.checks().all(|check| {
-            matches!(
-                self.checks.get(&check.id),
-                Some(CheckState::Passed | CheckState::Skipped(_))
-            )
+            matches!(self.checks.get(&check.id), Some(CheckState::Passed | CheckState::Skipped(_)))
         })
     }
 }

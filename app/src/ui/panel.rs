@@ -187,11 +187,8 @@ pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
 /// What is marked, in the rows that it may take: one, and of points, which may have much to tell, up to a fourth of the
 /// panel. The last row holds all the rest, and is cut where it ends.
 fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
-    let most = if matches!(frame, Frame::Scatter(_)) {
-        usize::from(area.height / 4).max(1)
-    } else {
-        1
-    };
+    let most =
+        if matches!(frame, Frame::Scatter(_)) { usize::from(area.height / 4).max(1) } else { 1 };
     let mut lines = text::wrap(named, area.width);
     if lines.len() > most {
         let rest = lines.split_off(most - 1);
@@ -224,10 +221,7 @@ fn draw_frame(
     let below: Vec<(String, Style)> = named.chain(noted).collect();
     let kept = u16::try_from(below.len()).unwrap_or(u16::MAX);
     let whole = area;
-    let area = Rect {
-        height: area.height.saturating_sub(kept),
-        ..area
-    };
+    let area = Rect { height: area.height.saturating_sub(kept), ..area };
     for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
         Pen::new(whole, buf, &look.glyphs).text(whole.x, y, line, *style);
     }
@@ -272,11 +266,7 @@ fn draw_frame(
 /// The area with an empty row on top, if it is high enough to spare one.
 fn airy(area: Rect) -> Rect {
     let spared = u16::from(area.height >= 10);
-    Rect {
-        y: area.y + spared,
-        height: area.height - spared,
-        ..area
-    }
+    Rect { y: area.y + spared, height: area.height - spared, ..area }
 }
 
 /// Draws the row with the panel's name, the latest value and its step; returns the area below.
@@ -308,11 +298,7 @@ fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
 }
 
 fn below_title(area: Rect) -> Rect {
-    Rect {
-        y: area.y + 1,
-        height: area.height.saturating_sub(1),
-        ..area
-    }
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
 /// The latest value of the panel's first metric, and the step the picture stands for.

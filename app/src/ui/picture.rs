@@ -34,14 +34,8 @@ pub fn picture(
         glyphs: Glyphs::new(GlyphSet::Unicode),
     };
     let choice = DeviceChoice::Exactly(device.id);
-    let mut app = App::new(
-        vec![Arc::clone(&lesson)],
-        registry,
-        choice,
-        Progress::default(),
-        size,
-        look,
-    );
+    let mut app =
+        App::new(vec![Arc::clone(&lesson)], registry, choice, Progress::default(), size, look);
     app.update(Message::Probed(vec![device]));
     app.open(lesson);
     // Once for the prediction that is asked for, once to run without one.
@@ -49,9 +43,7 @@ pub fn picture(
     effects.extend(app.update(Message::Key(Key::Char(' '))));
     for effect in effects {
         if let Effect::Start(start) = effect {
-            let lab = registry
-                .find(start.kind)
-                .map_err(|error| error.to_string())?;
+            let lab = registry.find(start.kind).map_err(|error| error.to_string())?;
             let started = Instant::now();
             let mut kept = Kept::default();
             let mut run = Run {
@@ -62,28 +54,14 @@ pub fn picture(
             };
             let outcome = guarded(lab, &mut run);
             let after = started.elapsed();
-            let reports = kept
-                .reports
-                .into_iter()
-                .chain(kept.frames.into_values())
-                .collect();
-            app.update(Message::Reports {
-                run: start.run,
-                reports,
-                since: after,
-            });
-            app.update(Message::Ended {
-                run: start.run,
-                outcome,
-                after,
-            });
+            let reports = kept.reports.into_iter().chain(kept.frames.into_values()).collect();
+            app.update(Message::Reports { run: start.run, reports, since: after });
+            app.update(Message::Ended { run: start.run, outcome, after });
         }
     }
     let backend = TestBackend::new(size.0, size.1);
     let mut terminal = Terminal::new(backend).map_err(|error| error.to_string())?;
-    terminal
-        .draw(|frame| view::draw(&app, frame))
-        .map_err(|error| error.to_string())?;
+    terminal.draw(|frame| view::draw(&app, frame)).map_err(|error| error.to_string())?;
     Ok(to_svg(terminal.backend().buffer(), &app.look.theme))
 }
 

@@ -38,12 +38,7 @@ pub struct Preview {
 impl Preview {
     /// Follows a file of which nothing has been seen yet.
     pub fn new(file: String) -> Self {
-        Self {
-            file,
-            problems: Vec::new(),
-            unreadable: None,
-            id: None,
-        }
+        Self { file, problems: Vec::new(), unreadable: None, id: None }
     }
 
     /// How many lines it takes to tell all that is wrong.
@@ -82,10 +77,8 @@ impl App {
 
     /// Puts the new version of the followed lesson where the last one was.
     fn show_anew(&mut self, lesson: Arc<Lesson>) -> Vec<Effect> {
-        let before = self
-            .preview
-            .as_mut()
-            .and_then(|preview| preview.id.replace(lesson.front.id.clone()));
+        let before =
+            self.preview.as_mut().and_then(|preview| preview.id.replace(lesson.front.id.clone()));
         if let Some(preview) = &self.preview {
             let id = lesson.front.id.to_string();
             self.sources.insert(id, preview.file.clone());
@@ -100,10 +93,7 @@ impl App {
         let Some(before) = before else {
             return self.open(lesson);
         };
-        let is_open = self
-            .page
-            .as_ref()
-            .is_some_and(|page| page.lesson.front.id == before);
+        let is_open = self.page.as_ref().is_some_and(|page| page.lesson.front.id == before);
         if is_open {
             return self.renew_open(lesson);
         }

@@ -104,11 +104,7 @@ enum Kind {
 
 impl Writer<'_> {
     fn style(&self) -> Style {
-        let base = if self.heading {
-            self.styles.heading
-        } else {
-            self.styles.text
-        };
+        let base = if self.heading { self.styles.heading } else { self.styles.text };
         base.add_modifier(self.modifier)
     }
 
@@ -153,19 +149,14 @@ impl Writer<'_> {
                 Some(last) if last.kind == Kind::Words && last.style == style => {
                     last.text.push_str(text);
                 }
-                Some(_) | None => self.pieces.push(Piece {
-                    text: text.to_owned(),
-                    style,
-                    kind: Kind::Words,
-                }),
+                Some(_) | None => {
+                    self.pieces.push(Piece { text: text.to_owned(), style, kind: Kind::Words })
+                }
             }
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "tags that carry no style of their own"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Heading { level, .. } => {
@@ -199,10 +190,7 @@ impl Writer<'_> {
             }
             Tag::Table(alignments) => {
                 self.flush();
-                self.table = Some(Table {
-                    alignments,
-                    rows: Vec::new(),
-                });
+                self.table = Some(Table { alignments, rows: Vec::new() });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
@@ -221,10 +209,7 @@ impl Writer<'_> {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "tags that carry no style of their own"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "tags that carry no style of their own")]
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Paragraph => {
@@ -270,10 +255,8 @@ impl Writer<'_> {
             }
             TagEnd::Link | TagEnd::Image => {
                 let address = self.links.pop().unwrap_or_default();
-                let is_the_text = self
-                    .pieces
-                    .last()
-                    .is_some_and(|last| last.text.ends_with(&address));
+                let is_the_text =
+                    self.pieces.last().is_some_and(|last| last.text.ends_with(&address));
                 if !is_the_text && !address.is_empty() {
                     self.pieces.push(Piece {
                         text: format!(" ({address})"),
@@ -310,10 +293,7 @@ impl Writer<'_> {
         };
         self.item = false;
         let prefix = |marker: &str| {
-            Span::styled(
-                format!("{}{quote}{marker}", " ".repeat(indent)),
-                self.styles.dim,
-            )
+            Span::styled(format!("{}{quote}{marker}", " ".repeat(indent)), self.styles.dim)
         };
         let (first, rest) = (prefix(&first), prefix(&rest));
         let spans = self.spans();

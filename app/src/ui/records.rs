@@ -45,10 +45,9 @@ pub struct Entry {
 impl Entry {
     /// The entry of a run.
     pub fn new(source: Source, summary: &Summary) -> Self {
-        let device = summary.device().map_or_else(
-            || "no device".to_owned(),
-            |(id, name)| format!("{id} ({name})"),
-        );
+        let device = summary
+            .device()
+            .map_or_else(|| "no device".to_owned(), |(id, name)| format!("{id} ({name})"));
         let lesson = &summary.about["lesson"];
         let text = |json: &Json| json.as_str().map(str::to_owned);
         Self {
@@ -209,12 +208,8 @@ mod tests {
 
     #[test]
     fn a_replay_goes_as_fast_as_is_asked_for() {
-        let mut replay = Replay {
-            origin: String::new(),
-            speed: Speed::Watch,
-            seconds: Some(20.0),
-            steps: 1000,
-        };
+        let mut replay =
+            Replay { origin: String::new(), speed: Speed::Watch, seconds: Some(20.0), steps: 1000 };
         let mut seen = Vec::new();
         for _ in 0..6 {
             let interval = replay.interval(Duration::from_secs(6)).as_micros();
@@ -229,15 +224,8 @@ mod tests {
             ("to the end", 0),
             ("paced", 6000),
         ];
-        assert_eq!(
-            seen,
-            expected.map(|(word, interval)| (word.to_owned(), interval))
-        );
-        replay = Replay {
-            seconds: None,
-            speed: Speed::Times(2),
-            ..replay
-        };
+        assert_eq!(seen, expected.map(|(word, interval)| (word.to_owned(), interval)));
+        replay = Replay { seconds: None, speed: Speed::Times(2), ..replay };
         assert_eq!(replay.interval(Duration::from_secs(6)).as_micros(), 6000);
     }
 }

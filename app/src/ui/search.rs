@@ -20,11 +20,7 @@ pub struct Search {
 impl Search {
     /// A search that begins where the page stands.
     pub fn new(from: usize) -> Self {
-        Self {
-            entry: Entry::new(For::Search, ""),
-            from,
-            at: 0,
-        }
+        Self { entry: Entry::new(For::Search, ""), from, at: 0 }
     }
 }
 
@@ -67,11 +63,7 @@ pub fn hits(lines: &[Line<'_>], wanted: &str, edges: &[&str]) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut at = 0;
     while let Some(window) = letters.get(at..at + wanted.len()) {
-        if window
-            .iter()
-            .map(|l| fold(l.c))
-            .eq(wanted.iter().map(|&c| fold(c)))
-        {
+        if window.iter().map(|l| fold(l.c)).eq(wanted.iter().map(|&c| fold(c))) {
             hits.push(Hit(pieces(window)));
             at += wanted.len();
         } else {
@@ -83,10 +75,7 @@ pub fn hits(lines: &[Line<'_>], wanted: &str, edges: &[&str]) -> Vec<Hit> {
 
 /// The words of lines as running text, as terms are looked for in it.
 pub fn running_text(lines: &[Line<'_>], edges: &[&str]) -> String {
-    letters(lines, edges)
-        .iter()
-        .map(|letter| letter.c)
-        .collect()
+    letters(lines, edges).iter().map(|letter| letter.c).collect()
 }
 
 /// Gives columns of a line a style of their own.
@@ -96,11 +85,7 @@ pub fn mark(line: &mut Line<'static>, piece: Piece, style: Style) {
     for span in std::mem::take(&mut line.spans) {
         for c in span.content.chars() {
             let inside = (piece.from..piece.to).contains(&column);
-            let style = if inside {
-                span.style.patch(style)
-            } else {
-                span.style
-            };
+            let style = if inside { span.style.patch(style) } else { span.style };
             match spans.last_mut() {
                 Some(last) if last.style == style => last.content.to_mut().push(c),
                 Some(_) | None => spans.push(Span::styled(c.to_string(), style)),
@@ -142,24 +127,13 @@ fn letters(lines: &[Line<'_>], edges: &[&str]) -> Vec<Letter> {
                 continue;
             }
             begun = true;
-            letters.push(Letter {
-                c: if space { ' ' } else { c },
-                line: index,
-                column: here,
-            });
+            letters.push(Letter { c: if space { ' ' } else { c }, line: index, column: here });
         }
-        while letters
-            .last()
-            .is_some_and(|last| last.c == ' ' && last.line == index)
-        {
+        while letters.last().is_some_and(|last| last.c == ' ' && last.line == index) {
             letters.pop();
         }
         let end = if begun { ' ' } else { GAP };
-        letters.push(Letter {
-            c: end,
-            line: index,
-            column,
-        });
+        letters.push(Letter { c: end, line: index, column });
     }
     letters
 }
@@ -171,11 +145,7 @@ fn pieces(window: &[Letter]) -> Vec<Piece> {
         let to = letter.column + letter.c.width().unwrap_or(0);
         match pieces.last_mut() {
             Some(last) if last.line == letter.line => last.to = to,
-            Some(_) | None => pieces.push(Piece {
-                line: letter.line,
-                from: letter.column,
-                to,
-            }),
+            Some(_) | None => pieces.push(Piece { line: letter.line, from: letter.column, to }),
         }
     }
     pieces
@@ -206,14 +176,7 @@ mod tests {
 
     #[test]
     fn a_phrase_is_found_across_lines_of_a_block_but_not_across_blocks() {
-        let text = [
-            "│ the learning",
-            "│   rate is small",
-            "",
-            "learning",
-            "",
-            "rate",
-        ];
+        let text = ["│ the learning", "│   rate is small", "", "learning", "", "rate"];
         assert_eq!(found(&text, "learning  rate"), [[(0, 6, 15), (1, 4, 8)]]);
         assert_eq!(found(&text, "rate").len(), 2);
     }
@@ -226,16 +189,8 @@ mod tests {
     #[test]
     fn a_mark_changes_the_style_of_its_columns_alone() {
         let mut line = Line::from(vec![Span::raw("the lo"), Span::raw("ss falls")]);
-        let piece = Piece {
-            line: 0,
-            from: 4,
-            to: 8,
-        };
-        mark(
-            &mut line,
-            piece,
-            Style::new().add_modifier(Modifier::REVERSED),
-        );
+        let piece = Piece { line: 0, from: 4, to: 8 };
+        mark(&mut line, piece, Style::new().add_modifier(Modifier::REVERSED));
         let marked: Vec<&str> = line
             .spans
             .iter()

@@ -157,12 +157,7 @@ impl Slot {
             return Some(planned);
         }
         let param = self.schema.steps.as_deref().unwrap_or("steps");
-        let changed = self
-            .data
-            .changes
-            .iter()
-            .rev()
-            .find(|change| change.name == param);
+        let changed = self.data.changes.iter().rev().find(|change| change.name == param);
         match changed {
             Some(change) => match change.value {
                 Value::Int(steps) => Some(steps),
@@ -253,10 +248,7 @@ impl Slot {
             view: self.views.get(index)?,
             cursor: self.cursor,
             focus: Focus::Aside,
-            origin: self
-                .replay
-                .as_ref()
-                .map_or(Origin::Here, |_| Origin::Recorded),
+            origin: self.replay.as_ref().map_or(Origin::Here, |_| Origin::Recorded),
             walk: self.walk.as_ref(),
             company: self.company(Some(index)),
             drawn: self.attempts.drawn.get(index),

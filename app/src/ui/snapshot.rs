@@ -9,9 +9,7 @@ use ratatui::buffer::{Buffer, Cell};
 
 /// Compares a screen with the file of a name in a folder below `src/ui`.
 pub fn compare(folder: &str, name: &str, buf: &Buffer) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/ui")
-        .join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ui").join(folder);
     let file = folder.join(name).with_extension("txt");
     let now = listing(buf);
     if std::env::var_os("MLSYS_BLESS").is_some() {
@@ -20,20 +18,14 @@ pub fn compare(folder: &str, name: &str, buf: &Buffer) {
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
     let differs = kept.lines().zip(now.lines()).position(|(a, b)| a != b);
-    assert!(
-        kept == now,
-        "{name} differs from line {differs:?} on; now:\n{now}"
-    );
+    assert!(kept == now, "{name} differs from line {differs:?} on; now:\n{now}");
 }
 
 /// A screen as text, row by row.
 pub fn rows(buf: &Buffer) -> Vec<String> {
     let width = usize::from(buf.area.width).max(1);
     let symbols: Vec<&str> = buf.content.iter().map(|cell| cell.symbol()).collect();
-    symbols
-        .chunks(width)
-        .map(|row| row.concat().trim_end().to_owned())
-        .collect()
+    symbols.chunks(width).map(|row| row.concat().trim_end().to_owned()).collect()
 }
 
 /// The text, then one sign for the style of each cell, then what the signs mean.

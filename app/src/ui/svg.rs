@@ -71,12 +71,7 @@ impl Layers {
     fn cell(&mut self, (x, y): (u16, u16), wide: u16, cell: &Cell, theme: &Theme) {
         let (ink, behind) = colors(cell, theme);
         if behind != theme.defaults().1 {
-            self.background(Run {
-                color: behind,
-                row: y,
-                from: x,
-                to: x + wide,
-            });
+            self.background(Run { color: behind, row: y, from: x, to: x + wide });
         }
         let symbol = cell.symbol();
         if symbol.trim().is_empty() {
@@ -84,10 +79,7 @@ impl Layers {
         }
         match Shape::of(symbol) {
             Some(Shape::Fills(parts, opacity)) => {
-                let path = self
-                    .fills
-                    .entry(hex(mix(behind, ink, opacity)))
-                    .or_default();
+                let path = self.fills.entry(hex(mix(behind, ink, opacity))).or_default();
                 for [left, top, right, bottom] in parts {
                     let (x0, y0) = pixel(f32::from(x) + left, f32::from(y) + top);
                     let (x1, y1) = pixel(f32::from(x) + right, f32::from(y) + bottom);
@@ -194,18 +186,11 @@ impl Layers {
 impl Word {
     /// Each letter has a place of its own, so that no font can move it.
     fn write(&self, svg: &mut String) {
-        let places = self
-            .letters
-            .iter()
-            .map(|(x, _)| pixel(f32::from(*x), 0.0).0.to_string());
+        let places = self.letters.iter().map(|(x, _)| pixel(f32::from(*x), 0.0).0.to_string());
         let places: Vec<String> = places.collect();
         let y = pixel(0.0, f32::from(self.at.1)).1 + FONT.1;
-        let _ = write!(
-            svg,
-            "<text x=\"{}\" y=\"{y}\" fill=\"{}\"",
-            places.join(" "),
-            hex(self.color)
-        );
+        let _ =
+            write!(svg, "<text x=\"{}\" y=\"{y}\" fill=\"{}\"", places.join(" "), hex(self.color));
         for (modifier, attribute) in [
             (Modifier::BOLD, " font-weight=\"bold\""),
             (Modifier::ITALIC, " font-style=\"italic\""),
@@ -233,18 +218,11 @@ impl Word {
 fn colors(cell: &Cell, theme: &Theme) -> (Rgb, Rgb) {
     let (text, screen) = theme.defaults();
     let or = |color, default| {
-        if color == Color::Reset {
-            default
-        } else {
-            to_rgb(color)
-        }
+        if color == Color::Reset { default } else { to_rgb(color) }
     };
     let (ink, behind) = (or(cell.fg, text), or(cell.bg, screen));
-    let (ink, behind) = if cell.modifier.contains(Modifier::REVERSED) {
-        (behind, ink)
-    } else {
-        (ink, behind)
-    };
+    let (ink, behind) =
+        if cell.modifier.contains(Modifier::REVERSED) { (behind, ink) } else { (ink, behind) };
     if cell.modifier.contains(Modifier::DIM) {
         (mix(behind, ink, 0.6), behind)
     } else {

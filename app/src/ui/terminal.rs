@@ -95,10 +95,7 @@ impl Guard {
             let thread = thread::current();
             if thread.id() == main {
                 give_back();
-                let _ = writeln!(
-                    io::stderr(),
-                    "mlsys stopped by a mistake of its own: {info}"
-                );
+                let _ = writeln!(io::stderr(), "mlsys stopped by a mistake of its own: {info}");
             } else if let Some(sentence) = broke_off(thread.name(), info.payload()) {
                 tell(sentence);
             }
@@ -153,8 +150,7 @@ impl Screen for Guard {
 
     fn copy(&mut self, text: &str) -> io::Result<()> {
         let in_tmux = std::env::var_os("TMUX").is_some();
-        self.bytes
-            .write_all(clipboard::osc52(text, in_tmux).as_bytes())?;
+        self.bytes.write_all(clipboard::osc52(text, in_tmux).as_bytes())?;
         self.bytes.send()
     }
 
@@ -193,8 +189,7 @@ impl Screen for Guard {
         enter()?;
         // To resize is to draw everything anew; to clear would also ask where the cursor is.
         let size = self.terminal.size()?;
-        self.terminal
-            .resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
+        self.terminal.resize(ratatui::layout::Rect::new(0, 0, size.width, size.height))
     }
 }
 

@@ -91,10 +91,7 @@ impl Terms {
     /// Opens the marked term, or the marked one of the related terms.
     pub fn enter(&mut self) {
         let next = match self.open_term() {
-            Some(term) => term
-                .see
-                .get(self.related)
-                .and_then(|name| self.glossary.named(name)),
+            Some(term) => term.see.get(self.related).and_then(|name| self.glossary.named(name)),
             None => self.found.get(self.chosen).copied(),
         };
         if let Some(next) = next {
@@ -123,9 +120,7 @@ impl Terms {
             .filter(|term| !typed && matching.contains(term))
             .collect();
         self.here = found.len();
-        let rest = matching
-            .into_iter()
-            .filter(|term| typed || !self.on_screen.contains(term));
+        let rest = matching.into_iter().filter(|term| typed || !self.on_screen.contains(term));
         found.extend(rest);
         self.found = found;
     }

@@ -55,14 +55,8 @@ impl Bench {
             glyphs: Glyphs::new(GlyphSet::Unicode),
         };
         let registry = mlsys_registry::registry();
-        let app = App::new(
-            vec![lesson()],
-            registry,
-            DeviceChoice::Auto,
-            Progress::default(),
-            size,
-            look,
-        );
+        let app =
+            App::new(vec![lesson()], registry, DeviceChoice::Auto, Progress::default(), size, look);
         Self { app }
     }
 
@@ -111,34 +105,20 @@ impl Bench {
     pub fn report(&mut self, reports: Vec<Report>, millis: u64) -> Vec<Effect> {
         let run = self.app.active.map_or(0, |active| active.run);
         let since = Duration::from_millis(millis);
-        self.app.update(Message::Reports {
-            run,
-            reports,
-            since,
-        })
+        self.app.update(Message::Reports { run, reports, since })
     }
 
     pub fn end(&mut self, outcome: Outcome) -> Vec<Effect> {
         let run = self.app.active.map_or(0, |active| active.run);
         let after = Duration::from_millis(800);
-        self.app.update(Message::Ended {
-            run,
-            outcome,
-            after,
-        })
+        self.app.update(Message::Ended { run, outcome, after })
     }
 
     /// A run of the spiral that went well.
     pub fn train(&mut self, accuracy: f64) -> Vec<Effect> {
         let mut reports = vec![
-            Report::Scalar {
-                name: "parameters".into(),
-                value: 1218_i64.into(),
-            },
-            Report::Scalar {
-                name: "steps_done".into(),
-                value: 400_i64.into(),
-            },
+            Report::Scalar { name: "parameters".into(), value: 1218_i64.into() },
+            Report::Scalar { name: "steps_done".into(), value: 400_i64.into() },
         ];
         for step in 1..=400 {
             let loss = 0.7 * (-(step as f64) / 80.0).exp();
@@ -164,28 +144,18 @@ impl Bench {
     #[track_caller]
     pub fn shows(&self, text: &str) {
         let screen = self.screen();
-        assert!(
-            screen.contains(text),
-            "{text:?} is not on the screen:\n{screen}"
-        );
+        assert!(screen.contains(text), "{text:?} is not on the screen:\n{screen}");
     }
 
     #[track_caller]
     pub fn hides(&self, text: &str) {
         let screen = self.screen();
-        assert!(
-            !screen.contains(text),
-            "{text:?} is on the screen:\n{screen}"
-        );
+        assert!(!screen.contains(text), "{text:?} is on the screen:\n{screen}");
     }
 }
 
 pub fn point(name: &str, step: u64, value: f64) -> Report {
-    Report::Point {
-        name: name.into(),
-        step,
-        value,
-    }
+    Report::Point { name: name.into(), step, value }
 }
 
 fn lesson() -> Arc<Lesson> {

@@ -255,18 +255,11 @@ impl Theme {
     /// The colours that stand for "no colour set", foreground and background, where a picture must choose.
     pub fn defaults(&self) -> (Rgb, Rgb) {
         let ink = self.screen.fg.unwrap_or(self.palette.text);
-        (
-            to_rgb(ink),
-            to_rgb(self.screen.bg.unwrap_or(self.palette.background)),
-        )
+        (to_rgb(ink), to_rgb(self.screen.bg.unwrap_or(self.palette.background)))
     }
 
     fn scale(&self, stops: &[Color], share: f32) -> Option<Color> {
-        let share = if share.is_finite() {
-            share.clamp(0.0, 1.0)
-        } else {
-            0.5
-        };
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
         match self.depth {
             ColorDepth::TrueColor | ColorDepth::Ansi256 => {
                 Some(rgb::fit(rgb::between(stops, share), self.depth))

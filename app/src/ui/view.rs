@@ -37,9 +37,7 @@ const WIDEST_TEXT: u16 = 84;
 /// Draws everything.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
-    Block::new()
-        .style(app.look.theme.screen)
-        .render(area, frame.buffer_mut());
+    Block::new().style(app.look.theme.screen).render(area, frame.buffer_mut());
     if area.width < LEAST.0 || area.height < LEAST.1 {
         Line::styled("too small: enlarge me", app.look.theme.text).render(area, frame.buffer_mut());
         return;
@@ -84,9 +82,7 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
         Overlay::Records(_) => records::area(body),
     };
     Clear.render(area, buffer);
-    Block::new()
-        .style(app.look.theme.screen)
-        .render(area, buffer);
+    Block::new().style(app.look.theme.screen).render(area, buffer);
     match overlay {
         Overlay::Help { scroll } => {
             help::draw(app, *scroll, area, buffer);
@@ -120,12 +116,7 @@ fn draw_overlay(app: &App, overlay: &Overlay, body: Rect, buffer: &mut Buffer) -
 }
 
 fn rows(area: Rect) -> [Rect; 3] {
-    Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Min(1),
-        Constraint::Length(1),
-    ])
-    .areas(area)
+    Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area)
 }
 
 /// The page between the first and the last line.
@@ -141,19 +132,11 @@ pub fn sides(size: (u16, u16)) -> Sides {
         let text = (size.0 * 9 / 20).min(WIDEST_TEXT);
         let [text, lab] =
             Layout::horizontal([Constraint::Length(text), Constraint::Min(1)]).areas(body);
-        Sides {
-            text,
-            lab,
-            tabs: None,
-        }
+        Sides { text, lab, tabs: None }
     } else {
         let [tabs, rest] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(body);
-        Sides {
-            text: rest,
-            lab: rest,
-            tabs: Some(tabs),
-        }
+        Sides { text: rest, lab: rest, tabs: Some(tabs) }
     }
 }
 
@@ -171,8 +154,5 @@ pub struct Sides {
 pub fn text_size(size: (u16, u16)) -> (usize, usize) {
     let text = sides(size).text;
     // A column at the left stays free, and two at the right for the line that shows how far one has read.
-    (
-        usize::from(text.width.saturating_sub(3)).max(8),
-        usize::from(text.height).max(1),
-    )
+    (usize::from(text.width.saturating_sub(3)).max(8), usize::from(text.height).max(1))
 }

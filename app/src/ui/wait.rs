@@ -62,15 +62,9 @@ mod tests {
         let words = |what: Wait, seconds| Waiting { what, seconds }.words();
         let compiling = || Wait::Preparing("compiling kernels".to_owned());
         assert_eq!(words(compiling(), 0).as_deref(), Some("compiling kernels"));
-        assert_eq!(
-            words(compiling(), 7).as_deref(),
-            Some("compiling kernels, 7 s")
-        );
+        assert_eq!(words(compiling(), 7).as_deref(), Some("compiling kernels, 7 s"));
         assert_eq!(words(Wait::Pause, 0), None);
-        assert_eq!(
-            words(Wait::Pause, 2).as_deref(),
-            Some("waiting for the step to finish, 2 s")
-        );
+        assert_eq!(words(Wait::Pause, 2).as_deref(), Some("waiting for the step to finish, 2 s"));
         let unanswered = words(Wait::Stop, Waiting::PATIENCE).unwrap();
         assert!(unanswered.contains("leaves it behind"), "{unanswered}");
     }

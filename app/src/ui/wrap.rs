@@ -46,24 +46,13 @@ impl Builder {
     fn new(prefix: Span<'static>) -> Self {
         let width = prefix.width();
         let spans = if width == 0 { Vec::new() } else { vec![prefix] };
-        Self {
-            line: Line::from(spans),
-            width,
-            is_empty: true,
-        }
+        Self { line: Line::from(spans), width, is_empty: true }
     }
 
     /// A space before a word; it is underlined only inside an underlined phrase.
     fn space(&mut self, next: Style) {
-        let inside = self
-            .line
-            .spans
-            .last()
-            .is_some_and(|last| last.style == next);
-        let style = Style {
-            add_modifier: next.add_modifier - Modifier::UNDERLINED,
-            ..next
-        };
+        let inside = self.line.spans.last().is_some_and(|last| last.style == next);
+        let style = Style { add_modifier: next.add_modifier - Modifier::UNDERLINED, ..next };
         self.push(" ", if inside { next } else { style });
     }
 
@@ -102,14 +91,8 @@ mod tests {
     use super::*;
 
     fn text(spans: &[&str], width: usize) -> Vec<String> {
-        let spans: Vec<_> = spans
-            .iter()
-            .map(|s| ((*s).to_owned(), Style::new()))
-            .collect();
-        wrap(&spans, width, Span::raw(""), Span::raw(""))
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        let spans: Vec<_> = spans.iter().map(|s| ((*s).to_owned(), Style::new())).collect();
+        wrap(&spans, width, Span::raw(""), Span::raw("")).iter().map(ToString::to_string).collect()
     }
 
     #[test]

@@ -5,9 +5,7 @@ use crate::help::Folder;
 #[test]
 fn the_bench_of_the_llama_measures_every_part() {
     let folder = Folder::new();
-    let arguments = [
-        "bench", "llama", "--device", "cpu", "--rounds", "2", "--json",
-    ];
+    let arguments = ["bench", "llama", "--device", "cpu", "--rounds", "2", "--json"];
     let json = folder.run(&arguments).json();
     let figures = json["figures"].as_object().unwrap();
     for name in [
@@ -25,15 +23,7 @@ fn the_bench_of_the_llama_measures_every_part() {
 #[test]
 fn the_bench_of_kernels_measures_right_results() {
     let folder = Folder::new();
-    let arguments = [
-        "bench",
-        "kernel",
-        "--rounds",
-        "2",
-        "--elements",
-        "1000",
-        "--json",
-    ];
+    let arguments = ["bench", "kernel", "--rounds", "2", "--elements", "1000", "--json"];
     let json = folder.run(&arguments).json();
     let figures = json["figures"].as_object().unwrap();
     for kernel in ["window-sum-naive", "window-sum-shared"] {
@@ -49,15 +39,7 @@ fn the_bench_of_kernels_measures_right_results() {
 #[test]
 fn the_bench_of_collectives_walks_every_message() {
     let folder = Folder::new();
-    let arguments = [
-        "bench",
-        "collective",
-        "--rounds",
-        "2",
-        "--ranks",
-        "33",
-        "--json",
-    ];
+    let arguments = ["bench", "collective", "--rounds", "2", "--ranks", "33", "--json"];
     let json = folder.run(&arguments).json();
     let figures = json["figures"].as_object().unwrap();
     for algorithm in ["ring", "tree", "double-tree"] {

@@ -96,16 +96,8 @@ fn a_recorded_transformer_has_the_parameters_and_operations_of_the_formulas() {
             metrics(lab, &set)
         };
         let params = formula("transformer-params", &[]);
-        assert_eq!(
-            of(&recorded["parameters"]),
-            of(&params["parameters"]),
-            "{}",
-            d.width
-        );
-        let work = [
-            format!("sequence={}", d.context),
-            format!("batch={}", d.batch),
-        ];
+        assert_eq!(of(&recorded["parameters"]), of(&params["parameters"]), "{}", d.width);
+        let work = [format!("sequence={}", d.context), format!("batch={}", d.batch)];
         let flops = formula("transformer-flops", &work);
         let (found, by_formula) = (&recorded["matmul_flops"], &flops["forward_flops"]);
         assert_eq!(of(found), of(by_formula), "{}", d.width);
@@ -118,19 +110,10 @@ fn the_first_layer_has_the_intensity_of_its_matrix_product() {
         let recorded = metrics("capture", &[&format!("batch_size={batch}")]);
         let product = metrics(
             "intensity",
-            &[
-                "operation=matmul",
-                &format!("m={batch}"),
-                "n=512",
-                "k=784",
-                "bytes_per_element=4",
-            ],
+            &["operation=matmul", &format!("m={batch}"), "n=512", "k=784", "bytes_per_element=4"],
         );
         let (found, by_formula) = (of(&recorded["intensity.layer1"]), of(&product["intensity"]));
-        assert!(
-            (found / by_formula - 1.0).abs() < 1e-9,
-            "{found} {by_formula}"
-        );
+        assert!((found / by_formula - 1.0).abs() < 1e-9, "{found} {by_formula}");
     }
 }
 

@@ -85,25 +85,16 @@ fn a_cohort_is_counted_and_its_mistakes_are_grouped() {
     assert_eq!(json["learners"], 4);
     assert!(json.get("names").is_none());
     let lesson = &json["lessons"][0];
+    assert_eq!((lesson["opened"].as_u64(), lesson["completed"].as_u64()), (Some(4), Some(2)));
     assert_eq!(
-        (lesson["opened"].as_u64(), lesson["completed"].as_u64()),
-        (Some(4), Some(2))
-    );
-    assert_eq!(
-        (
-            lesson["points"]["min"].as_f64(),
-            lesson["points"]["max"].as_f64()
-        ),
+        (lesson["points"]["min"].as_f64(), lesson["points"]["max"].as_f64()),
         (Some(0.0), Some(2.0))
     );
     let question = &lesson["questions"][0];
     assert_eq!(question["answered"], 4);
     assert_eq!(question["right_first"], 1);
     assert_eq!(question["right"], 3);
-    assert_eq!(
-        (question["hinted"].as_u64(), question["hints"].as_u64()),
-        (Some(3), Some(6))
-    );
+    assert_eq!((question["hinted"].as_u64(), question["hints"].as_u64()), (Some(3), Some(6)));
     assert_eq!(
         question["wrong"],
         serde_json::json!([
@@ -117,40 +108,20 @@ fn a_cohort_is_counted_and_its_mistakes_are_grouped() {
     assert_eq!(guess["relative_error"]["median"], 0.5);
     assert_eq!(guess["relative_error"]["max"], 1.0);
     let choose = &lesson["predictions"][1];
-    assert_eq!(
-        (
-            choose["choices"]["no"].as_u64(),
-            choose["came_out"].as_u64()
-        ),
-        (Some(3), Some(0))
-    );
+    assert_eq!((choose["choices"]["no"].as_u64(), choose["came_out"].as_u64()), (Some(3), Some(0)));
     assert_eq!(lesson["checks"][0]["held"], 3);
 
     let plain = run(&[]);
-    assert!(
-        plain.did().contains("2 x  2 + 5: That is the sum."),
-        "{plain:?}"
-    );
+    assert!(plain.did().contains("2 x  2 + 5: That is the sum."), "{plain:?}");
     assert!(!plain.out.contains("ann"), "{plain:?}");
-    assert!(
-        run(&["--names"])
-            .did()
-            .contains("ann: 1 completed, 2 points")
-    );
+    assert!(run(&["--names"]).did().contains("ann: 1 completed, 2 points"));
     let csv = run(&["--csv", "--names"]);
-    assert!(
-        csv.did()
-            .contains("sums/one,question,q1,right at first,1\n"),
-        "{csv:?}"
-    );
+    assert!(csv.did().contains("sums/one,question,q1,right at first,1\n"), "{csv:?}");
     assert!(csv.out.contains(",learner,dan,points,2\n"), "{csv:?}");
     let page = folder.path("r.html").display().to_string();
     run(&["--html", "-o", &page]).did();
     let page = fs::read_to_string(&page).unwrap();
-    assert!(
-        page.contains("<h1>Mine &lt;&amp;&gt;</h1>") && !page.contains("http"),
-        "{page}"
-    );
+    assert!(page.contains("<h1>Mine &lt;&amp;&gt;</h1>") && !page.contains("http"), "{page}");
     run(&["--html", "--csv"]).refused(2, &["cannot be used with"]);
 }
 
@@ -162,14 +133,8 @@ fn files_that_cannot_be_used_are_named_and_left_out() {
     let files = [
         folder.file("good.json", &whole),
         folder.file("cut.json", &whole[..whole.len() / 2]),
-        folder.file(
-            "newer.json",
-            whole.replace("\"format\": 1", "\"format\": 9"),
-        ),
-        folder.file(
-            "other.json",
-            whole.replace("\"course\": \"mine\"", "\"course\": \"theirs\""),
-        ),
+        folder.file("newer.json", whole.replace("\"format\": 1", "\"format\": 9")),
+        folder.file("other.json", whole.replace("\"course\": \"mine\"", "\"course\": \"theirs\"")),
         folder.file("photo.json", [0xff, 0xd8, 0xff, 0xe0]),
         folder.path("missing.json").display().to_string(),
     ];
@@ -199,10 +164,7 @@ fn five_hundred_learners_are_one_report() {
     let files: Vec<String> = (0..500)
         .map(|n| {
             let wrong = (n % 50).to_string();
-            folder.file(
-                &format!("{n}.json"),
-                export(f64::from(n) + 1.0, &wrong, "10"),
-            )
+            folder.file(&format!("{n}.json"), export(f64::from(n) + 1.0, &wrong, "10"))
         })
         .collect();
     let mut all = vec!["--course", &dir, "progress", "cohort", "--json"];
@@ -212,12 +174,6 @@ fn five_hundred_learners_are_one_report() {
     let took = started.elapsed().as_secs_f64();
     assert_eq!(json["learners"], 500);
     assert_eq!(json["lessons"][0]["questions"][0]["right"], 500);
-    assert_eq!(
-        json["lessons"][0]["questions"][0]["wrong"]
-            .as_array()
-            .unwrap()
-            .len(),
-        49
-    );
+    assert_eq!(json["lessons"][0]["questions"][0]["wrong"].as_array().unwrap().len(), 49);
     assert!(took < 10.0, "{took} s");
 }

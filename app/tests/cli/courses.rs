@@ -86,23 +86,14 @@ fn a_course_stands_in_for_the_built_in_one_everywhere() {
     assert!(list.did().contains("Sums (2 lessons, 14 min)"), "{list:?}");
     assert!(!list.out.contains("systems/training-loop"), "{list:?}");
     let all = folder.run(&["--course", &dir, "run", "--all"]);
-    assert!(
-        all.did().contains("sums/two: 4 passed, 3 of 3 points"),
-        "{all:?}"
-    );
+    assert!(all.did().contains("sums/two: 4 passed, 3 of 3 points"), "{all:?}");
     folder.run(&["--course", &dir, "run", "sums/one"]).did();
-    folder
-        .run(&["--course", &dir, "run", "sums/on"])
-        .refused(2, &["did you mean 'sums/one'?"]);
+    folder.run(&["--course", &dir, "run", "sums/on"]).refused(2, &["did you mean 'sums/one'?"]);
     folder
         .run(&["--course", &dir, "run", "systems/training-loop"])
         .refused(2, &["there is no lesson"]);
-    folder
-        .run(&["--course", &dir, "open", "sums/one"])
-        .refused(2, &["needs a terminal"]);
-    folder
-        .run(&["--course", &dir, "lesson", "check", "--library"])
-        .did();
+    folder.run(&["--course", &dir, "open", "sums/one"]).refused(2, &["needs a terminal"]);
+    folder.run(&["--course", &dir, "lesson", "check", "--library"]).did();
     let variable = |value: &str| {
         let mut command = folder.command(&["list", "--json"]);
         command.env("MLSYS_COURSE", value);
@@ -118,39 +109,25 @@ fn each_course_has_a_progress_of_its_own() {
     let dir = course(&folder);
     let toml = TOML.replace("mine-2027", "theirs");
     fs::create_dir_all(folder.path("d")).unwrap();
-    folder.file(
-        "d/course.toml",
-        toml.replace("\"sums/one\", \"sums/two\"", "\"one.md\""),
-    );
+    folder.file("d/course.toml", toml.replace("\"sums/one\", \"sums/two\"", "\"one.md\""));
     folder.file("d/one.md", lesson("sums/one", ""));
     let other = folder.path("d").display().to_string();
     let answers = folder.file("a.json", r#"{"lessons": {"sums/one": {"q2": "this"}}}"#);
     let score = |dir: &str| {
-        let shown = folder
-            .run(&["--course", dir, "progress", "show", "--json"])
-            .json();
+        let shown = folder.run(&["--course", dir, "progress", "show", "--json"]).json();
         shown["lessons"][0]["score"].as_u64()
     };
-    folder
-        .run(&["--course", &dir, "progress", "import", &answers])
-        .did();
+    folder.run(&["--course", &dir, "progress", "import", &answers]).did();
     assert_eq!((score(&dir), score(&other)), (Some(1), Some(0)));
     // What this course exports is refused by the other.
     let out = folder.path("out.json").display().to_string();
-    folder
-        .run(&["--course", &dir, "progress", "export", &out])
-        .did();
+    folder.run(&["--course", &dir, "progress", "export", &out]).did();
     let exported: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_eq!(exported["course"], "mine-2027");
-    assert_eq!(
-        exported["details"]["sums/one"]["attempts"]["q2"][0]["given"],
-        "this"
-    );
-    for arguments in [
-        ["progress", "import", &out].as_slice(),
-        &["run", "--all", "--answers", &out],
-    ] {
+    assert_eq!(exported["details"]["sums/one"]["attempts"]["q2"][0]["given"], "this");
+    for arguments in [["progress", "import", &out].as_slice(), &["run", "--all", "--answers", &out]]
+    {
         let mut all = vec!["--course", &other];
         all.extend(arguments);
         folder.run(&all).refused(2, &["of the course mine-2027"]);
@@ -162,10 +139,7 @@ fn everything_wrong_with_a_course_is_told_at_once() {
     let folder = Folder::new();
     let dir = course(&folder);
     let checked = folder.run(&["course", "check", &dir]);
-    assert!(
-        checked.did().is_empty() && checked.err.contains("2 lessons checked"),
-        "{checked:?}"
-    );
+    assert!(checked.did().is_empty() && checked.err.contains("2 lessons checked"), "{checked:?}");
     let text = TOML
         .replace("about =", "abuot =")
         .replace("\"sums/two\"", "\"sums/two\", \"sums/none\", \"sums/lone\"");
@@ -195,19 +169,13 @@ fn everything_wrong_with_a_course_is_told_at_once() {
             "c/sums/one.md:18:1",
         ],
     );
-    for command in [
-        ["run", "--all"].as_slice(),
-        &["list"],
-        &["progress", "show"],
-    ] {
+    for command in [["run", "--all"].as_slice(), &["list"], &["progress", "show"]] {
         let mut all = vec!["--course", &dir];
         all.extend(command);
         folder.run(&all).refused(2, &["abuot", "is not valid"]);
     }
     let out = folder.path("x.tar.gz").display().to_string();
-    folder
-        .run(&["course", "pack", &dir, "-o", &out])
-        .refused(2, &["nothing was packed"]);
+    folder.run(&["course", "pack", &dir, "-o", &out]).refused(2, &["nothing was packed"]);
     assert!(!Path::new(&out).exists());
 }
 
@@ -237,10 +205,7 @@ fn lessons_that_require_each_other_are_told_and_nothing_is_run() {
     // A lesson that is not valid does not hide the others from learners.
     folder.file("c/sums/one.md", "nothing");
     let list = folder.run(&["--course", &dir, "list"]);
-    assert!(
-        list.did().contains("sums/two") && list.err.contains("was left out"),
-        "{list:?}"
-    );
+    assert!(list.did().contains("sums/two") && list.err.contains("was left out"), "{list:?}");
 }
 
 #[test]
@@ -248,33 +213,21 @@ fn what_is_no_course_is_refused() {
     let folder = Folder::new();
     let path = |name: &str| folder.path(name).display().to_string();
     fs::create_dir_all(folder.path("empty")).unwrap();
-    folder
-        .run(&["--course", &path("none"), "list"])
-        .refused(2, &["no such folder or file"]);
+    folder.run(&["--course", &path("none"), "list"]).refused(2, &["no such folder or file"]);
     folder
         .run(&["--course", &path("empty"), "list"])
         .refused(2, &["no course.toml", "mlsys course new"]);
     let zip = folder.file("a.zip", b"PK\x03\x04....");
-    folder
-        .run(&["--course", &zip, "list"])
-        .refused(2, &["a.zip' is refused: it is no gzip file"]);
+    folder.run(&["--course", &zip, "list"]).refused(2, &["a.zip' is refused: it is no gzip file"]);
     let cut = folder.file("c.tar.gz", [0x1f, 0x8b, 8, 0]);
-    folder
-        .run(&["course", "check", &cut])
-        .refused(2, &["cut off"]);
+    folder.run(&["course", "check", &cut]).refused(2, &["cut off"]);
     // Without a course nothing else is lost.
-    folder
-        .run(&["--course", &path("none"), "lab", "occupancy", "--json"])
-        .json();
+    folder.run(&["--course", &path("none"), "lab", "occupancy", "--json"]).json();
     fs::create_dir_all(folder.path("t")).unwrap();
     folder.file("t/course.toml", "format = \n[[module");
-    folder
-        .run(&["course", "check", &path("t")])
-        .refused(2, &["error[toml]", "t/course.toml:1:"]);
+    folder.run(&["course", "check", &path("t")]).refused(2, &["error[toml]", "t/course.toml:1:"]);
     folder.file("t/course.toml", [0xff, 0xfe]);
-    folder
-        .run(&["course", "check", &path("t")])
-        .refused(2, &["not UTF-8"]);
+    folder.run(&["course", "check", &path("t")]).refused(2, &["not UTF-8"]);
 }
 
 /// The commands of a workflow's `run:` lines, those of several lines too.
@@ -299,10 +252,7 @@ fn a_new_course_passes_its_own_workflow_and_is_never_overwritten() {
     // Actions are named by commit: a tag can be moved.
     for line in workflow.lines().filter(|line| line.contains("uses:")) {
         let commit = line.split('@').nth(1).unwrap().split(' ').next().unwrap();
-        assert!(
-            commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()),
-            "{line}"
-        );
+        assert!(commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{line}");
     }
     let commands = run_lines(&workflow);
     let ours = commands.iter().filter(|line| line.starts_with("mlsys "));
@@ -322,16 +272,8 @@ fn a_new_course_passes_its_own_workflow_and_is_never_overwritten() {
         let ended = Ended::of(shell.output().unwrap());
         assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
     }
-    assert!(
-        fs::read_to_string(dir.join("results.xml"))
-            .unwrap()
-            .contains("<testsuite")
-    );
-    assert!(
-        fs::read_to_string(folder.path("summary"))
-            .unwrap()
-            .contains("start/first-steps")
-    );
+    assert!(fs::read_to_string(dir.join("results.xml")).unwrap().contains("<testsuite"));
+    assert!(fs::read_to_string(folder.path("summary")).unwrap().contains("start/first-steps"));
     let before = fs::read(dir.join("README.md")).unwrap();
     folder
         .run(&["course", "new", &shown])
@@ -341,14 +283,8 @@ fn a_new_course_passes_its_own_workflow_and_is_never_overwritten() {
     fs::create_dir_all(folder.path("half")).unwrap();
     folder.file("half/README.md", "mine");
     let half = folder.path("half").display().to_string();
-    folder
-        .run(&["course", "new", &half])
-        .refused(2, &["README.md"]);
+    folder.run(&["course", "new", &half]).refused(2, &["README.md"]);
     assert!(!folder.path("half/course.toml").exists());
-    folder
-        .run(&["lesson", "new"])
-        .refused(2, &["name the file"]);
-    folder
-        .run(&["course", "new", &shown, "--ci", "gitlab"])
-        .refused(2, &["github"]);
+    folder.run(&["lesson", "new"]).refused(2, &["name the file"]);
+    folder.run(&["course", "new", &shown, "--ci", "gitlab"]).refused(2, &["github"]);
 }

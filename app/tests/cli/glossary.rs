@@ -8,14 +8,8 @@ fn a_term_is_found_by_any_of_its_names() {
     for name in ["all-reduce", "ALL REDUCES", "allreduce"] {
         let ended = folder.run(&["glossary", name]);
         let printed = ended.did();
-        assert!(
-            printed.starts_with("all-reduce  (also: allreduce)\n"),
-            "{printed}"
-        );
-        assert!(
-            printed.contains("lesson parallel/collectives; see "),
-            "{printed}"
-        );
+        assert!(printed.starts_with("all-reduce  (also: allreduce)\n"), "{printed}");
+        assert!(printed.contains("lesson parallel/collectives; see "), "{printed}");
         assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
     }
 }
@@ -39,7 +33,5 @@ fn a_part_of_a_name_finds_all_that_have_it_and_a_slip_is_guessed() {
     folder
         .run(&["glossary", "atention"])
         .refused(2, &["no term 'atention'; did you mean 'attention'?"]);
-    folder
-        .run(&["glossary", "qqqqqq"])
-        .refused(2, &["`mlsys glossary` prints them all"]);
+    folder.run(&["glossary", "qqqqqq"]).refused(2, &["`mlsys glossary` prints them all"]);
 }

@@ -66,11 +66,7 @@ pub struct Ended {
 impl Ended {
     pub fn of(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self {
-            code: output.status.code(),
-            out: text(output.stdout),
-            err: text(output.stderr),
-        }
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
     /// It said no: this exit code, nothing on standard output, and each of these on standard error.
@@ -101,11 +97,8 @@ impl Ended {
 /// Recorded runs in a data folder.
 pub fn records(data: &Path) -> Vec<PathBuf> {
     let runs = fs::read_dir(data.join("runs"));
-    let mut found: Vec<PathBuf> = runs
-        .into_iter()
-        .flatten()
-        .map(|run| run.unwrap().path())
-        .collect();
+    let mut found: Vec<PathBuf> =
+        runs.into_iter().flatten().map(|run| run.unwrap().path()).collect();
     found.sort();
     found
 }

@@ -13,12 +13,7 @@ use crate::help::{Folder, records};
 const ENDLESS: [&str; 6] = ["lab", "train", "--device", "cpu", "--set", "steps=1000000"];
 
 fn start(folder: &Folder, arguments: &[&str]) -> Child {
-    folder
-        .command(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+    folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Looks again and again until there is something; only a failure looks for a minute.
@@ -37,10 +32,7 @@ fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
 fn lines(path: &Path) -> Vec<Vec<u8>> {
     let text = fs::read(path).unwrap_or_default();
     let lines = text.split_inclusive(|&byte| byte == b'\n');
-    lines
-        .filter(|line| line.ends_with(b"\n"))
-        .map(<[u8]>::to_vec)
-        .collect()
+    lines.filter(|line| line.ends_with(b"\n")).map(<[u8]>::to_vec).collect()
 }
 
 /// How many values of the loss stand in these lines.
@@ -56,9 +48,7 @@ fn losses(lines: &[Vec<u8>]) -> usize {
 
 fn newest(folder: &Folder, known: usize) -> Option<PathBuf> {
     let runs = records(&folder.path("data"));
-    let run = (runs.len() > known)
-        .then(|| runs.into_iter().next_back())
-        .flatten()?;
+    let run = (runs.len() > known).then(|| runs.into_iter().next_back()).flatten()?;
     run.join("run.json").is_file().then_some(run)
 }
 
@@ -103,9 +93,7 @@ fn a_run_that_goes_on_is_read_by_others_and_not_removed() {
             json["step"].as_u64().filter(|&now| now > step)
         });
     }
-    folder
-        .run(&["runs", "remove", "last"])
-        .refused(2, &["goes on; end it first"]);
+    folder.run(&["runs", "remove", "last"]).refused(2, &["goes on; end it first"]);
     child.kill().unwrap();
     child.wait().unwrap();
     folder.run(&["runs", "remove", "last"]).did();
@@ -123,9 +111,7 @@ fn two_at_once_keep_their_records_apart() {
     let runs = records(&folder.path("data"));
     assert_eq!(runs.len(), 4);
     for run in runs {
-        let json = folder
-            .run(&["runs", "show", run.to_str().unwrap(), "--json"])
-            .json();
+        let json = folder.run(&["runs", "show", run.to_str().unwrap(), "--json"]).json();
         assert_eq!(json["outcome"], "finished");
         assert_eq!(json["series"]["loss"]["values"], 200);
     }

@@ -73,9 +73,7 @@ fn a_lesson_passes_and_equal_runs_are_done_once() {
     assert_eq!(json["lessons"][0]["score"], 3);
     assert_eq!(json["lessons"][0]["failed"], 0);
     assert_eq!(
-        json["lessons"][0]["items"][0]["device"]
-            .as_str()
-            .map(|name| name.starts_with("cpu")),
+        json["lessons"][0]["items"][0]["device"].as_str().map(|name| name.starts_with("cpu")),
         Some(true)
     );
     // `net` and `same` are equal: with `product`, two records.
@@ -87,24 +85,13 @@ fn every_report_is_written_from_one_run() {
     let folder = Folder::new();
     let file = folder.file("small.md", LESSON);
     let path = |name: &str| folder.path(name).display().to_string();
-    let targets = [
-        ("junit", "j.xml"),
-        ("json", "r.json"),
-        ("gradescope", "g.json"),
-        ("markdown", "m.md"),
-    ]
-    .map(|(format, name)| format!("{format}={}", path(name)));
+    let targets =
+        [("junit", "j.xml"), ("json", "r.json"), ("gradescope", "g.json"), ("markdown", "m.md")]
+            .map(|(format, name)| format!("{format}={}", path(name)));
     let mut arguments = vec!["run", file.as_str()];
-    targets
-        .iter()
-        .for_each(|target| arguments.extend(["--report", target]));
+    targets.iter().for_each(|target| arguments.extend(["--report", target]));
     let ended = folder.run(&arguments);
-    assert!(
-        ended
-            .did()
-            .starts_with("tests/small: 6 passed, 3 of 3 points"),
-        "{ended:?}"
-    );
+    assert!(ended.did().starts_with("tests/small: 6 passed, 3 of 3 points"), "{ended:?}");
     let read = |name| fs::read_to_string(folder.path(name)).unwrap();
     assert!(read("j.xml").contains("<testsuite name=\"tests/small\" tests=\"6\" failures=\"0\""));
     assert!(read("m.md").contains("| tests/small | 6 | 0 | 0 | 0 | 3/3 |"));
@@ -116,10 +103,7 @@ fn every_report_is_written_from_one_run() {
 fn answers_are_graded_and_none_earns_nothing() {
     let folder = Folder::new();
     let file = folder.file("small.md", LESSON);
-    let answers = folder.file(
-        "a.json",
-        r#"{"lessons": {"tests/small": {"q1": "7", "stray": 1}}}"#,
-    );
+    let answers = folder.file("a.json", r#"{"lessons": {"tests/small": {"q1": "7", "stray": 1}}}"#);
     let ended = folder.run(&["run", &file, "--answers", &answers, "--report", "json=-"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let json: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
@@ -129,15 +113,11 @@ fn answers_are_graded_and_none_earns_nothing() {
     assert_eq!(question("q2")["reason"], "no answer");
     assert!(ended.err.contains("no question 'stray'"), "{ended:?}");
 
-    let answers = folder.file(
-        "a.json",
-        r#"{"lessons": {"tests/small": {"q1": 10, "q2": "this"}}}"#,
-    );
+    let answers =
+        folder.file("a.json", r#"{"lessons": {"tests/small": {"q1": 10, "q2": "this"}}}"#);
     folder.run(&["run", &file, "--answers", &answers]).did();
     let broken = folder.file("a.json", "{");
-    folder
-        .run(&["run", &file, "--answers", &broken])
-        .refused(2, &["answers", "a.json"]);
+    folder.run(&["run", &file, "--answers", &broken]).refused(2, &["answers", "a.json"]);
 }
 
 #[test]
@@ -146,10 +126,7 @@ fn a_check_that_fails_names_the_values() {
     let file = folder.file("small.md", with_check("product.value > 11", "exact"));
     let ended = folder.run(&["run", &file]);
     assert_eq!(ended.code, Some(1));
-    assert!(
-        ended.out.contains("product.value = 10, wanted > 11"),
-        "{ended:?}"
-    );
+    assert!(ended.out.contains("product.value = 10, wanted > 11"), "{ended:?}");
     assert_eq!(folder.run(&["lesson", "check", &file]).code, Some(1));
 }
 
@@ -160,24 +137,14 @@ fn a_hardware_check_that_fails_is_unstable_unless_strict_and_skipped_where_it_ca
     let json = folder.run(&["run", &file, "--report", "json=-"]).json();
     let verdict = |json: &serde_json::Value| {
         let items = json["lessons"][0]["items"].as_array().unwrap().clone();
-        items
-            .into_iter()
-            .find(|item| item["id"] == "added")
-            .unwrap()["verdict"]
-            .clone()
+        items.into_iter().find(|item| item["id"] == "added").unwrap()["verdict"].clone()
     };
     assert_eq!(verdict(&json), "unstable");
     // The first run, the product, and two more tries.
     assert_eq!(records(&folder.path("data")).len(), 4);
-    assert_eq!(
-        folder.run(&["run", &file, "--strict-hardware"]).code,
-        Some(1)
-    );
+    assert_eq!(folder.run(&["run", &file, "--strict-hardware"]).code, Some(1));
 
-    let file = folder.file(
-        "small.md",
-        with_check("device.peak_flops_per_second > 0", "hardware"),
-    );
+    let file = folder.file("small.md", with_check("device.peak_flops_per_second > 0", "hardware"));
     let of_the_peak = || verdict(&folder.run(&["run", &file, "--report", "json=-"]).json());
     assert_eq!(of_the_peak(), "skipped");
     // Once it has been measured on this device, in single precision, there is one.
@@ -222,29 +189,16 @@ fn a_lesson_for_a_device_that_is_not_here_exits_3_and_is_no_fault_of_the_lesson(
             .iter()
             .any(|device| device["backend"] == backend && device["usable"] == "yes")
     };
-    let Some(missing) = ["cuda", "wgpu"]
-        .into_iter()
-        .find(|backend| !usable(backend))
-    else {
+    let Some(missing) = ["cuda", "wgpu"].into_iter().find(|backend| !usable(backend)) else {
         return;
     };
-    let file = folder.file(
-        "small.md",
-        LESSON.replace("[\"cpu\"]", &format!("[\"{missing}\"]")),
-    );
-    folder
-        .run(&["run", &file])
-        .refused(3, &[missing, "usable here", "cpu"]);
+    let file = folder.file("small.md", LESSON.replace("[\"cpu\"]", &format!("[\"{missing}\"]")));
+    folder.run(&["run", &file]).refused(3, &[missing, "usable here", "cpu"]);
     let checked = folder.run(&["lesson", "check", &file]);
-    assert!(
-        checked.did().is_empty() && checked.err.contains("was not tried"),
-        "{checked:?}"
-    );
+    assert!(checked.did().is_empty() && checked.err.contains("was not tried"), "{checked:?}");
 
-    let replay = folder.file(
-        "small.md",
-        LESSON.replace("[\"cpu\"]", &format!("[\"{missing}\", \"replay\"]")),
-    );
+    let replay = folder
+        .file("small.md", LESSON.replace("[\"cpu\"]", &format!("[\"{missing}\", \"replay\"]")));
     let json = folder.run(&["run", &replay, "--report", "json=-"]).json();
     assert_eq!(json["lessons"][0]["items"][0]["verdict"], "skipped");
 }
@@ -291,62 +245,35 @@ class = "sometimes"
     let ended = folder.run(&["lesson", "check", &file]);
     ended.refused(
         2,
-        &[
-            "did you mean",
-            "stesp",
-            "los-curve",
-            "accuracie",
-            "trian",
-            "colour",
-            "qestion",
-        ],
+        &["did you mean", "stesp", "los-curve", "accuracie", "trian", "colour", "qestion"],
     );
-    let places = ended
-        .err
-        .lines()
-        .filter(|line| line.trim_start().starts_with("--> "))
-        .count();
+    let places = ended.err.lines().filter(|line| line.trim_start().starts_with("--> ")).count();
     assert!(places >= 10, "{places} places in {ended:?}");
     folder.run(&["run", &file]).refused(2, &["nothing was run"]);
-    folder
-        .run(&["open", &file])
-        .refused(2, &["not a valid lesson"]);
+    folder.run(&["open", &file]).refused(2, &["not a valid lesson"]);
 }
 
 #[test]
 fn a_file_that_is_no_lesson_is_refused() {
     let folder = Folder::new();
     let binary = folder.file("a.md", [0x7f, b'E', b'L', b'F', 0, 0xff, 0xfe, 0x1b]);
-    folder
-        .run(&["lesson", "check", &binary])
-        .refused(2, &["not", "a.md"]);
+    folder.run(&["lesson", "check", &binary]).refused(2, &["not", "a.md"]);
     folder.run(&["run", &binary]).refused(2, &["a.md"]);
     let large = folder.file("b.md", vec![b'a'; (1 << 20) + 1]);
-    folder
-        .run(&["lesson", "check", &large])
-        .refused(2, &["b.md", "1048576"]);
+    folder.run(&["lesson", "check", &large]).refused(2, &["b.md", "1048576"]);
     let folder_name = folder.path("").display().to_string();
-    folder
-        .run(&["run", &folder_name])
-        .refused(2, &["not a file"]);
+    folder.run(&["run", &folder_name]).refused(2, &["not a file"]);
 }
 
 #[test]
 fn a_new_lesson_passes_its_check_and_is_never_overwritten() {
     let folder = Folder::new();
     let path = folder.path("gpu/warps.md").display().to_string();
-    assert!(
-        folder
-            .run(&["lesson", "new", &path])
-            .did()
-            .contains("lesson gpu/warps")
-    );
+    assert!(folder.run(&["lesson", "new", &path]).did().contains("lesson gpu/warps"));
     let ended = folder.run(&["lesson", "check", &path, "--device", "cpu"]);
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), ""), "{ended:?}");
     let before = fs::read(&path).unwrap();
-    folder
-        .run(&["lesson", "new", &path])
-        .refused(2, &["nothing is overwritten"]);
+    folder.run(&["lesson", "new", &path]).refused(2, &["nothing is overwritten"]);
     assert_eq!(fs::read(&path).unwrap(), before);
     // Checking keeps no records: nothing was asked of the learner.
     assert!(records(&folder.path("data")).is_empty());
@@ -364,14 +291,7 @@ fn a_knob_that_breaks_at_its_end_is_found() {
         .replace("product.value", "10");
     let file = folder.file("knob.md", lesson);
     let ended = folder.run(&["lesson", "check", &file]);
-    ended.refused(
-        2,
-        &[
-            "lab product with learning_rate = 1e308",
-            "not finite",
-            "knob.md:25",
-        ],
-    );
+    ended.refused(2, &["lab product with learning_rate = 1e308", "not finite", "knob.md:25"]);
 }
 
 #[test]

@@ -45,10 +45,7 @@ fn a_recorded_run_is_started_from_by_its_name_or_as_the_last_or_by_its_file() {
     // Each run of the later lab is recorded too, and leaves no network.
     for source in ["last", &name[..name.len() - 1], &file, "last"] {
         let again = start(&folder, source, &[]).json();
-        assert_eq!(
-            again["metrics"]["accuracy_before"],
-            found["accuracy_before"]
-        );
+        assert_eq!(again["metrics"]["accuracy_before"], found["accuracy_before"]);
         assert_eq!(again["params"]["model_from"], source);
     }
     let before = start(&folder, "last-1", &[]).json()["metrics"].clone();
@@ -66,10 +63,8 @@ fn saved_weights_say_what_they_are_and_the_lab_follows_their_sizes() {
     train(&folder, "digits", 8, &["--save-weights", &file]).did();
     let found = start(&folder, &file, &[]).json();
     assert_eq!(found["metrics"]["parameters"], 6370);
-    start(&folder, &file, &["--set", "width=9"]).refused(
-        2,
-        &["model_from: the network of '", "width is 8 there, 9 here"],
-    );
+    start(&folder, &file, &["--set", "width=9"])
+        .refused(2, &["model_from: the network of '", "width is 8 there, 9 here"]);
     start(&folder, &file, &["--set", "model=cnn"]).refused(2, &["model is mlp there, cnn here"]);
 }
 
@@ -79,25 +74,13 @@ fn what_is_no_network_of_this_lab_is_refused_with_the_reason() {
     let refused = |source: &str, said: &[&str]| {
         start(&folder, source, &[]).refused(2, &[&["model_from: "], said].concat());
     };
-    refused(
-        "last",
-        &["no run of a lab that leaves a network has been recorded"],
-    );
+    refused("last", &["no run of a lab that leaves a network has been recorded"]);
     let path = |name: &str| folder.path(name).display().to_string();
-    refused(
-        &path("none.safetensors"),
-        &["none.safetensors: No such file"],
-    );
+    refused(&path("none.safetensors"), &["none.safetensors: No such file"]);
     let junk = folder.file("junk.safetensors", "abc");
     refused(&junk, &["is no whole file of a network"]);
 
-    train(
-        &folder,
-        "digits",
-        8,
-        &["--save-weights", &path("eight.bpk")],
-    )
-    .did();
+    train(&folder, "digits", 8, &["--save-weights", &path("eight.bpk")]).did();
     refused(
         &path("eight.bpk"),
         &[
@@ -105,26 +88,14 @@ fn what_is_no_network_of_this_lab_is_refused_with_the_reason() {
             "is [784, 8] in the file, [784, 128] in this network",
         ],
     );
-    refused(
-        "2001-01-01-train",
-        &["'2001-01-01-train'", "there is no run"],
-    );
+    refused("2001-01-01-train", &["'2001-01-01-train'", "there is no run"]);
     refused("lsat", &["did you mean 'last'?"]);
 
     train(&folder, "spiral", 8, &[]).did();
     refused("last", &["dataset is spiral there, digits here"]);
-    train(
-        &folder,
-        "digits",
-        8,
-        &["--set", "optimizer=sgd", "--set", "learning_rate=10"],
-    )
-    .did();
+    train(&folder, "digits", 8, &["--set", "optimizer=sgd", "--set", "learning_rate=10"]).did();
     refused("last", &["diverged at step", "left no network"]);
     let itself = records(&folder.path("data")).pop().unwrap();
     let name = itself.file_name().unwrap().to_str().unwrap();
-    refused(
-        name,
-        &["is one of lab prune-model, which leaves no network"],
-    );
+    refused(name, &["is one of lab prune-model, which leaves no network"]);
 }

@@ -14,28 +14,16 @@ fn a_data_folder_that_cannot_be_written_costs_the_record_and_one_warning() {
     let ended = folder.run(&SHORT_RUN);
     assert!(ended.did().contains("steps_done"), "{ended:?}");
     assert_eq!(ended.err.matches("not recorded").count(), 1, "{ended:?}");
-    assert!(
-        !folder.run(&["doctor", "--json"]).json()["data"]["writable"]
-            .as_bool()
-            .unwrap()
-    );
+    assert!(!folder.run(&["doctor", "--json"]).json()["data"]["writable"].as_bool().unwrap());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_ends_the_program_with_a_message() {
     let folder = Folder::new();
-    let full = || {
-        std::fs::OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .unwrap()
-    };
-    let ended = folder
-        .command(&["lab", "show", "train"])
-        .stdout(Stdio::from(full()))
-        .output()
-        .unwrap();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ended =
+        folder.command(&["lab", "show", "train"]).stdout(Stdio::from(full())).output().unwrap();
     Ended::of(ended).refused(4, &["output cannot be written"]);
 }
 
@@ -51,17 +39,9 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let ended = folder
-            .command(arguments)
-            .stdout(Stdio::from(writer))
-            .output()
-            .unwrap();
+        let ended = folder.command(arguments).stdout(Stdio::from(writer)).output().unwrap();
         let ended = Ended::of(ended);
-        assert_eq!(
-            (ended.code, ended.err.as_str()),
-            (Some(0), ""),
-            "{arguments:?}: {ended:?}"
-        );
+        assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{arguments:?}: {ended:?}");
     }
 }
 
@@ -71,25 +51,11 @@ fn the_doctor_needs_nothing() {
     let mut command = folder.command(&["doctor"]);
     command.env_clear();
     let ended = Ended::of(command.output().unwrap());
-    for said in [
-        "Devices",
-        "cpu",
-        "usable",
-        "Terminal",
-        "TERM is not set",
-        "Folders",
-    ] {
-        assert!(
-            ended.did().contains(said),
-            "'{said}' is missing in {ended:?}"
-        );
+    for said in ["Devices", "cpu", "usable", "Terminal", "TERM is not set", "Folders"] {
+        assert!(ended.did().contains(said), "'{said}' is missing in {ended:?}");
     }
     let json = folder.run(&["doctor", "--json"]).json();
     let devices = json["devices"].as_array().unwrap();
-    assert!(
-        devices
-            .iter()
-            .any(|device| device["id"] == "cpu" && device["usable"] == "yes")
-    );
+    assert!(devices.iter().any(|device| device["id"] == "cpu" && device["usable"] == "yes"));
     assert!(json["terminal"]["columns"].is_null());
 }

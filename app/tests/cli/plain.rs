@@ -83,17 +83,8 @@ fn a_whole_lesson_is_gone_through_from_a_pipe() {
     }
     lines.push_str("checks\n");
     let folder = Folder::new();
-    let ended = type_in(
-        &folder,
-        &[
-            "open",
-            "systems/training-loop",
-            "--plain",
-            "--device",
-            "cpu",
-        ],
-        &lines,
-    );
+    let ended =
+        type_in(&folder, &["open", "systems/training-loop", "--plain", "--device", "cpu"], &lines);
     let out = ended.did();
     assert_eq!(out.matches("\nRight: ").count(), asked, "{out}");
     assert!(out.contains("\nHint 1 of "), "{out}");
@@ -102,31 +93,17 @@ fn a_whole_lesson_is_gone_through_from_a_pipe() {
     assert!(out.contains("run finished: 400 steps"), "{out}");
     assert!(out.contains("loss-curve: loss went from"), "{out}");
     assert!(out.contains("The lesson ends here."), "{out}");
-    assert!(
-        out.contains("Check run.samples_seen == 25600: it holds"),
-        "{out}"
-    );
+    assert!(out.contains("Check run.samples_seen == 25600: it holds"), "{out}");
     assert!(!out.contains("told after the run"), "{out}");
-    assert!(
-        out.ends_with("The lines have ended; everything is kept.\n\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("The lines have ended; everything is kept.\n\n"), "{out}");
     // Nothing for the eye alone, and no line that is cut off by a narrow page.
     assert!(!out.contains('\u{1b}') && !out.contains('│'), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 78), "{out}");
     // It is the progress and the records of the workbench.
     let progress = folder.run(&["progress", "show", "--json"]).json();
     assert_eq!(progress["lessons"][0]["right"], asked, "{progress}");
-    assert_eq!(
-        progress["lessons"][0]["score"],
-        lesson.points(),
-        "{progress}"
-    );
-    assert_eq!(
-        records(&folder.path("data")).len(),
-        lesson.labs().count(),
-        "{out}"
-    );
+    assert_eq!(progress["lessons"][0]["score"], lesson.points(), "{progress}");
+    assert_eq!(records(&folder.path("data")).len(), lesson.labs().count(), "{out}");
 }
 
 #[test]
@@ -158,21 +135,14 @@ fn knobs_are_turned_by_name_and_mistakes_are_told() {
         assert!(out.contains(said), "{said:?} is missing in {out}");
     }
     // After quit nothing is read.
-    assert!(
-        out.trim_end()
-            .ends_with("No lesson is open; type open and a lesson's number.")
-    );
+    assert!(out.trim_end().ends_with("No lesson is open; type open and a lesson's number."));
 }
 
 #[test]
 fn a_run_is_asked_for_twice_without_a_prediction_and_can_be_stopped() {
     let folder = Folder::new();
     let lines = "lab run\nrun\nlab run\nrun\nstop\n";
-    let ended = type_in(
-        &folder,
-        &["open", "systems/training-loop", "--device", "cpu"],
-        lines,
-    );
+    let ended = type_in(&folder, &["open", "systems/training-loop", "--device", "cpu"], lines);
     ended.refused(2, &["--plain"]);
     let mut command = folder.command(&["open", "systems/training-loop", "--device", "cpu"]);
     command.env("MLSYS_PLAIN", "1");
@@ -182,19 +152,11 @@ fn a_run_is_asked_for_twice_without_a_prediction_and_can_be_stopped() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(lines.as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let ended = Ended::of(child.wait_with_output().unwrap());
     let out = ended.did();
     assert!(out.contains("run again runs without a prediction"), "{out}");
-    assert!(
-        out.contains("run stopped: ") || out.contains("run finished: "),
-        "{out}"
-    );
+    assert!(out.contains("run stopped: ") || out.contains("run finished: "), "{out}");
 }
 
 #[test]
@@ -210,10 +172,7 @@ fn where_there_is_no_terminal_the_ways_without_one_are_told() {
     );
     folder.run(&["open", "systems/training-loop"]).refused(
         2,
-        &[
-            "`mlsys open systems/training-loop --plain`",
-            "`mlsys run systems/training-loop`",
-        ],
+        &["`mlsys open systems/training-loop --plain`", "`mlsys run systems/training-loop`"],
     );
 }
 

@@ -10,10 +10,7 @@ use std::time::{Duration, Instant};
 use crate::help::{Folder, records};
 
 /// A run of a million steps, far enough in to have a record.
-#[expect(
-    clippy::zombie_processes,
-    reason = "each test waits for the run it gets"
-)]
+#[expect(clippy::zombie_processes, reason = "each test waits for the run it gets")]
 fn endless_run(folder: &Folder) -> (Child, PathBuf) {
     let child = folder
         .command(&["lab", "train", "--device", "cpu", "--set", "steps=1000000"])
@@ -36,11 +33,7 @@ fn endless_run(folder: &Folder) -> (Child, PathBuf) {
 
 fn interrupt(child: &Child) {
     assert!(
-        Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap()
-            .success()
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
     );
 }
 
@@ -66,9 +59,7 @@ fn twice_ends_it_whatever_it_does() {
     let (child, _) = endless_run(&folder);
     interrupt(&child);
     // The second may come when the first has already ended it.
-    let _ = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .stderr(Stdio::null())
-        .status();
+    let _ =
+        Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
 }

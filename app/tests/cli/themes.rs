@@ -10,35 +10,21 @@ fn a_theme_is_printed_changed_checked_and_listed() {
     std::fs::create_dir_all(folder.path("data/themes")).unwrap();
     let file = folder.file("data/themes/mine.toml", own);
     let checked = folder.run(&["theme", "check", &file]);
-    assert!(
-        checked.did().contains("one role is hard to see"),
-        "{checked:?}"
-    );
-    assert!(
-        checked.err.contains("`dim` has a contrast of"),
-        "{checked:?}"
-    );
+    assert!(checked.did().contains("one role is hard to see"), "{checked:?}");
+    assert!(checked.err.contains("`dim` has a contrast of"), "{checked:?}");
     let listed = folder.run(&["theme", "list"]);
     for name in ["dark\n", "light\n", "paper\n", "mine\n"] {
         assert!(listed.did().contains(name), "{listed:?}");
     }
     let doctor = folder.run(&["doctor"]);
-    assert!(
-        doctor.did().contains("mine  `dim` has a contrast of"),
-        "{doctor:?}"
-    );
-    folder
-        .run(&["theme", "show", "ligth"])
-        .refused(2, &["did you mean 'light'?"]);
+    assert!(doctor.did().contains("mine  `dim` has a contrast of"), "{doctor:?}");
+    folder.run(&["theme", "show", "ligth"]).refused(2, &["did you mean 'light'?"]);
 }
 
 #[test]
 fn a_theme_with_mistakes_is_refused_with_all_of_them_and_their_places() {
     let folder = Folder::new();
-    let file = folder.file(
-        "bad.toml",
-        "text = \"blue\"\ncolour = \"#000000\"\ndim = 3\n",
-    );
+    let file = folder.file("bad.toml", "text = \"blue\"\ncolour = \"#000000\"\ndim = 3\n");
     folder.run(&["theme", "check", &file]).refused(
         2,
         &[
@@ -51,7 +37,5 @@ fn a_theme_with_mistakes_is_refused_with_all_of_them_and_their_places() {
             "the theme has no `background`",
         ],
     );
-    folder
-        .run(&["theme", "check", "no-such.toml"])
-        .refused(2, &["cannot be read"]);
+    folder.run(&["theme", "check", "no-such.toml"]).refused(2, &["cannot be read"]);
 }

@@ -44,17 +44,9 @@ fn a_skeleton_is_written_once_and_passes_its_check() {
     let told = folder.run(&["lesson", "translate", &lesson, "fr"]);
     let path = folder.path("small.fr.md");
     let told = told.did();
-    assert!(
-        told.contains(&format!("lesson check {}", path.display())),
-        "{told}"
-    );
+    assert!(told.contains(&format!("lesson check {}", path.display())), "{told}");
     let text = fs::read_to_string(&path).unwrap();
-    for part in [
-        "lang = \"fr\"",
-        "of = \"",
-        "\"this\",\n  \"that\",",
-        "Not that.",
-    ] {
+    for part in ["lang = \"fr\"", "of = \"", "\"this\",\n  \"that\",", "Not that."] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert!(!text.contains("answer"), "{text}");
@@ -63,12 +55,8 @@ fn a_skeleton_is_written_once_and_passes_its_check() {
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), ""), "{ended:?}");
     assert!(ended.err.contains("small.fr.md: good"), "{ended:?}");
     assert!(ended.err.contains("1 lesson checked"), "{ended:?}");
-    folder
-        .run(&["lesson", "translate", &lesson, "fr"])
-        .refused(2, &["nothing is overwritten"]);
-    folder
-        .run(&["lesson", "translate", &lesson, "../fr"])
-        .refused(2, &["is no language"]);
+    folder.run(&["lesson", "translate", &lesson, "fr"]).refused(2, &["nothing is overwritten"]);
+    folder.run(&["lesson", "translate", &lesson, "../fr"]).refused(2, &["is no language"]);
 }
 
 #[test]
@@ -78,21 +66,9 @@ fn a_translation_is_checked_with_its_lesson() {
     for (text, code, said) in [
         (FRENCH.to_owned(), 0, "small.fr.md: good"),
         (FRENCH.replace("q1", "q2"), 2, "error[extra-id]"),
-        (
-            FRENCH.replace("lang = \"fr\"", "lang = \"fr\"\nminutes = 3"),
-            2,
-            "error[inherited-key]",
-        ),
-        (
-            FRENCH.replace("title", "of = \"12345678\"\ntitle"),
-            0,
-            "warning[stale-translation]",
-        ),
-        (
-            FRENCH.replace("say = [\"Pas celui-là.\"]\n", ""),
-            0,
-            "warning[untranslated]",
-        ),
+        (FRENCH.replace("lang = \"fr\"", "lang = \"fr\"\nminutes = 3"), 2, "error[inherited-key]"),
+        (FRENCH.replace("title", "of = \"12345678\"\ntitle"), 0, "warning[stale-translation]"),
+        (FRENCH.replace("say = [\"Pas celui-là.\"]\n", ""), 0, "warning[untranslated]"),
     ] {
         folder.file("small.fr.md", text);
         for named in [lesson.clone(), folder.path("").display().to_string()] {
@@ -121,20 +97,12 @@ fn the_reader_s_language_is_shown_where_there_is_one() {
     for (variables, arguments, expected) in [
         (vec![], vec![], english),
         (vec![("LANG", "fr_CA.UTF-8")], vec![], french),
-        (
-            vec![("LANG", "fr_FR.UTF-8"), ("LC_ALL", "C")],
-            vec![],
-            english,
-        ),
+        (vec![("LANG", "fr_FR.UTF-8"), ("LC_ALL", "C")], vec![], english),
         (vec![("LANG", "fr_FR.UTF-8")], vec!["--lang", "en"], english),
         (vec![("MLSYS_LANG", "fr")], vec![], french),
         (vec![], vec!["--lang", "fr"], french),
         (vec![], vec!["--lang", "tlh"], english),
     ] {
-        assert_eq!(
-            title(&variables, &arguments),
-            expected,
-            "{variables:?} {arguments:?}"
-        );
+        assert_eq!(title(&variables, &arguments), expected, "{variables:?} {arguments:?}");
     }
 }

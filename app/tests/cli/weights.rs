@@ -46,24 +46,12 @@ fn a_run_goes_on_from_the_weights_of_another() {
     for network in [&CHAIN[..], &POINTS, &IMAGES] {
         let folder = Folder::new();
         let file = folder.path("weights.bpk").display().to_string();
-        let before = train(
-            &folder,
-            "20",
-            &[network, &["--save-weights", &file]].concat(),
-        )
-        .json();
+        let before = train(&folder, "20", &[network, &["--save-weights", &file]].concat()).json();
         // Other random weights, and a step that changes nothing.
-        let still = [
-            network,
-            &["--set", "initialization=xavier", "--set", "learning_rate=0"],
-        ]
-        .concat();
+        let still =
+            [network, &["--set", "initialization=xavier", "--set", "learning_rate=0"]].concat();
         let own = train(&folder, "1", &still).json();
-        let loaded = train(
-            &folder,
-            "1",
-            &[&still[..], &["--load-weights", &file]].concat(),
-        );
+        let loaded = train(&folder, "1", &[&still[..], &["--load-weights", &file]].concat());
         let loaded = loaded.json();
         let loss = "validation_loss";
         assert_eq!(loaded["metrics"][loss], before["metrics"][loss]);
@@ -76,12 +64,7 @@ fn other_programs_get_tensors_with_conventional_names() {
     let folder = Folder::new();
     let path = folder.path("chain.safetensors");
     let file = path.display().to_string();
-    train(
-        &folder,
-        "2",
-        &[&CHAIN[..], &["--save-weights", &file]].concat(),
-    )
-    .did();
+    train(&folder, "2", &[&CHAIN[..], &["--save-weights", &file]].concat()).did();
     let bytes = fs::read(path).unwrap();
     let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
     let header = &rest[..u64::from_le_bytes(*length) as usize];
@@ -98,12 +81,7 @@ fn files_that_do_not_fit_are_refused_in_plain_sentences() {
     let folder = Folder::new();
     let path = folder.path("weights.bpk");
     let file = path.display().to_string();
-    train(
-        &folder,
-        "1",
-        &[&CHAIN[..], &["--save-weights", &file]].concat(),
-    )
-    .did();
+    train(&folder, "1", &[&CHAIN[..], &["--save-weights", &file]].concat()).did();
     let load = |file: &str, more: &[&str]| {
         let arguments = [&CHAIN[..8], &["--load-weights", file], more].concat();
         train(&folder, "1", &arguments)
@@ -137,21 +115,15 @@ fn where_nothing_can_be_written_no_run_begins() {
     let save = |file: &str| train(&folder, "1", &["--save-weights", file]);
     save(&path("weights.pt")).refused(2, &["save_weights: ", "must end in .bpk"]);
     save(&path("none/weights.bpk")).refused(2, &["save_weights: ", "none"]);
-    folder
-        .run(&["lab", "graph", "--save-weights", &path("a.bpk")])
-        .refused(2, &["'save_weights'"]);
+    folder.run(&["lab", "graph", "--save-weights", &path("a.bpk")]).refused(2, &["'save_weights'"]);
 }
 
 #[test]
 fn what_diverged_does_not_replace_what_was_saved() {
     let folder = Folder::new();
     let file = folder.file("weights.bpk", "good");
-    train(
-        &folder,
-        "400",
-        &["--preset", "diverging", "--save-weights", &file],
-    )
-    .refused(4, &["weights.bpk: no weights were saved, because"]);
+    train(&folder, "400", &["--preset", "diverging", "--save-weights", &file])
+        .refused(4, &["weights.bpk: no weights were saved, because"]);
     assert_eq!(fs::read(file).unwrap(), b"good");
 }
 
@@ -181,11 +153,7 @@ fn the_workbench_saves_what_its_run_has_learned_and_another_lab_opens_it() {
     let lines = format!(
         "save {file}\nrun\nsave {into_nothing}\nsave {file}\nsave {file}\nsave mine.pt\nsave\n"
     );
-    let plain = type_in(
-        &folder,
-        &["open", &lesson, "--plain", "--device", "cpu"],
-        &lines,
-    );
+    let plain = type_in(&folder, &["open", &lesson, "--plain", "--device", "cpu"], &lines);
     // Paths are longer than a line.
     let unbroken = |text: &str| text.split_whitespace().collect::<String>();
     let said = unbroken(plain.did());

@@ -58,10 +58,7 @@ fn the_editor_gets_the_terminal_and_the_keys_and_its_text_comes_back() {
     for line in ["first line", "second line"] {
         screen.keys("\x0f");
         screen.wait_for_bytes("EDITOR IS HERE");
-        assert!(
-            !screen.is_raw(),
-            "the editor has the terminal as the shell set it"
-        );
+        assert!(!screen.is_raw(), "the editor has the terminal as the shell set it");
         screen.keys(&format!("{line}\r"));
         screen.wait_for_bytes("\x1b[?1049h");
         screen.wait_for("KERNEL reverse");
@@ -135,20 +132,15 @@ fn what_is_typed_outlives_a_kill_and_what_another_program_saves_is_seen() {
     screen.wait_for("// mine");
     screen.keys("\x03");
     assert_eq!(screen.exit_code(), Some(0));
-    assert!(
-        !screen.data().exists(),
-        "this test has named another folder"
-    );
+    assert!(!screen.data().exists(), "this test has named another folder");
 }
 
 /// The only file below a folder.
 fn find(folder: &std::path::Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten();
-    entries.map(|entry| entry.path()).find_map(|path| {
-        if path.is_dir() {
-            find(&path)
-        } else {
-            Some(path)
-        }
-    })
+    entries.map(|entry| entry.path()).find_map(
+        |path| {
+            if path.is_dir() { find(&path) } else { Some(path) }
+        },
+    )
 }

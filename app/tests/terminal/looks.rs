@@ -34,14 +34,7 @@ fn an_answer_that_comes_late_and_in_pieces_types_nothing() {
     screen.wait_for("Five lines");
     screen.wait_for_bytes(QUESTION);
     // Longer than an escape that is a key would be waited for: taken for keys, the first piece would leave the course.
-    for piece in [
-        "\x1b",
-        "]11;rgb:ff",
-        "ff/ffff/f",
-        "fff\x1b",
-        "\\\x1b",
-        "[?62c",
-    ] {
+    for piece in ["\x1b", "]11;rgb:ff", "ff/ffff/f", "fff\x1b", "\\\x1b", "[?62c"] {
         screen.keys(piece);
         screen.read_until_quiet(Duration::from_millis(120));
     }
@@ -81,9 +74,8 @@ fn no_colour_means_no_colour_and_no_question() {
 /// Whether a sequence, its beginning left out, chooses a colour; 39 and 49 choose none.
 fn is_colour(sequence: &str) -> bool {
     let end = sequence.find(|c: char| !c.is_ascii_digit() && c != ';');
-    let Some(parameters) = end
-        .filter(|&end| sequence[end..].starts_with('m'))
-        .map(|end| &sequence[..end])
+    let Some(parameters) =
+        end.filter(|&end| sequence[end..].starts_with('m')).map(|end| &sequence[..end])
     else {
         return false;
     };
@@ -127,10 +119,7 @@ fn a_terminal_that_cannot_place_text_is_left_alone() {
     assert_eq!(screen.exit_code(), Some(2));
     let said = screen.raw();
     assert!(said.contains("of type dumb, cannot place text"), "{said}");
-    assert!(
-        said.contains("`mlsys --plain`") && !said.contains('\u{1b}'),
-        "{said}"
-    );
+    assert!(said.contains("`mlsys --plain`") && !said.contains('\u{1b}'), "{said}");
 }
 
 #[test]

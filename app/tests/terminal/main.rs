@@ -1,9 +1,6 @@
 //! The workbench on a pseudo-terminal: what a person's terminal receives, and how it is left behind.
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "what cannot be done here is a failed test"
-)]
+#![expect(clippy::unwrap_used, reason = "what cannot be done here is a failed test")]
 
 mod jobs;
 mod kernel;

@@ -235,10 +235,7 @@ impl Screen {
             if screen.contains(text) {
                 return;
             }
-            assert!(
-                self.read_more(until),
-                "{text:?} did not appear; on the screen:\n{screen}"
-            );
+            assert!(self.read_more(until), "{text:?} did not appear; on the screen:\n{screen}");
         }
     }
 
@@ -265,20 +262,14 @@ impl Screen {
         let seen = String::from_utf8_lossy(&self.seen);
         let left = seen.rfind(LEAVE);
         assert!(left.is_some(), "the alternate screen was not left");
-        assert!(
-            seen.rfind(SHOW_CURSOR) >= left,
-            "the cursor was not shown again"
-        );
+        assert!(seen.rfind(SHOW_CURSOR) >= left, "the cursor was not shown again");
         assert!(seen.rfind("\x1b[?1049h") < left);
         let (taken, released) = (seen.rfind("\x1b[?1000h"), seen.rfind("\x1b[?1000l"));
         assert!(released >= taken, "the mouse was not released");
     }
 
     fn read_more(&mut self, until: Instant) -> bool {
-        match self
-            .bytes
-            .recv_timeout(until.saturating_duration_since(Instant::now()))
-        {
+        match self.bytes.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(bytes) => {
                 self.seen.extend(bytes);
                 true
@@ -297,12 +288,7 @@ impl Drop for Screen {
 }
 
 fn size(columns: u16, rows: u16) -> Winsize {
-    Winsize {
-        ws_col: columns,
-        ws_row: rows,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    }
+    Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 /// What the screen shows after these bytes, row by row.
@@ -316,9 +302,8 @@ fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> String {
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         if c != '\x1b' {
-            if let Some(cell) = cells
-                .get_mut(row)
-                .and_then(|line: &mut Vec<char>| line.get_mut(column))
+            if let Some(cell) =
+                cells.get_mut(row).and_then(|line: &mut Vec<char>| line.get_mut(column))
             {
                 *cell = c;
             }
@@ -336,10 +321,8 @@ fn shown(bytes: &[u8], (columns, rows): (u16, u16)) -> String {
         };
         match end {
             'H' => {
-                let (down, right) = arguments
-                    .trim_start_matches('[')
-                    .split_once(';')
-                    .unwrap_or(("1", "1"));
+                let (down, right) =
+                    arguments.trim_start_matches('[').split_once(';').unwrap_or(("1", "1"));
                 row = down.parse::<usize>().unwrap_or(1).saturating_sub(1);
                 column = right.parse::<usize>().unwrap_or(1).saturating_sub(1);
             }

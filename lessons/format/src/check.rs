@@ -75,10 +75,8 @@ impl Formula {
             return;
         }
         let mut part_of = |expr: &Expr| {
-            let part = Part {
-                source: part(self, expr.span).to_owned(),
-                value: value_of(self, expr, env),
-            };
+            let part =
+                Part { source: part(self, expr.span).to_owned(), value: value_of(self, expr, env) };
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -97,10 +95,7 @@ impl Formula {
         };
         let is_plain =
             |side: &Expr| matches!(side.node, Node::Number(_) | Node::Text(_) | Node::Bool(_));
-        sides
-            .into_iter()
-            .filter(|side| !is_plain(side))
-            .for_each(part_of);
+        sides.into_iter().filter(|side| !is_plain(side)).for_each(part_of);
     }
 }
 
@@ -158,20 +153,13 @@ fn explain(formula: &Formula, env: &dyn Env) -> String {
     }
     let mut values: Vec<String> = Vec::new();
     for (name, span) in expr.names() {
-        let name = Expr {
-            node: Node::Name(name.clone()),
-            span,
-        };
+        let name = Expr { node: Node::Name(name.clone()), span };
         let value = side(formula, &name, env);
         if !values.contains(&value) {
             values.push(value);
         }
     }
-    format!(
-        "`{}` is false: {}",
-        part(formula, expr.span),
-        values.join(", ")
-    )
+    format!("`{}` is false: {}", part(formula, expr.span), values.join(", "))
 }
 
 /// The first conjunct that does not hold.
@@ -235,11 +223,7 @@ fn closeness(
     let Ok(Value::Number(relative)) = evaluate(tolerance, env) else {
         return None;
     };
-    let (left, right) = if is_constant(left) {
-        (right, left)
-    } else {
-        (left, right)
-    };
+    let (left, right) = if is_constant(left) { (right, left) } else { (left, right) };
     Some(format!(
         "{}, wanted {} within {} %",
         side(formula, left, env),
@@ -258,11 +242,7 @@ fn side(formula: &Formula, expr: &Expr, env: &dyn Env) -> String {
         Ok(value) => shown(&value),
         Err(error) => format!("nothing ({error})"),
     };
-    if is_constant(expr) {
-        value
-    } else {
-        format!("{} = {value}", part(formula, expr.span))
-    }
+    if is_constant(expr) { value } else { format!("{} = {value}", part(formula, expr.span)) }
 }
 
 /// A value in words.
@@ -276,8 +256,5 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 fn part(formula: &Formula, span: Span) -> &str {
-    formula
-        .source
-        .get(span.start..span.end)
-        .unwrap_or(&formula.source)
+    formula.source.get(span.start..span.end).unwrap_or(&formula.source)
 }

@@ -158,19 +158,11 @@ impl Spread {
 pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Registry) -> Cohort {
     let mut names: Vec<Learner> = learners
         .iter()
-        .map(|(name, _)| Learner {
-            name: name.clone(),
-            completed: 0,
-            points: 0,
-        })
+        .map(|(name, _)| Learner { name: name.clone(), completed: 0, points: 0 })
         .collect();
     let mut lessons = Vec::new();
     for lesson in course.lessons() {
-        let mut grading = Grading {
-            lesson,
-            registry,
-            known: BTreeMap::new(),
-        };
+        let mut grading = Grading { lesson, registry, known: BTreeMap::new() };
         let id = &lesson.front.id;
         let mut points = Vec::new();
         let mut completed = 0;
@@ -223,9 +215,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
                         &crate::progress::Details,
                     )
                         -> &std::collections::BTreeSet<String>| {
-                        all.clone()
-                            .filter(|details| of(details).contains(&check.id))
-                            .count()
+                        all.clone().filter(|details| of(details).contains(&check.id)).count()
                     };
                     CheckReport {
                         id: check.id.clone(),
@@ -236,12 +226,7 @@ pub fn cohort(course: &Course, learners: &[(String, Answers)], registry: &Regist
                 .collect(),
         });
     }
-    Cohort {
-        course: course.id.to_string(),
-        learners: learners.len(),
-        lessons,
-        names,
-    }
+    Cohort { course: course.id.to_string(), learners: learners.len(), lessons, names }
 }
 
 fn blank(question: &Question) -> QuestionReport {
@@ -277,11 +262,7 @@ fn prediction(
     let mut errors = Vec::new();
     for made in made {
         report.made += 1;
-        let actual = made
-            .actual
-            .as_ref()
-            .or(known.as_ref())
-            .and_then(Answer::one);
+        let actual = made.actual.as_ref().or(known.as_ref()).and_then(Answer::one);
         let Some(given) = made.given.one() else {
             continue;
         };

@@ -53,19 +53,12 @@ impl Course {
             about: String::new(),
             lessons: 0..lessons.len(),
         };
-        Self {
-            modules: vec![module],
-            lessons,
-            ..Self::default()
-        }
+        Self { modules: vec![module], lessons, ..Self::default() }
     }
 
     /// The same course with each lesson put in the place of another, such as of its original.
     pub fn map_lessons(self, map: impl FnMut(Lesson) -> Lesson) -> Self {
-        Self {
-            lessons: self.lessons.into_iter().map(map).collect(),
-            ..self
-        }
+        Self { lessons: self.lessons.into_iter().map(map).collect(), ..self }
     }
 
     /// The lessons in order.
@@ -90,14 +83,8 @@ impl Course {
 
     /// The id nearest to a misspelt one.
     pub fn nearest(&self, id: &str) -> Option<&LessonId> {
-        let nearest = nearest(
-            id,
-            self.lessons.iter().map(|lesson| lesson.front.id.as_str()),
-        )?;
-        let found = self
-            .lessons
-            .iter()
-            .find(|lesson| lesson.front.id.as_str() == nearest);
+        let nearest = nearest(id, self.lessons.iter().map(|lesson| lesson.front.id.as_str()))?;
+        let found = self.lessons.iter().find(|lesson| lesson.front.id.as_str() == nearest);
         found.map(|lesson| &lesson.front.id)
     }
 }

@@ -137,10 +137,7 @@ impl Diagnostic {
     /// Adds a way out.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
-        Self {
-            help: Some(help.into()),
-            ..self
-        }
+        Self { help: Some(help.into()), ..self }
     }
 
     /// Adds a way out if there is one.
@@ -170,24 +167,13 @@ impl fmt::Display for Severity {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let gutter = " ".repeat(self.line.to_string().len());
-        writeln!(
-            f,
-            "{}[{}]: {}",
-            self.severity,
-            self.code.name(),
-            self.message
-        )?;
+        writeln!(f, "{}[{}]: {}", self.severity, self.code.name(), self.message)?;
         writeln!(f, "{gutter}--> {}:{}:{}", self.file, self.line, self.column)?;
         let (shown, indent) = excerpt(&self.source_line, self.column);
         writeln!(f, "{gutter} |")?;
         writeln!(f, "{} | {shown}", self.line)?;
         let room = shown.chars().count().saturating_sub(indent).max(1);
-        write!(
-            f,
-            "{gutter} | {}{}",
-            " ".repeat(indent),
-            "^".repeat(self.length.min(room))
-        )?;
+        write!(f, "{gutter} | {}{}", " ".repeat(indent), "^".repeat(self.length.min(room)))?;
         match &self.help {
             Some(help) => write!(f, "\n{gutter} = help: {help}"),
             None => Ok(()),

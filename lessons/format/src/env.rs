@@ -47,9 +47,7 @@ impl<'a> LessonEnv<'a> {
     /// The labs of a lesson before any has run.
     pub fn unrun(lesson: &'a Lesson) -> Self {
         let reason = "the lab has not run yet";
-        lesson
-            .labs()
-            .fold(Self::new(), |env, lab| env.without_run(&lab.id, reason))
+        lesson.labs().fold(Self::new(), |env, lab| env.without_run(&lab.id, reason))
     }
 
     /// Adds what a lab has reported, under its id.
@@ -79,9 +77,7 @@ impl<'a> LessonEnv<'a> {
             "backend" => Ok(Known::Text(device.backend.clone())),
             "memory_bytes" => match device.memory_bytes {
                 Some(bytes) => Ok(Known::Number(bytes as f64)),
-                None => Err(missing(
-                    "the driver does not tell how much memory the device has",
-                )),
+                None => Err(missing("the driver does not tell how much memory the device has")),
             },
             "peak_flops_per_second" => match device.peak_flops_per_second {
                 Some(peak) => Ok(Known::Number(peak)),
@@ -129,9 +125,7 @@ fn value_of(id: &str, metric: &str, schema: &Schema, data: &RunData) -> Result<K
             (None, None) => "the run did not report it".to_owned(),
         })),
         None => Err(LookupError::Unknown {
-            nearest: schema
-                .nearest_metric(metric)
-                .map(|metric| format!("{id}.{metric}")),
+            nearest: schema.nearest_metric(metric).map(|metric| format!("{id}.{metric}")),
         }),
     }
 }
@@ -155,7 +149,5 @@ fn known(value: &Value) -> Option<Known> {
 }
 
 fn missing(reason: &str) -> LookupError {
-    LookupError::Missing {
-        reason: reason.to_owned(),
-    }
+    LookupError::Missing { reason: reason.to_owned() }
 }

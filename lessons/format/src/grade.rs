@@ -98,29 +98,16 @@ impl Question {
             Verdict::Right => self.points,
             Verdict::Wrong | Verdict::Recorded | Verdict::Malformed => 0,
         };
-        Grade {
-            verdict,
-            feedback,
-            points,
-        }
+        Grade { verdict, feedback, points }
     }
 
     fn judge(&self, given: &Answer, env: &dyn Env, registry: &Registry) -> Judgement {
         match &self.kind {
-            QuestionKind::Numeric {
-                answer,
-                tolerance,
-                wrong,
-                ..
-            } => match given.one() {
+            QuestionKind::Numeric { answer, tolerance, wrong, .. } => match given.one() {
                 Some(text) => number::judge(text, answer, *tolerance, wrong, env),
                 None => malformed("a number"),
             },
-            QuestionKind::List {
-                answer,
-                tolerance,
-                wrong,
-            } => match given.many() {
+            QuestionKind::List { answer, tolerance, wrong } => match given.many() {
                 Some(texts) => number::judge_list(&texts, answer, *tolerance, wrong, env),
                 None => malformed("numbers with commas between them"),
             },
@@ -137,35 +124,16 @@ impl Question {
             QuestionKind::Multiple { answer, wrong } => judge_multiple(given, answer, wrong),
             QuestionKind::Match { pairs, extra } => judge_match(given, pairs, extra),
             QuestionKind::Order { answer, wrong } => judge_order(given, answer, wrong),
-            QuestionKind::Text {
-                answer,
-                accept,
-                wrong,
-            } => match given.one() {
+            QuestionKind::Text { answer, accept, wrong } => match given.one() {
                 Some(text) => {
-                    let right = [answer]
-                        .into_iter()
-                        .chain(accept)
-                        .any(|known| same(known, text));
+                    let right = [answer].into_iter().chain(accept).any(|known| same(known, text));
                     verdict(right, text, wrong)
                 }
                 None => malformed("a word or a short text"),
             },
-            QuestionKind::Expression {
-                lab,
-                param,
-                set,
-                accept,
-                wrong,
-                ..
-            } => match given.one() {
+            QuestionKind::Expression { lab, param, set, accept, wrong, .. } => match given.one() {
                 Some(text) => {
-                    let task = lab::Task {
-                        kind: &lab.value,
-                        param: &param.value,
-                        set,
-                        accept,
-                    };
+                    let task = lab::Task { kind: &lab.value, param: &param.value, set, accept };
                     lab::judge(text, &task, wrong, env, registry)
                 }
                 None => malformed("an expression"),
@@ -182,12 +150,9 @@ impl Question {
     pub fn stated_answer(&self) -> Answer {
         match &self.kind {
             QuestionKind::Numeric { answer, .. } => Answer::One(answer.source.clone()),
-            QuestionKind::List { answer, .. } => Answer::Many(
-                answer
-                    .iter()
-                    .map(|formula| formula.source.clone())
-                    .collect(),
-            ),
+            QuestionKind::List { answer, .. } => {
+                Answer::Many(answer.iter().map(|formula| formula.source.clone()).collect())
+            }
             QuestionKind::Choice { answer, .. } | QuestionKind::Text { answer, .. } => {
                 Answer::One(answer.clone())
             }
@@ -208,11 +173,7 @@ fn malformed(wanted: &str) -> Judgement {
 
 /// Right, or wrong with what to say to this text if that is stated.
 fn verdict(right: bool, given: &str, wrong: &[Wrong<String>]) -> Judgement {
-    if right {
-        Judgement::Right
-    } else {
-        Judgement::Wrong(say(given, wrong))
-    }
+    if right { Judgement::Right } else { Judgement::Wrong(say(given, wrong)) }
 }
 
 fn say(given: &str, wrong: &[Wrong<String>]) -> Option<String> {
@@ -227,12 +188,7 @@ fn chosen<'c>(text: &str, mut choices: impl Iterator<Item = &'c str>) -> Option<
 
 /// Whether two texts are the same but for capitals and white space.
 fn same(a: &str, b: &str) -> bool {
-    let plain = |text: &str| {
-        text.split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .to_lowercase()
-    };
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     plain(a) == plain(b)
 }
 
@@ -240,12 +196,7 @@ fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) ->
     let Some(texts) = given.many() else {
         return malformed("all choices that are right");
     };
-    let all = || {
-        answer
-            .iter()
-            .chain(wrong.iter().map(|wrong| &wrong.value))
-            .map(String::as_str)
-    };
+    let all = || answer.iter().chain(wrong.iter().map(|wrong| &wrong.value)).map(String::as_str);
     let mut taken: Vec<&str> = Vec::new();
     for text in &texts {
         match chosen(text, all()) {
@@ -254,10 +205,7 @@ fn judge_multiple(given: &Answer, answer: &[String], wrong: &[Wrong<String>]) ->
             None => return malformed("all choices that are right"),
         }
     }
-    if let Some(mistake) = taken
-        .iter()
-        .find(|taken| !answer.iter().any(|right| right == *taken))
-    {
+    if let Some(mistake) = taken.iter().find(|taken| !answer.iter().any(|right| right == *taken)) {
         return Judgement::Wrong(say(mistake, wrong));
     }
     match answer.len() - taken.len() {
@@ -286,10 +234,9 @@ fn judge_match(given: &Answer, pairs: &[Match], extra: &[String]) -> Judgement {
     }
     match wrong.len() {
         0 => Judgement::Right,
-        count => Judgement::Wrong(Some(format!(
-            "{count} of {} do not belong together",
-            pairs.len()
-        ))),
+        count => {
+            Judgement::Wrong(Some(format!("{count} of {} do not belong together", pairs.len())))
+        }
     }
 }
 
@@ -321,8 +268,5 @@ fn judge_order(given: &Answer, answer: &[String], wrong: &[Wrong<Vec<String>>]) 
 }
 
 fn pair_map(pairs: &[Match]) -> BTreeMap<String, String> {
-    pairs
-        .iter()
-        .map(|pair| (pair.left.clone(), pair.right.clone()))
-        .collect()
+    pairs.iter().map(|pair| (pair.left.clone(), pair.right.clone())).collect()
 }

@@ -187,9 +187,7 @@ impl Lesson {
     pub fn goals(&self, panel: &str) -> &[Goal] {
         let panels = self.labs().flat_map(|lab| &lab.panels);
         let mut goals = panels.filter(|one| one.name == panel).map(|one| &one.goals);
-        goals
-            .find(|goals| !goals.is_empty())
-            .map_or(&[], Vec::as_slice)
+        goals.find(|goals| !goals.is_empty()).map_or(&[], Vec::as_slice)
     }
 
     /// The experiment of an id.
@@ -268,37 +266,21 @@ impl Block {
 
     /// The experiment, if it is one.
     pub fn as_lab(&self) -> Option<&LabDirective> {
-        if let Self::Lab(lab) = self {
-            Some(lab)
-        } else {
-            None
-        }
+        if let Self::Lab(lab) = self { Some(lab) } else { None }
     }
 
     /// The prediction, if it is one.
     pub fn as_predict(&self) -> Option<&Predict> {
-        if let Self::Predict(predict) = self {
-            Some(predict)
-        } else {
-            None
-        }
+        if let Self::Predict(predict) = self { Some(predict) } else { None }
     }
 
     /// The question, if it is one.
     pub fn as_question(&self) -> Option<&Question> {
-        if let Self::Question(question) = self {
-            Some(question)
-        } else {
-            None
-        }
+        if let Self::Question(question) = self { Some(question) } else { None }
     }
 
     /// The check, if it is one.
     pub fn as_check(&self) -> Option<&Check> {
-        if let Self::Check(check) = self {
-            Some(check)
-        } else {
-            None
-        }
+        if let Self::Check(check) = self { Some(check) } else { None }
     }
 }

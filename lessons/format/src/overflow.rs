@@ -16,9 +16,7 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
         let mut fence: Option<&str> = None;
         for (offset, line) in prose.markdown.lines().enumerate() {
             let text = line.trim_start();
-            let mark = ["```", "~~~"]
-                .into_iter()
-                .find(|mark| text.starts_with(mark));
+            let mark = ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark));
             let fixed = match (fence, mark) {
                 (Some(open), Some(mark)) if open == mark => {
                     fence = None;
@@ -33,20 +31,12 @@ pub fn overflow(lesson: &Lesson) -> Vec<Diagnostic> {
             };
             let width = line.chars().count();
             if fixed && width > PROSE_COLUMNS {
-                let start = starts
-                    .get(prose.line + offset - 1)
-                    .copied()
-                    .unwrap_or_default();
+                let start = starts.get(prose.line + offset - 1).copied().unwrap_or_default();
                 let message =
                     format!("this line has {width} columns and is cut off at {PROSE_COLUMNS}");
                 let place = Place::new(start, start + line.len());
                 let help = "code and tables do not wrap; break the line, or shorten it";
-                found.push(
-                    lesson
-                        .source
-                        .warning(Code::Overflow, place, message)
-                        .help(help),
-                );
+                found.push(lesson.source.warning(Code::Overflow, place, message).help(help));
             }
         }
     }

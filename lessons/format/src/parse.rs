@@ -72,10 +72,7 @@ impl Parsed {
     fn new(draft: Option<Lesson>, mut diagnostics: Vec<Diagnostic>) -> Self {
         diagnostics.sort_by_key(|d| (d.code == Code::TooManyProblems, d.line, d.column));
         let lesson = draft.filter(|_| !diagnostics.iter().any(Diagnostic::is_error));
-        Self {
-            lesson,
-            diagnostics,
-        }
+        Self { lesson, diagnostics }
     }
 }
 
@@ -85,10 +82,7 @@ fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
         Ok(text) => text,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
-    let source = Source {
-        file: file.to_owned(),
-        text,
-    };
+    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let front = front::read(&source, &mut problems);
     let mut directives = directive::Directives::default();
@@ -100,12 +94,7 @@ fn draft(file: &str, bytes: &[u8]) -> (Option<Lesson>, Vec<Diagnostic>) {
         }
     }
     let diagnostics = problems.into_diagnostics();
-    let lesson = Lesson {
-        front: front.matter,
-        blocks,
-        unread: directives.into_unread(),
-        source,
-    };
+    let lesson = Lesson { front: front.matter, blocks, unread: directives.into_unread(), source };
     (Some(lesson), diagnostics)
 }
 
@@ -113,35 +102,21 @@ fn prose(source: &Source, place: Place, problems: &mut Problems<'_>) -> Option<B
     let text = source.slice(place);
     characters::warn(place, problems);
     let markdown = characters::harmless(text);
-    let blank = markdown
-        .lines()
-        .take_while(|line| line.trim().is_empty())
-        .count();
+    let blank = markdown.lines().take_while(|line| line.trim().is_empty()).count();
     let shown = markdown.trim_matches('\n').trim_end();
     (!shown.trim().is_empty()).then(|| {
-        Block::Prose(Prose {
-            markdown: shown.to_owned(),
-            line: source.line(place.start) + blank,
-        })
+        Block::Prose(Prose { markdown: shown.to_owned(), line: source.line(place.start) + blank })
     })
 }
 
 /// The file as text, without a byte order mark, or why it is none.
 fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Box<Diagnostic>> {
-    let empty = Source {
-        file: file.to_owned(),
-        text: String::new(),
-    };
+    let empty = Source { file: file.to_owned(), text: String::new() };
     let refuse = |code, message: String, help: &str| {
-        Err(Box::new(
-            empty.error(code, Place::default(), message).help(help),
-        ))
+        Err(Box::new(empty.error(code, Place::default(), message).help(help)))
     };
     if bytes.len() > MAX_FILE_BYTES {
-        let message = format!(
-            "the file has {} bytes, and a {what} has at most 1 MiB",
-            bytes.len()
-        );
+        let message = format!("the file has {} bytes, and a {what} has at most 1 MiB", bytes.len());
         return refuse(Code::TooLarge, message, "split it into several lessons");
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -155,10 +130,7 @@ fn text_of(file: &str, bytes: &[u8], what: &str) -> Result<String, Box<Diagnosti
         Err(error) => {
             let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let start = valid
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(0, |at| at + 1);
+            let start = valid.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
             let message = if bytes.contains(&0) {
                 format!("this is a binary file, not a {what}")
             } else {

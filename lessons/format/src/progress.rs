@@ -113,18 +113,11 @@ impl Replay {
     /// A sentence about lines that were passed over, if there are any; a last line torn by a kill is none to speak of.
     pub fn trouble(&self) -> Option<String> {
         let of = |count: usize| {
-            if count == 1 {
-                "1 line".to_owned()
-            } else {
-                format!("{count} lines")
-            }
+            if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
         };
         match (self.skipped, self.newer) {
             (0, _) => None,
-            (skipped, 0) => Some(format!(
-                "{} could not be read and were passed over",
-                of(skipped)
-            )),
+            (skipped, 0) => Some(format!("{} could not be read and were passed over", of(skipped))),
             (skipped, newer) => Some(format!(
                 "{} were passed over, {newer} of them because a newer mlsys has written them: an update reads those",
                 of(skipped)
@@ -136,10 +129,7 @@ impl Replay {
 impl Progress {
     /// Nothing done yet in a course.
     pub fn of_course(course: CourseId) -> Self {
-        Self {
-            course,
-            lessons: BTreeMap::new(),
-        }
+        Self { course, lessons: BTreeMap::new() }
     }
 
     /// Reads what a log says of the built-in course; see [`Self::replay_course`].
@@ -183,23 +173,13 @@ impl Progress {
         let lesson = self.lessons.entry(event.lesson().clone()).or_default();
         match event {
             Event::LessonOpened { .. } => {}
-            Event::PredictionLocked {
-                prediction, given, ..
-            } => {
+            Event::PredictionLocked { prediction, given, .. } => {
                 lesson.predictions.entry(prediction).or_insert(given);
             }
-            Event::PredictionCompared {
-                prediction, actual, ..
-            } => {
+            Event::PredictionCompared { prediction, actual, .. } => {
                 lesson.outcomes.insert(prediction, actual);
             }
-            Event::AnswerGiven {
-                question,
-                given,
-                right,
-                points,
-                ..
-            } => {
+            Event::AnswerGiven { question, given, right, points, .. } => {
                 lesson.answer(question, given, right, points);
             }
             Event::HintShown { question, hint, .. } => {
@@ -240,10 +220,7 @@ impl Progress {
     pub fn summary(&self, lesson: &Lesson) -> Summary {
         let progress = self.lessons.get(&lesson.front.id);
         let answered: Vec<&Answered> = progress.map_or_else(Vec::new, |progress| {
-            lesson
-                .questions()
-                .filter_map(|question| progress.answers.get(&question.id))
-                .collect()
+            lesson.questions().filter_map(|question| progress.answers.get(&question.id)).collect()
         });
         Summary {
             state: match progress {
@@ -261,29 +238,13 @@ impl Progress {
 
 impl LessonProgress {
     fn answer(&mut self, question: String, given: Answer, right: bool, points: u32) {
-        let attempt = Attempt {
-            given: given.clone(),
-            right,
-            points,
-        };
-        self.attempts
-            .entry(question.clone())
-            .or_default()
-            .push(attempt);
-        let attempts = self
-            .answers
-            .get(&question)
-            .map_or(0, |before| before.attempts)
-            + 1;
+        let attempt = Attempt { given: given.clone(), right, points };
+        self.attempts.entry(question.clone()).or_default().push(attempt);
+        let attempts = self.answers.get(&question).map_or(0, |before| before.attempts) + 1;
         match self.answers.get_mut(&question) {
             Some(before) if before.right => before.attempts = attempts,
             Some(_) | None => {
-                let answered = Answered {
-                    given,
-                    right,
-                    points,
-                    attempts,
-                };
+                let answered = Answered { given, right, points, attempts };
                 self.answers.insert(question, answered);
             }
         }
@@ -297,8 +258,6 @@ impl LessonProgress {
             answered.is_some_and(|answered| answered.right || question.kind.is_withheld())
         };
         lesson.questions().all(done)
-            && lesson
-                .predictions()
-                .all(|predict| self.predictions.contains_key(&predict.id))
+            && lesson.predictions().all(|predict| self.predictions.contains_key(&predict.id))
     }
 }

@@ -86,30 +86,18 @@ fn front_matter() -> Value {
 
 /// For each kind its parameters, so that an editor completes them.
 fn lab(registry: &Registry) -> Value {
-    let kinds: Vec<&str> = registry
-        .iter()
-        .map(|lab| lab.schema().kind.as_str())
-        .collect();
+    let kinds: Vec<&str> = registry.iter().map(|lab| lab.schema().kind.as_str()).collect();
     let cases: Vec<Value> = registry
         .iter()
         .map(|lab| {
             let schema = lab.schema();
-            let params: Vec<&str> = schema
-                .params
-                .iter()
-                .map(|param| param.name.as_str())
-                .collect();
+            let params: Vec<&str> = schema.params.iter().map(|param| param.name.as_str()).collect();
             // A table turns by its entries too, such as `inputs.x`.
             let tables = schema.params.iter().filter(|param| param.ty == Type::Table);
             let entries = tables.map(|table| json!({ "pattern": format!("^{}\\..", table.name) }));
-            let knobs: Vec<Value> = std::iter::once(json!({ "enum": params }))
-                .chain(entries)
-                .collect();
-            let panels: Vec<&str> = schema
-                .panels
-                .iter()
-                .map(|panel| panel.name.as_str())
-                .collect();
+            let knobs: Vec<Value> =
+                std::iter::once(json!({ "enum": params })).chain(entries).collect();
+            let panels: Vec<&str> = schema.panels.iter().map(|panel| panel.name.as_str()).collect();
             json!({
                 "if": { "properties": { "kind": { "const": schema.kind } } },
                 "then": { "properties": {
@@ -172,10 +160,7 @@ fn predict() -> Value {
 }
 
 fn question(registry: &Registry) -> Value {
-    let instant = registry
-        .iter()
-        .map(|lab| lab.schema())
-        .filter(|schema| !schema.is_live());
+    let instant = registry.iter().map(|lab| lab.schema()).filter(|schema| !schema.is_live());
     let kinds: Vec<&str> = instant.map(|schema| schema.kind.as_str()).collect();
     let mut question = object(
         &["type", "prompt"],
@@ -232,9 +217,8 @@ fn question(registry: &Registry) -> Value {
     // What is asked stands for what is right, and never beside it.
     let withheld =
         json!({ "properties": { "withheld": { "const": true } }, "required": ["withheld"] });
-    let never: serde_json::Map<String, Value> = right()
-        .map(|key| (key.to_owned(), Value::Bool(false)))
-        .collect();
+    let never: serde_json::Map<String, Value> =
+        right().map(|key| (key.to_owned(), Value::Bool(false))).collect();
     question["if"] = withheld;
     question["then"] = json!({ "properties": never });
     question["else"] = json!({ "properties": { "choices": false, "left": false } });

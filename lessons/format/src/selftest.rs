@@ -14,12 +14,7 @@ use crate::source::{Place, Source};
 /// What refers to labs that have not run in `env` is left out: [`LessonEnv::unrun`](crate::LessonEnv::unrun) tries
 /// what needs no run.
 pub fn self_test(lesson: &Lesson, env: &dyn Env, registry: &Registry) -> Vec<Diagnostic> {
-    let mut test = SelfTest {
-        source: &lesson.source,
-        env,
-        registry,
-        found: Vec::new(),
-    };
+    let mut test = SelfTest { source: &lesson.source, env, registry, found: Vec::new() };
     for question in lesson.questions() {
         test.question(question);
     }
@@ -111,13 +106,8 @@ impl SelfTest<'_> {
     fn right(&mut self, question: &Question, given: &Answer, place: Place) {
         let grade = question.grade(given, self.env, self.registry);
         if grade.verdict != Verdict::Right {
-            let why = grade
-                .feedback
-                .map_or_else(String::new, |why| format!(": {why}"));
-            let message = format!(
-                "the stated answer of `{}` is not accepted{why}",
-                question.id
-            );
+            let why = grade.feedback.map_or_else(String::new, |why| format!(": {why}"));
+            let message = format!("the stated answer of `{}` is not accepted{why}", question.id);
             let help = "a learner who gives it would be told that it is wrong; mend the answer or what accepts it";
             self.error(Code::AnswerRejected, place, message, help);
         }
@@ -165,8 +155,7 @@ impl SelfTest<'_> {
     }
 
     fn error(&mut self, code: Code, place: Place, message: String, help: &str) {
-        self.found
-            .push(self.source.error(code, place, message).help(help));
+        self.found.push(self.source.error(code, place, message).help(help));
     }
 }
 

@@ -55,10 +55,7 @@ impl Source {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         // Counting bytes goes many at a time; places are asked for by the hundred in every lesson.
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        let column = before
-            .get(line_start..)
-            .map_or(0, |text| text.chars().count())
-            + 1;
+        let column = before.get(line_start..).map_or(0, |text| text.chars().count()) + 1;
         (line, column)
     }
 

@@ -32,9 +32,7 @@ pub fn skeleton(lesson: &Lesson, lang: &str) -> String {
 
 /// Everything after the front matter.
 fn texts(lesson: &Lesson) -> String {
-    let mut writer = Writer {
-        text: String::new(),
-    };
+    let mut writer = Writer { text: String::new() };
     lesson.blocks.iter().for_each(|block| writer.block(block));
     writer.text
 }
@@ -111,11 +109,7 @@ fn question_texts(question: &Question) -> String {
     line(&mut body, "prompt", Some(&question.prompt));
     match &question.kind {
         QuestionKind::Choice { answer, wrong } => {
-            list(
-                &mut body,
-                "choices",
-                [answer].into_iter().chain(values(wrong)),
-            );
+            list(&mut body, "choices", [answer].into_iter().chain(values(wrong)));
             list(&mut body, "say", says(wrong));
         }
         QuestionKind::Multiple { answer, wrong } => {
@@ -136,11 +130,7 @@ fn question_texts(question: &Question) -> String {
         QuestionKind::Expression { wrong, .. } => list(&mut body, "say", says(wrong)),
         QuestionKind::Kernel(task) => {
             list(&mut body, "say", says(&task.wrong));
-            list(
-                &mut body,
-                "limits",
-                task.limits.iter().map(|limit| &limit.say),
-            );
+            list(&mut body, "limits", task.limits.iter().map(|limit| &limit.say));
         }
         QuestionKind::Text { answer, wrong, .. } => {
             list(&mut body, "accept", [answer]);
@@ -202,9 +192,5 @@ fn quoted(text: &str) -> String {
             c => quoted.push(c),
         }
     }
-    if text.contains('\n') {
-        format!("\"\"\"\n{quoted}\"\"\"")
-    } else {
-        format!("\"{quoted}\"")
-    }
+    if text.contains('\n') { format!("\"\"\"\n{quoted}\"\"\"") } else { format!("\"{quoted}\"") }
 }

@@ -18,12 +18,7 @@ use crate::source::{Located, Place, Source, shortened};
 
 /// Everything in a lesson that does not fit the labs of a registry, in file order.
 pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
-    let mut check = Validation {
-        lesson,
-        source: &lesson.source,
-        registry,
-        found: Vec::new(),
-    };
+    let mut check = Validation { lesson, source: &lesson.source, registry, found: Vec::new() };
     for block in &lesson.blocks {
         match block {
             Block::Prose(_) | Block::Notes(_) => {}
@@ -33,10 +28,7 @@ pub fn validate(lesson: &Lesson, registry: &Registry) -> Vec<Diagnostic> {
                     Target::Metric(formula) | Target::Answer(formula) => check.names(formula, None),
                     Target::Choice(_) => {}
                 }
-                predict
-                    .theory
-                    .iter()
-                    .for_each(|theory| check.names(theory, None));
+                predict.theory.iter().for_each(|theory| check.names(theory, None));
             }
             Block::Question(question) => check.question(question),
             Block::Check(assertion) => {
@@ -69,11 +61,8 @@ impl<'a> Validation<'a> {
         for panel in &lab.panels {
             if schema.panel(&panel.name).is_none() {
                 let known = schema.panels.iter().map(|panel| panel.name.as_str());
-                let message = format!(
-                    "lab {} has no panel `{}`",
-                    schema.kind,
-                    shortened(&panel.name)
-                );
+                let message =
+                    format!("lab {} has no panel `{}`", schema.kind, shortened(&panel.name));
                 let help = suggestion(&panel.name, known, "its panels are");
                 self.error(Code::UnknownPanel, panel.place, message, help);
             }
@@ -93,12 +82,7 @@ impl<'a> Validation<'a> {
                     panel.name, schema.kind
                 );
                 let help = "goals belong to a panel that compares runs, such as ledger";
-                self.error(
-                    Code::Contradiction,
-                    goal.place,
-                    message,
-                    Some(help.to_owned()),
-                );
+                self.error(Code::Contradiction, goal.place, message, Some(help.to_owned()));
             }
         }
     }
@@ -107,24 +91,13 @@ impl<'a> Validation<'a> {
         match &question.kind {
             QuestionKind::Numeric { answer, wrong, .. } => {
                 self.names(answer, None);
-                wrong
-                    .iter()
-                    .for_each(|wrong| self.names(&wrong.value, None));
+                wrong.iter().for_each(|wrong| self.names(&wrong.value, None));
             }
             QuestionKind::List { answer, wrong, .. } => {
                 let wrong = wrong.iter().flat_map(|wrong| &wrong.value);
-                answer
-                    .iter()
-                    .chain(wrong)
-                    .for_each(|formula| self.names(formula, None));
+                answer.iter().chain(wrong).for_each(|formula| self.names(formula, None));
             }
-            QuestionKind::Expression {
-                lab,
-                param,
-                set,
-                accept,
-                ..
-            } => {
+            QuestionKind::Expression { lab, param, set, accept, .. } => {
                 let Some(schema) = self.schema(lab) else {
                     return;
                 };
@@ -190,22 +163,14 @@ impl<'a> Validation<'a> {
             if let Some(param) = schema.param(&setting.name)
                 && param.command_line_only
             {
-                let message = format!(
-                    "`{}` names something on the learner's machine",
-                    setting.name
-                );
+                let message =
+                    format!("`{}` names something on the learner's machine", setting.name);
                 let help = "only the command line may set it; leave it out here".to_owned();
                 self.error(Code::BadParam, setting.place, message, Some(help));
                 continue;
             }
             let places = (setting.place, setting.value_place);
-            self.value(
-                schema,
-                &setting.name,
-                &setting.value,
-                places,
-                Code::BadParam,
-            );
+            self.value(schema, &setting.name, &setting.value, places, Code::BadParam);
         }
     }
 
@@ -232,11 +197,7 @@ impl<'a> Validation<'a> {
                 };
                 self.error(Code::UnknownParam, places.0, message, Some(help));
             }
-            Problem::NotOneOf {
-                value,
-                nearest,
-                known,
-            } => {
+            Problem::NotOneOf { value, nearest, known } => {
                 let message = format!("`{name}` cannot be \"{}\"", shortened(&value));
                 let help = match nearest {
                     Some(nearest) => format!("did you mean \"{nearest}\"?"),

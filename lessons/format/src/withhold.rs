@@ -64,9 +64,7 @@ impl Key {
         Self {
             format: FORMAT,
             course,
-            lessons: lessons
-                .map(|lesson| (lesson.front.id.clone(), questions(lesson)))
-                .collect(),
+            lessons: lessons.map(|lesson| (lesson.front.id.clone(), questions(lesson))).collect(),
         }
     }
 
@@ -104,13 +102,10 @@ impl Key {
             lesson: lesson.front.id.clone(),
             reason: reason.to_owned(),
         };
-        let questions = self
-            .lessons
-            .get(&lesson.front.id)
-            .ok_or_else(|| misfit("it has no answers for it"))?;
-        if let Some(stranger) = lesson
-            .questions()
-            .find(|question| !questions.contains_key(&question.id))
+        let questions =
+            self.lessons.get(&lesson.front.id).ok_or_else(|| misfit("it has no answers for it"))?;
+        if let Some(stranger) =
+            lesson.questions().find(|question| !questions.contains_key(&question.id))
         {
             return Err(misfit(&format!("it has no question {}", stranger.id)));
         }
@@ -221,12 +216,12 @@ impl QuestionKind {
         };
         match self {
             Self::Numeric { unit, .. } => Asked::Numeric { unit: unit.clone() },
-            Self::Choice { answer, wrong } => Asked::Choice {
-                choices: [vec![answer.clone()], others(wrong)].concat(),
-            },
-            Self::Multiple { answer, wrong } => Asked::Multiple {
-                choices: [answer.clone(), others(wrong)].concat(),
-            },
+            Self::Choice { answer, wrong } => {
+                Asked::Choice { choices: [vec![answer.clone()], others(wrong)].concat() }
+            }
+            Self::Multiple { answer, wrong } => {
+                Asked::Multiple { choices: [answer.clone(), others(wrong)].concat() }
+            }
             Self::Match { pairs, extra } => Asked::Match {
                 left: pairs.iter().map(|pair| pair.left.clone()).collect(),
                 choices: pairs
@@ -235,15 +230,11 @@ impl QuestionKind {
                     .chain(extra.iter().cloned())
                     .collect(),
             },
-            Self::Order { answer, .. } => Asked::Order {
-                choices: answer.clone(),
-            },
+            Self::Order { answer, .. } => Asked::Order { choices: answer.clone() },
             Self::List { .. } => Asked::List,
             Self::Expression { .. } => Asked::Expression,
             Self::Text { .. } => Asked::Text,
-            Self::Kernel(task) => Asked::Kernel {
-                starter: task.starter.clone(),
-            },
+            Self::Kernel(task) => Asked::Kernel { starter: task.starter.clone() },
             Self::Withheld(asked) => asked.clone(),
         }
     }

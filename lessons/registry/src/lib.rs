@@ -9,10 +9,7 @@ use mlsys_machines::kernel::Beside;
 static REGISTRY: LazyLock<Result<Registry, SchemaError>> = LazyLock::new(read);
 
 /// Every lab there is, in the order of the course.
-#[expect(
-    clippy::expect_used,
-    reason = "the schemas are compiled in and read by a test"
-)]
+#[expect(clippy::expect_used, reason = "the schemas are compiled in and read by a test")]
 pub fn registry() -> &'static Registry {
     REGISTRY.as_ref().expect("the schema of every lab reads")
 }
@@ -40,10 +37,7 @@ mod tests {
     #[test]
     fn every_schema_reads_and_every_kind_is_found_once() -> Result<(), SchemaError> {
         let registry = read()?;
-        let kinds: Vec<&str> = registry
-            .iter()
-            .map(|lab| lab.schema().kind.as_str())
-            .collect();
+        let kinds: Vec<&str> = registry.iter().map(|lab| lab.schema().kind.as_str()).collect();
         for kind in [
             "train",
             "capture",
@@ -59,25 +53,15 @@ mod tests {
         let distinct: BTreeSet<&str> = kinds.iter().copied().collect();
         assert_eq!(distinct.len(), kinds.len(), "{kinds:?}");
         for kind in kinds {
-            assert!(
-                registry
-                    .find(kind)
-                    .is_ok_and(|lab| lab.schema().kind == kind)
-            );
+            assert!(registry.find(kind).is_ok_and(|lab| lab.schema().kind == kind));
         }
         Ok(())
     }
 
     #[test]
     fn a_misspelt_kind_is_told_its_neighbour() {
-        let error = registry()
-            .find("ocupancy")
-            .err()
-            .map(|error| error.to_string());
-        assert_eq!(
-            error.as_deref(),
-            Some("there is no lab 'ocupancy'; did you mean 'occupancy'?")
-        );
+        let error = registry().find("ocupancy").err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("there is no lab 'ocupancy'; did you mean 'occupancy'?"));
     }
 
     #[test]

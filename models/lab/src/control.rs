@@ -139,10 +139,7 @@ impl Control {
 
     /// A run that takes orders; it ends when the sender is gone.
     pub fn steered(orders: Receiver<Command>, limits: Limits, stop: Arc<AtomicBool>) -> Self {
-        Self {
-            orders: Some(orders),
-            ..Self::free(limits, stop)
-        }
+        Self { orders: Some(orders), ..Self::free(limits, stop) }
     }
 
     /// Has somebody told each time a paused run has done its last step and is about to wait for an order.
@@ -285,11 +282,7 @@ impl Control {
             && self.limits.steps.is_some_and(|most| steps_done >= most)
         {
             Some(StopReason::StepLimit)
-        } else if self
-            .limits
-            .time
-            .is_some_and(|most| self.started.elapsed() >= most)
-        {
+        } else if self.limits.time.is_some_and(|most| self.started.elapsed() >= most) {
             Some(StopReason::TimeLimit)
         } else {
             None
@@ -356,10 +349,8 @@ mod tests {
 
     #[test]
     fn knobs_turned_between_steps_arrive_together_with_the_next() {
-        let set = |value: f64| Command::Set {
-            name: "learning_rate".into(),
-            value: Value::Float(value),
-        };
+        let set =
+            |value: f64| Command::Set { name: "learning_rate".into(), value: Value::Float(value) };
         let (_sender, mut control) =
             steered(vec![set(0.1), Command::Pause, set(0.2), Command::Resume]);
         let changes = vec![
@@ -371,16 +362,10 @@ mod tests {
 
     #[test]
     fn before_its_first_step_a_run_can_be_paused_and_what_is_for_its_steps_waits_for_them() {
-        let set = Command::Set {
-            name: "learning_rate".into(),
-            value: Value::Float(0.1),
-        };
+        let set = Command::Set { name: "learning_rate".into(), value: Value::Float(0.1) };
         let changes = vec![("learning_rate".to_owned(), Value::Float(0.1))];
         let (sender, receiver) = mpsc::channel();
-        let limits = Limits {
-            steps: Some(3),
-            time: None,
-        };
+        let limits = Limits { steps: Some(3), time: None };
         let mut control = Control::steered(receiver, limits, Arc::default());
         let pace = Command::Pace(Duration::from_secs(3600));
         for order in [pace, Command::Pause, Command::Redraw, set] {
@@ -426,10 +411,7 @@ mod tests {
 
     #[test]
     fn limits_and_a_lost_sender_end_the_run() {
-        let limits = Limits {
-            steps: Some(3),
-            time: None,
-        };
+        let limits = Limits { steps: Some(3), time: None };
         let mut control = Control::free(limits, Arc::default());
         assert_eq!(control.turn(2), Turn::Go(vec![]));
         assert_eq!(control.turn(3), Turn::Stop(StopReason::StepLimit));
@@ -437,10 +419,7 @@ mod tests {
         let (sender, mut control) = steered(vec![]);
         drop(sender);
         assert_eq!(control.turn(0), Turn::Stop(StopReason::Asked));
-        let limits = Limits {
-            steps: None,
-            time: Some(Duration::ZERO),
-        };
+        let limits = Limits { steps: None, time: Some(Duration::ZERO) };
         let mut control = Control::free(limits, Arc::default());
         assert_eq!(control.turn(0), Turn::Stop(StopReason::TimeLimit));
     }

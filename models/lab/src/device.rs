@@ -67,10 +67,7 @@ pub enum DeviceState {
 
 impl DeviceId {
     /// The processor.
-    pub const CPU: Self = Self {
-        backend: Backend::Cpu,
-        index: 0,
-    };
+    pub const CPU: Self = Self { backend: Backend::Cpu, index: 0 };
 }
 
 impl Backend {
@@ -175,14 +172,14 @@ pub fn choose(
         (hardware, found.iter().filter(of).find(software))
     };
     match choice {
-        DeviceChoice::Auto => acceptable
-            .iter()
-            .find_map(|&backend| first(backend).0)
-            .map(|info| info.id)
-            .ok_or_else(|| {
-                let names: Vec<_> = acceptable.iter().map(|b| b.name()).collect();
-                no_device(&names.join(" or "), "none was found", found)
-            }),
+        DeviceChoice::Auto => {
+            acceptable.iter().find_map(|&backend| first(backend).0).map(|info| info.id).ok_or_else(
+                || {
+                    let names: Vec<_> = acceptable.iter().map(|b| b.name()).collect();
+                    no_device(&names.join(" or "), "none was found", found)
+                },
+            )
+        }
         DeviceChoice::First(backend) => {
             let (hardware, software) = first(backend);
             hardware.or(software).map(|info| info.id).ok_or_else(|| {
@@ -195,11 +192,7 @@ pub fn choose(
             })
         }
         DeviceChoice::Exactly(id) => match found.iter().find(|info| info.id == id) {
-            None => Err(no_device(
-                &id.to_string(),
-                "no such device was found",
-                found,
-            )),
+            None => Err(no_device(&id.to_string(), "no such device was found", found)),
             Some(info) => match &info.state {
                 DeviceState::Usable | DeviceState::Software => Ok(id),
                 DeviceState::Unusable(reason) => Err(no_device(&id.to_string(), reason, found)),
@@ -221,11 +214,7 @@ fn no_device(wanted: &str, reason: &str, found: &[DeviceInfo]) -> NoDevice {
         .filter(|info| reason_of(info).is_none())
         .map(|info| format!("{} ({})", info.id, info.name))
         .collect();
-    NoDevice {
-        wanted: wanted.to_owned(),
-        reason: reason.to_owned(),
-        usable: usable.join(", "),
-    }
+    NoDevice { wanted: wanted.to_owned(), reason: reason.to_owned(), usable: usable.join(", ") }
 }
 
 #[cfg(test)]
@@ -248,9 +237,7 @@ mod tests {
         for name in ["auto", "cpu", "wgpu", "wgpu:0", "cuda", "cuda:3"] {
             assert_eq!(name.parse::<DeviceChoice>().unwrap().to_string(), name);
         }
-        for name in [
-            "", "gpu", "cpu:1", "cuda:", "cuda:-1", "wgpu:x", "auto:0", "cuda:0:0",
-        ] {
+        for name in ["", "gpu", "cpu:1", "cuda:", "cuda:-1", "wgpu:x", "auto:0", "cuda:0:0"] {
             assert!(name.parse::<DeviceChoice>().is_err(), "{name}");
         }
         let message = "wpgu".parse::<DeviceChoice>().unwrap_err().to_string();
@@ -269,16 +256,10 @@ mod tests {
         let all = [cpu.clone(), software.clone(), gpu, broken];
         assert_eq!(pick(&all, "auto"), Ok("wgpu:1".into()));
         assert_eq!(pick(&all, "wgpu"), Ok("wgpu:1".into()));
-        assert_eq!(
-            pick(&[cpu.clone(), software.clone()], "auto"),
-            Ok("cpu".into())
-        );
+        assert_eq!(pick(&[cpu.clone(), software.clone()], "auto"), Ok("cpu".into()));
         assert_eq!(pick(&[cpu, software], "wgpu"), Ok("wgpu:0".into()));
         let error = pick(&all, "cuda").unwrap_err().to_string();
-        assert!(
-            error.contains("no NVRTC") && error.contains("cpu (cpu device)"),
-            "{error}"
-        );
+        assert!(error.contains("no NVRTC") && error.contains("cpu (cpu device)"), "{error}");
     }
 
     #[test]

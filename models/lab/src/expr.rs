@@ -82,18 +82,11 @@ pub struct Span {
 
 impl Span {
     pub(crate) const fn to(self, last: Span) -> Span {
-        Span {
-            start: self.start,
-            end: last.end,
-        }
+        Span { start: self.start, end: last.end }
     }
 
     /// Column of the first character within `source`, counted in characters from 1.
     pub fn column(self, source: &str) -> usize {
-        source
-            .char_indices()
-            .take_while(|(offset, _)| *offset < self.start)
-            .count()
-            + 1
+        source.char_indices().take_while(|(offset, _)| *offset < self.start).count() + 1
     }
 }

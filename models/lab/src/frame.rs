@@ -251,11 +251,8 @@ mod tests {
 
     #[test]
     fn a_blank_pixel_has_no_level() {
-        let image = Image {
-            pixels: vec![0, 7, 0, 255],
-            label: String::new(),
-            verdict: Verdict::Unjudged,
-        };
+        let image =
+            Image { pixels: vec![0, 7, 0, 255], label: String::new(), verdict: Verdict::Unjudged };
         let images = Images {
             width: 2,
             height: 2,
@@ -267,11 +264,7 @@ mod tests {
         assert_eq!(images.level(&image, 0, 0), None);
         assert_eq!(images.level(&image, 0, 1), Some(7));
         assert_eq!(images.level(&image, 2, 0), None);
-        let full = Images {
-            blank: None,
-            together: 1,
-            ..images
-        };
+        let full = Images { blank: None, together: 1, ..images };
         assert_eq!(full.blank_share(), 0.0);
         assert_eq!(full.level(&image, 1, 0), Some(0));
     }

@@ -41,10 +41,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Reports a metric that is known once.
     pub fn scalar(&mut self, name: &str, value: impl Into<Value>) {
-        self.sink.report(Report::Scalar {
-            name: name.into(),
-            value: value.into(),
-        });
+        self.sink.report(Report::Scalar { name: name.into(), value: value.into() });
     }
 }
 

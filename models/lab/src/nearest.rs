@@ -24,10 +24,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn folded(name: &str) -> Vec<char> {
-    name.chars()
-        .flat_map(char::to_lowercase)
-        .map(|c| if c == '-' { '_' } else { c })
-        .collect()
+    name.chars().flat_map(char::to_lowercase).map(|c| if c == '-' { '_' } else { c }).collect()
 }
 
 /// Edit distance with three rolling rows: two back, one back, and the current one.

@@ -13,10 +13,7 @@ use crate::value::Value;
 /// `series` holds the values of each series and `series_steps` the steps they were taken at.
 /// Analytic labs have no device, but where a run was given one, and a seed only if they have the parameter. Numbers that are not finite are left out.
 pub fn to_json(schema: &Schema, params: &Params, device: DeviceId, data: &RunData) -> Json {
-    let set: Map<String, Json> = params
-        .iter()
-        .map(|(n, v)| (n.to_owned(), value(v)))
-        .collect();
+    let set: Map<String, Json> = params.iter().map(|(n, v)| (n.to_owned(), value(v))).collect();
     let metrics: Map<String, Json> = data
         .metrics()
         .into_iter()
@@ -70,9 +67,7 @@ fn series(schema: &Schema, data: &RunData) -> Map<String, Json> {
 fn counted(schema: &Schema, name: &str, value: Value) -> Value {
     /// Up to here every whole number is a float of its own.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    let is_count = schema
-        .metric(name)
-        .is_some_and(|metric| metric.ty == Type::Int);
+    let is_count = schema.metric(name).is_some_and(|metric| metric.ty == Type::Int);
     match value {
         Value::Float(x) if is_count && x.fract() == 0.0 && x.abs() <= EXACT => Value::Int(x as i64),
         Value::Bool(_)
@@ -109,12 +104,9 @@ pub fn value(value: &Value) -> Json {
         Value::Float(x) => json!(x),
         Value::Text(text) => json!(text),
         Value::Array(items) => items.iter().map(self::value).collect(),
-        Value::Table(entries) => Json::Object(
-            entries
-                .iter()
-                .map(|(name, v)| (name.clone(), self::value(v)))
-                .collect(),
-        ),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(name, v)| (name.clone(), self::value(v))).collect())
+        }
     }
 }
 
@@ -136,19 +128,12 @@ mod tests {
         let params = Params::resolve(&schema, &Settings::new(), Tables::builtin(), None).unwrap();
         let mut data = RunData::default();
         for (name, step, value) in [("seen", 1, 64.0), ("seen", 10, 640.0), ("share", 1, 2.0)] {
-            data.apply(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
+            data.apply(Report::Point { name: name.into(), step, value });
         }
         let json = to_json(&schema, &params, DeviceId::CPU, &data);
         assert_eq!(json["metrics"], json!({ "seen": 640, "share": 2.0 }));
         assert_eq!(json["series"], json!({ "seen": [64, 640], "share": [2.0] }));
-        assert_eq!(
-            json["series_steps"],
-            json!({ "seen": [1, 10], "share": [1] })
-        );
+        assert_eq!(json["series_steps"], json!({ "seen": [1, 10], "share": [1] }));
         assert!(json["metrics"]["seen"].is_i64() && json["metrics"]["share"].is_f64());
     }
 }

@@ -67,11 +67,7 @@ impl Params {
                 resolved.values.insert(param.name.clone(), found);
             }
         }
-        if errors.is_empty() {
-            Ok(resolved)
-        } else {
-            Err(errors)
-        }
+        if errors.is_empty() { Ok(resolved) } else { Err(errors) }
     }
 
     fn supplied(
@@ -87,10 +83,8 @@ impl Params {
         if let Some((selector, path)) = param.from.as_deref().and_then(|from| from.split_once('.'))
             && let Some(Value::Text(entry)) = self.get(selector).cloned()
         {
-            let table = schema
-                .param(selector)
-                .and_then(|p| p.values_from.as_deref())
-                .unwrap_or(selector);
+            let table =
+                schema.param(selector).and_then(|p| p.values_from.as_deref()).unwrap_or(selector);
             let path = self.fill(path);
             return match tables.field(table, &entry, &path) {
                 Some(value) => Some((value, Origin::Table(format!("{table}.{entry}.{path}")))),
@@ -142,9 +136,7 @@ impl Params {
 
     /// All set values by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.values
-            .iter()
-            .map(|(name, (value, _))| (name.as_str(), value))
+        self.values.iter().map(|(name, (value, _))| (name.as_str(), value))
     }
 
     /// Replaces a live parameter's value, which [`Params::check_live`] has passed.
@@ -204,9 +196,7 @@ impl Params {
     /// A number, or the error that it is unset.
     pub fn float(&self, name: &str) -> Result<f64, LabError> {
         let value = self.need(name)?;
-        value
-            .as_f64()
-            .ok_or_else(|| wrong(name, Type::Float, value))
+        value.as_f64().ok_or_else(|| wrong(name, Type::Float, value))
     }
 
     /// A boolean, or the error that it is unset.
@@ -224,9 +214,7 @@ impl Params {
     /// A text or the name of an enum's case, or the error that it is unset.
     pub fn text(&self, name: &str) -> Result<&str, LabError> {
         let value = self.need(name)?;
-        value
-            .as_str()
-            .ok_or_else(|| wrong(name, Type::String, value))
+        value.as_str().ok_or_else(|| wrong(name, Type::String, value))
     }
 
     /// A number, if it is set.
@@ -243,9 +231,7 @@ impl Params {
         self.get(name).ok_or_else(|| {
             LabError::Param(ParamError {
                 param: name.to_owned(),
-                problem: Problem::Unset {
-                    entry: self.missing_entries.get(name).cloned(),
-                },
+                problem: Problem::Unset { entry: self.missing_entries.get(name).cloned() },
             })
         })
     }
@@ -254,10 +240,7 @@ impl Params {
 fn wrong(name: &str, ty: Type, value: &Value) -> LabError {
     LabError::Param(ParamError {
         param: name.to_owned(),
-        problem: Problem::WrongType {
-            expected: ty,
-            found: value.type_name().to_owned(),
-        },
+        problem: Problem::WrongType { expected: ty, found: value.type_name().to_owned() },
     })
 }
 

@@ -34,13 +34,11 @@ impl Registry {
 
     /// The lab of a kind.
     pub fn find(&self, kind: &str) -> Result<&dyn Lab, UnknownKind> {
-        self.iter()
-            .find(|lab| lab.schema().kind == kind)
-            .ok_or_else(|| UnknownKind {
-                kind: kind.escape_debug().to_string(),
-                nearest: nearest(kind, self.iter().map(|lab| lab.schema().kind.as_str()))
-                    .map(str::to_owned),
-            })
+        self.iter().find(|lab| lab.schema().kind == kind).ok_or_else(|| UnknownKind {
+            kind: kind.escape_debug().to_string(),
+            nearest: nearest(kind, self.iter().map(|lab| lab.schema().kind.as_str()))
+                .map(str::to_owned),
+        })
     }
 
     /// All labs.

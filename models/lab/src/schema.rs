@@ -281,10 +281,7 @@ impl Schema {
         struct Common {
             metric: Vec<Metric>,
         }
-        let error = |kind: &str, message: String| SchemaError {
-            kind: kind.to_owned(),
-            message,
-        };
+        let error = |kind: &str, message: String| SchemaError { kind: kind.to_owned(), message };
         let mut schema: Self = toml::from_str(text).map_err(|e| error("unknown", e.to_string()))?;
         if schema.is_live() {
             let common: Common =
@@ -316,9 +313,7 @@ impl Schema {
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name).or_else(|| {
             let (table, _) = name.split_once('.')?;
-            self.params
-                .iter()
-                .find(|p| p.name == table && p.ty == Type::Table)
+            self.params.iter().find(|p| p.name == table && p.ty == Type::Table)
         })
     }
 
@@ -327,8 +322,7 @@ impl Schema {
         self.metrics.iter().find(|m| m.name == name).or_else(|| {
             self.metrics.iter().find(|m| {
                 m.name.strip_suffix('*').is_some_and(|stem| {
-                    name.strip_prefix(stem)
-                        .is_some_and(|member| !member.is_empty())
+                    name.strip_prefix(stem).is_some_and(|member| !member.is_empty())
                 })
             })
         })

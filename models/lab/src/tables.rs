@@ -26,23 +26,15 @@ impl Tables {
     }
 
     /// The tables that ship with mlsys.
-    #[expect(
-        clippy::expect_used,
-        reason = "the text is compiled in and read by a test"
-    )]
+    #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
     pub fn builtin() -> &'static Self {
         BUILTIN.as_ref().expect("the built-in tables read")
     }
 
     /// What slides and lists say, as it ships with mlsys: [`LANDSCAPE`].
-    #[expect(
-        clippy::expect_used,
-        reason = "the text is compiled in and read by a test"
-    )]
+    #[expect(clippy::expect_used, reason = "the text is compiled in and read by a test")]
     pub fn landscape() -> &'static Self {
-        LANDSCAPE_READ
-            .as_ref()
-            .expect("the tables of the landscape read")
+        LANDSCAPE_READ.as_ref().expect("the tables of the landscape read")
     }
 
     /// The names of all tables, in the order of the alphabet.
@@ -53,16 +45,12 @@ impl Tables {
     /// The entries of a table, each a [`Value::Table`], in file order; empty if there is no such table.
     pub fn all(&self, table: &str) -> Vec<Value> {
         let entries = self.entries(table).cloned();
-        entries
-            .filter_map(|entry| toml::Value::Table(entry).try_into().ok())
-            .collect()
+        entries.filter_map(|entry| toml::Value::Table(entry).try_into().ok()).collect()
     }
 
     /// The entries' names of a table, in file order; empty if there is no such table.
     pub fn names(&self, table: &str) -> Vec<&str> {
-        self.entries(table)
-            .filter_map(|entry| entry.get("name")?.as_str())
-            .collect()
+        self.entries(table).filter_map(|entry| entry.get("name")?.as_str()).collect()
     }
 
     /// A field of an entry, its path dotted, such as `path.fp32.clock_hertz`.

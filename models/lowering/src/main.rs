@@ -25,14 +25,8 @@ use cubecl_cpp::target::{Cuda, Hip, Metal};
 
 const BLOCKS: [usize; 4] = [32, 64, 128, 256];
 const TARGETS: [&str; 6] = ["cubecl-ir", "wgsl", "spirv", "cuda", "hip", "metal"];
-const KERNELS: [&str; 6] = [
-    "vector-add",
-    "relu",
-    "saxpy",
-    "window-sum",
-    "matmul-tile",
-    "softmax-row",
-];
+const KERNELS: [&str; 6] =
+    ["vector-add", "relu", "saxpy", "window-sum", "matmul-tile", "softmax-row"];
 const SOURCE: &str = include_str!("kernels.rs");
 
 fn compiled<C: Compiler>(
@@ -49,12 +43,9 @@ fn text(target: &str, kernel: &dyn CubeKernel) -> String {
     match target {
         "cubecl-ir" => cubecl_core::define_kernel(kernel).unwrap().body.to_string(),
         "wgsl" => {
-            let text = compiled(
-                cubecl_wgpu::WgslCompiler,
-                &WgpuCompilationOptions::default(),
-                kernel,
-            )
-            .to_string();
+            let text =
+                compiled(cubecl_wgpu::WgslCompiler, &WgpuCompilationOptions::default(), kernel)
+                    .to_string();
             valid_wgsl(&text);
             text
         }
@@ -78,9 +69,7 @@ fn valid_wgsl(text: &str) {
         naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
     let flags = naga::valid::ValidationFlags::all();
     let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
-    validator
-        .validate(&module)
-        .unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
+    validator.validate(&module).unwrap_or_else(|e| panic!("{}\n{text}", e.emit_to_string(text)));
 }
 
 /// A SPIR-V module is its magic number, four more words, and instructions that begin with their count of words.
@@ -117,9 +106,7 @@ fn source(kernel: &str) -> String {
     let head = format!("// kernel: {kernel}\n");
     let from = SOURCE.find(&head).unwrap() + head.len();
     let rest = &SOURCE[from..];
-    rest[..rest.find("\n// kernel:").unwrap_or(rest.len())]
-        .trim_end()
-        .to_owned()
+    rest[..rest.find("\n// kernel:").unwrap_or(rest.len())].trim_end().to_owned()
 }
 
 fn main() {
@@ -129,18 +116,13 @@ fn main() {
     for name in KERNELS {
         let written = source(name);
         let source = origin::Source::of(name, &written);
-        let widths: &[usize] = if ["vector-add", "relu", "saxpy"].contains(&name) {
-            &[1, 4]
-        } else {
-            &[1]
-        };
+        let widths: &[usize] =
+            if ["vector-add", "relu", "saxpy"].contains(&name) { &[1, 4] } else { &[1] };
         for &width in widths {
             for target in TARGETS {
                 let texts = BLOCKS.map(|block| smallest(target, &*kernel(name, block, width)));
-                let forms: Vec<Vec<String>> = texts
-                    .iter()
-                    .map(|text| tidy::tidy(text, target, name))
-                    .collect();
+                let forms: Vec<Vec<String>> =
+                    texts.iter().map(|text| tidy::tidy(text, target, name)).collect();
                 let whole: Vec<String> = cubecl_core::define_kernel(&*kernel(name, 64, width))
                     .unwrap()
                     .body
@@ -160,20 +142,13 @@ fn main() {
                     let variants: Vec<&str> = forms.iter().map(|form| form[at].as_str()).collect();
                     let mark = mark.map(|mark| mark.to_string()).unwrap_or_default();
                     let same = variants.iter().all(|variant| *variant == variants[0]);
-                    let line = if same {
-                        variants[0].to_owned()
-                    } else {
-                        variants.join("\t")
-                    };
+                    let line = if same { variants[0].to_owned() } else { variants.join("\t") };
                     writeln!(out, "{mark}|{line}").unwrap();
                 }
             }
         }
     }
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../machines/src/lowering/forms.txt"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/src/lowering/forms.txt");
     std::fs::write(path, &out).unwrap();
     println!("{} bytes in {path}", out.len());
 }

@@ -39,21 +39,12 @@ impl Source {
         }
         let first = first_values(kernel);
         assert_eq!(first.len(), makers.len(), "{kernel}: {makers:?}");
-        let values = first
-            .iter()
-            .copied()
-            .zip(makers)
-            .filter(|(first, _)| *first > 0)
-            .collect();
+        let values = first.iter().copied().zip(makers).filter(|(first, _)| *first > 0).collect();
         Self { values, barriers }
     }
 
     fn line(&self, value: usize) -> Option<usize> {
-        self.values
-            .iter()
-            .rev()
-            .find(|(first, _)| *first <= value)
-            .map(|(_, line)| *line)
+        self.values.iter().rev().find(|(first, _)| *first <= value).map(|(_, line)| *line)
     }
 }
 
@@ -71,12 +62,7 @@ enum Event {
 
 fn event(line: &str) -> Option<Event> {
     let any = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    if any(&[
-        "cmp.u_",
-        "branch.range_loop",
-        "OpULessThan",
-        "OpUGreaterThan",
-    ]) {
+    if any(&["cmp.u_", "branch.range_loop", "OpULessThan", "OpUGreaterThan"]) {
         Some(Event::Compare)
     } else if any(&["math.f_add", "OpFAdd"]) {
         Some(Event::Add)
@@ -143,11 +129,8 @@ pub fn origins(
     if target == "spirv" {
         let theirs = events(ir);
         let count = |kind| theirs.iter().filter(|(other, _)| *other == kind).count();
-        let ours: Vec<(usize, Event)> = lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| Some((at, event(line)?)))
-            .collect();
+        let ours: Vec<(usize, Event)> =
+            lines.iter().enumerate().filter_map(|(at, line)| Some((at, event(line)?))).collect();
         let mut seen: BTreeMap<Event, usize> = BTreeMap::new();
         for (at, kind) in &ours {
             let nth = seen.entry(*kind).or_default();
@@ -166,19 +149,14 @@ pub fn origins(
         }
     } else {
         for (at, line) in lines.iter().enumerate() {
-            let values = named(line)
-                .into_iter()
-                .filter(|value| known.contains(value));
+            let values = named(line).into_iter().filter(|value| known.contains(value));
             found[at] = made(line)
                 .filter(|value| known.contains(value))
                 .or_else(|| values.max())
                 .and_then(|value| source.line(value));
         }
     }
-    let barriers = lines
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| event(line) == Some(Event::Barrier));
+    let barriers = lines.iter().enumerate().filter(|(_, line)| event(line) == Some(Event::Barrier));
     for ((at, _), line) in barriers.zip(&source.barriers) {
         found[at] = Some(*line);
     }
@@ -198,10 +176,8 @@ pub fn origins(
         for at in 1..lines.len() {
             if lines[at].contains("OpBranchConditional") {
                 let decided = named(&lines[at]).first().copied();
-                found[at] = (0..at)
-                    .rev()
-                    .find(|b| made(&lines[*b]) == decided)
-                    .and_then(|b| found[b]);
+                found[at] =
+                    (0..at).rev().find(|b| made(&lines[*b]) == decided).and_then(|b| found[b]);
             }
         }
     }
@@ -215,26 +191,14 @@ pub fn most(ir: &str) -> usize {
 
 /// What a form does, in order, with the line that does it.
 fn events(lines: &[String]) -> Vec<(Event, &str)> {
-    lines
-        .iter()
-        .filter_map(|line| Some((event(line)?, line.as_str())))
-        .collect()
+    lines.iter().filter_map(|line| Some((event(line)?, line.as_str()))).collect()
 }
 
 /// Whether a form compares an index with a length, given where its lines come from.
 pub fn compares_length(text: &str, lines: &[String], origins: &[Option<usize>]) -> bool {
-    let compares = |line: &str| {
-        [" < ", "u_less_than", "OpULessThan"]
-            .iter()
-            .any(|word| line.contains(word))
-    };
-    let length = |number: usize| {
-        text.lines()
-            .nth(number - 1)
-            .is_some_and(|line| line.contains(".len()"))
-    };
-    lines
-        .iter()
-        .zip(origins)
-        .any(|(line, origin)| compares(line) && origin.is_some_and(length))
+    let compares =
+        |line: &str| [" < ", "u_less_than", "OpULessThan"].iter().any(|word| line.contains(word));
+    let length =
+        |number: usize| text.lines().nth(number - 1).is_some_and(|line| line.contains(".len()"));
+    lines.iter().zip(origins).any(|(line, origin)| compares(line) && origin.is_some_and(length))
 }

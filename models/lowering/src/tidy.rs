@@ -6,10 +6,7 @@ pub fn tidy(text: &str, target: &str, kernel: &str) -> Vec<String> {
     let text = plain_name(text, &name);
     match target {
         "cubecl-ir" => intermediate(&text),
-        "spirv" => text
-            .lines()
-            .map(|line| line.replace("  ", " ").trim().to_owned())
-            .collect(),
+        "spirv" => text.lines().map(|line| line.replace("  ", " ").trim().to_owned()).collect(),
         _ => c_like(&text),
     }
 }
@@ -30,13 +27,7 @@ fn intermediate(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for line in text.lines() {
         let bare = line.trim();
-        let skipped = [
-            "builtin.module",
-            "[sym_visibility",
-            "branch.yield",
-            "inv_",
-            "^",
-        ];
+        let skipped = ["builtin.module", "[sym_visibility", "branch.yield", "inv_", "^"];
         if bare.is_empty()
             || skipped.iter().any(|word| bare.starts_with(word)) && !bare.starts_with("^body")
         {
@@ -85,10 +76,7 @@ fn c_like(text: &str) -> Vec<String> {
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
         split.push(c);
-        if c == ';'
-            && letters
-                .peek()
-                .is_some_and(|next| next.is_ascii_alphabetic() || *next == '*')
+        if c == ';' && letters.peek().is_some_and(|next| next.is_ascii_alphabetic() || *next == '*')
         {
             split.push('\n');
         }
@@ -137,10 +125,7 @@ fn c_like(text: &str) -> Vec<String> {
 /// One argument a line.
 fn signature(line: &str, out: &mut Vec<String>) {
     let starts = ["(float", "(device", "(@"];
-    let name = starts
-        .iter()
-        .find_map(|start| line.find(start))
-        .unwrap_or(0);
+    let name = starts.iter().find_map(|start| line.find(start)).unwrap_or(0);
     let (head, rest) = line.split_at(name + 1);
     out.push(head.trim().to_owned());
     let rest = rest.trim_end_matches(") {");
@@ -180,13 +165,10 @@ pub fn renumbered(text: &str, shared: usize) -> String {
         out.push_str(head);
         let begins = before.is_none_or(|c| c == '_' || !c.is_ascii_alphanumeric());
         if begins && number.parse().is_ok_and(|value: usize| value > shared) {
-            let nth = numbers
-                .iter()
-                .position(|known| *known == number)
-                .unwrap_or_else(|| {
-                    numbers.push(number);
-                    numbers.len() - 1
-                });
+            let nth = numbers.iter().position(|known| *known == number).unwrap_or_else(|| {
+                numbers.push(number);
+                numbers.len() - 1
+            });
             out.push_str(&(shared + 1 + nth).to_string());
         } else {
             out.push_str(number);

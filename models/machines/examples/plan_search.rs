@@ -32,9 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 control: Control::free(Limits::default(), Arc::default()),
             })?;
             best = best.min(start.elapsed().as_secs_f64());
-            judged = data
-                .metric("plans_searched")
-                .map_or_else(String::new, |plans| plans.to_string());
+            judged =
+                data.metric("plans_searched").map_or_else(String::new, |plans| plans.to_string());
         }
         println!("{set:?}: {judged} plans in {:.1} ms", 1e3 * best);
     }

@@ -44,12 +44,7 @@ impl Lab for ActivationMemory {
         finite(run, "bytes_per_layer", kept, large)?;
         finite(run, "total_bytes", layers * kept, large)?;
         finite(run, "selective_saving", layer.selective_saving(), large)?;
-        finite(
-            run,
-            "dropped_bytes",
-            layer.bytes(Recompute::None) - kept,
-            large,
-        )?;
+        finite(run, "dropped_bytes", layer.bytes(Recompute::None) - kept, large)?;
         picture::offer(run, "terms", || layer.terms());
         picture::offer(run, "recomputation", || layer.recomputation());
         picture::offer(run, "by-term", || layer.by_term());
@@ -70,11 +65,8 @@ pub(crate) enum Recompute {
 }
 
 impl Recompute {
-    const ALL: [(&str, Self); 3] = [
-        ("none", Self::None),
-        ("selective", Self::Selective),
-        ("full", Self::Full),
-    ];
+    const ALL: [(&str, Self); 3] =
+        [("none", Self::None), ("selective", Self::Selective), ("full", Self::Full)];
 }
 
 /// One layer of a GPT with 2-byte activations, 1-byte dropout masks and an MLP of width 4h.
@@ -172,11 +164,7 @@ impl Layer {
         let none = self.bytes(Recompute::None);
         let bar = |(name, recompute): (&str, Recompute)| {
             let bytes = self.bytes(recompute);
-            let chosen = if recompute == self.recompute {
-                ", chosen"
-            } else {
-                ""
-            };
+            let chosen = if recompute == self.recompute { ", chosen" } else { "" };
             picture::bar(name, bytes, format!("{}{chosen}", percent(bytes / none)))
         };
         picture::bars("bytes", Recompute::ALL.map(bar).to_vec())
@@ -201,22 +189,14 @@ impl Layer {
                 kept(term, Recompute::Full),
             ]
         };
-        let rows = std::iter::once(layer)
-            .chain(TERMS.iter().map(row))
-            .collect();
-        picture::table(
-            ["kept tensor", "formula", "none", "selective", "full"],
-            rows,
-        )
+        let rows = std::iter::once(layer).chain(TERMS.iter().map(row)).collect();
+        picture::table(["kept tensor", "formula", "none", "selective", "full"], rows)
     }
 
     /// The same layer at other lengths: one part grows in proportion, the other with the square.
     fn sequences(&self) -> Frame {
         let bar = |factor: f64| {
-            let other = Self {
-                sequence: factor * self.sequence,
-                ..*self
-            };
+            let other = Self { sequence: factor * self.sequence, ..*self };
             let quadratic = match self.recompute {
                 Recompute::None => other.selective_saving(),
                 Recompute::Selective | Recompute::Full => 0.0,
@@ -227,21 +207,11 @@ impl Layer {
             picture::bar(label, other.bytes(self.recompute), remark)
         };
         let whole = |factor: &f64| (factor * self.sequence).fract() == 0.0;
-        picture::bars(
-            "bytes",
-            LENGTHS.into_iter().filter(whole).map(bar).collect(),
-        )
+        picture::bars("bytes", LENGTHS.into_iter().filter(whole).map(bar).collect())
     }
 
     fn steps(&self, layers: f64) -> Frame {
-        let Self {
-            sequence: s,
-            batch: b,
-            hidden: h,
-            heads: a,
-            tensor_ranks: t,
-            ..
-        } = *self;
+        let Self { sequence: s, batch: b, hidden: h, heads: a, tensor_ranks: t, .. } = *self;
         let mut steps = Steps::default();
         let sbh = self.elements();
         steps.add("sbh, one activation", "s*b*h", format!("{s}*{b}*{h}"), sbh);

@@ -110,9 +110,7 @@ impl Sum {
     /// The algorithms that so many ranks can use.
     fn possible(&self) -> impl Iterator<Item = Algorithm> {
         let ranks = self.ranks;
-        Algorithm::ALL
-            .into_iter()
-            .filter(move |algorithm| algorithm.takes(ranks))
+        Algorithm::ALL.into_iter().filter(move |algorithm| algorithm.takes(ranks))
     }
 
     /// serial_bytes / bytes, which does not depend on the bytes

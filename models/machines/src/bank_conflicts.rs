@@ -130,11 +130,7 @@ impl Access {
                 Some(_) | None => Some(1),
             });
             let served = passes.iter().filter(|of| **of == Some(pass)).count();
-            picture::row(
-                format!("pass {}", pass + 1),
-                cells,
-                format!("{served} served"),
-            )
+            picture::row(format!("pass {}", pass + 1), cells, format!("{served} served"))
         };
         Frame::Cells(Cells {
             across: "lane".to_owned(),
@@ -151,16 +147,8 @@ impl Access {
 
     fn strides(&self) -> Frame {
         let bar = |stride: i64| {
-            let other = Self::of(
-                (0..self.words.len() as i64)
-                    .map(|lane| stride * lane)
-                    .collect(),
-            );
-            let remark = if other.words == self.words {
-                "this one"
-            } else {
-                ""
-            };
+            let other = Self::of((0..self.words.len() as i64).map(|lane| stride * lane).collect());
+            let remark = if other.words == self.words { "this one" } else { "" };
             picture::bar(format!("stride {stride}"), other.degree() as f64, remark)
         };
         let strides = [1, 2, 3, 4, 7, 8, 16, 31, 32, 33];
@@ -171,12 +159,7 @@ impl Access {
         let mut steps = Steps::default();
         let distinct: BTreeSet<&i64> = self.words.iter().collect();
         let distinct = distinct.len() as i64;
-        steps.add(
-            "words",
-            "distinct word_index over lanes 0..31",
-            "",
-            distinct,
-        );
+        steps.add("words", "distinct word_index over lanes 0..31", "", distinct);
         let busy = self.banks.iter().filter(|bank| !bank.is_empty()).count();
         steps.add("banks", "distinct word mod 32", "", busy as i64);
         let longest = self.words_per_bank();

@@ -36,12 +36,7 @@ impl Lab for BusBandwidth {
             }
             None => "as given".to_owned(),
         };
-        finite(
-            run,
-            "algorithm_bandwidth_bytes_per_second",
-            measured.bandwidth,
-            told,
-        )?;
+        finite(run, "algorithm_bandwidth_bytes_per_second", measured.bandwidth, told)?;
         run.scalar("factor", measured.factor());
         let bus = measured.factor() * measured.bandwidth;
         finite(run, "bus_bandwidth_bytes_per_second", bus, told)?;
@@ -139,12 +134,7 @@ impl Measured {
                 (bytes / seconds, Some((bytes, seconds)))
             }
         };
-        Ok(Self {
-            operation,
-            ranks: params.int("ranks")? as f64,
-            bandwidth,
-            took,
-        })
+        Ok(Self { operation, ranks: params.int("ranks")? as f64, bandwidth, took })
     }
 
     fn factor(&self) -> f64 {
@@ -160,11 +150,7 @@ impl Measured {
         }
         let bar = |ranks: &f64| {
             let factor = self.operation.factor(*ranks);
-            let this = if *ranks == self.ranks {
-                ", this one"
-            } else {
-                ""
-            };
+            let this = if *ranks == self.ranks { ", this one" } else { "" };
             picture::bar(
                 format!("{} ranks", number(*ranks)),
                 1e-9 * factor * self.bandwidth,
@@ -202,12 +188,9 @@ impl Measured {
                 format!("{}/{}", number(bytes), number(seconds)),
                 self.bandwidth,
             ),
-            None => steps.add(
-                "algorithm_bandwidth_bytes_per_second",
-                "as given",
-                "",
-                self.bandwidth,
-            ),
+            None => {
+                steps.add("algorithm_bandwidth_bytes_per_second", "as given", "", self.bandwidth)
+            }
         }
         let ranks = number(self.ranks);
         let (formula, _) = self.operation.said();

@@ -48,11 +48,7 @@ impl Lab for CheckpointInterval {
         let best = cluster.interval();
         finite(run, "optimal_interval_seconds", best, told)?;
         finite(run, "lost_fraction", cluster.lost(best), || {
-            format!(
-                "checkpoints of {} s every {} s",
-                number(cluster.save),
-                number(best)
-            )
+            format!("checkpoints of {} s every {} s", number(cluster.save), number(best))
         })?;
         offer(run, "overhead", || cluster.overhead());
         offer(run, "day", || cluster.day());
@@ -101,9 +97,8 @@ impl Cluster {
     fn overhead(&self) -> Frame {
         let best = self.interval();
         // Equal factors to both sides of the best, where the sum is a symmetric valley.
-        let places: Vec<f64> = (-24..=24)
-            .map(|step| best * 64_f64.powf(f64::from(step) / 24.0))
-            .collect();
+        let places: Vec<f64> =
+            (-24..=24).map(|step| best * 64_f64.powf(f64::from(step) / 24.0)).collect();
         let line = |name: &str, share: &dyn Fn(f64) -> f64| ScatterLine {
             name: name.to_owned(),
             points: places.iter().map(|&t| (t, 100.0 * share(t))).collect(),
@@ -144,10 +139,8 @@ impl Cluster {
         let hours = |share: f64| 24.0 * share;
         let bar = |label: &str, share: f64| picture::bar(label, hours(share), percent(share));
         let left = 1.0 - self.lost(best);
-        let mut bars = vec![
-            bar("saving", self.saving(best)),
-            bar("work done again", self.repeating(best)),
-        ];
+        let mut bars =
+            vec![bar("saving", self.saving(best)), bar("work done again", self.repeating(best))];
         // Where more than everything is lost, the formula's ground is gone; the steps say so.
         if left >= 0.0 {
             bars.push(bar("progress", left));
@@ -156,9 +149,8 @@ impl Cluster {
     }
 
     fn beside(&self) -> Frame {
-        let mut sizes: Vec<f64> = [1, 8, 64, 512, 4096, 16384, 100_000, 1_000_000]
-            .map(f64::from)
-            .to_vec();
+        let mut sizes: Vec<f64> =
+            [1, 8, 64, 512, 4096, 16384, 100_000, 1_000_000].map(f64::from).to_vec();
         if !sizes.contains(&self.devices) {
             sizes.push(self.devices);
             sizes.sort_by(f64::total_cmp);
@@ -171,12 +163,7 @@ impl Cluster {
                 duration(cluster.between()).into(),
                 duration(best).into(),
                 percent(cluster.lost(best)).into(),
-                if devices == self.devices {
-                    "this one"
-                } else {
-                    ""
-                }
-                .into(),
+                if devices == self.devices { "this one" } else { "" }.into(),
             ]
         };
         picture::table(
@@ -202,12 +189,7 @@ impl Cluster {
             between,
         );
         let numbers = format!("{m}/3600");
-        steps.add(
-            "mean_hours_between_failures",
-            "M/3600",
-            numbers,
-            between / 3600.0,
-        );
+        steps.add("mean_hours_between_failures", "M/3600", numbers, between / 3600.0);
         steps.add(
             "optimal_interval_seconds T",
             "sqrt(2*checkpoint_seconds*M)",
@@ -215,26 +197,13 @@ impl Cluster {
             best,
         );
         let numbers = format!("{save}/{t}");
-        steps.add(
-            "share spent saving",
-            "checkpoint_seconds/T",
-            numbers,
-            self.saving(best),
-        );
+        steps.add("share spent saving", "checkpoint_seconds/T", numbers, self.saving(best));
         let numbers = format!("{t}/(2*{m})");
         steps.add("share done again", "T/(2*M)", numbers, self.repeating(best));
-        let numbers = format!(
-            "{} + {}",
-            number(self.saving(best)),
-            number(self.repeating(best))
-        );
+        let numbers = format!("{} + {}", number(self.saving(best)), number(self.repeating(best)));
         let lost = self.lost(best);
         steps.add("lost_fraction", "saving + done again", numbers, lost);
-        let holds = if best < 0.2 * between {
-            "yes"
-        } else {
-            "no: only a rough guide"
-        };
+        let holds = if best < 0.2 * between { "yes" } else { "no: only a rough guide" };
         let numbers = format!("{t} against {m}");
         steps.add(
             "T much shorter than M",
@@ -264,16 +233,10 @@ mod tests {
 
     #[test]
     fn no_other_interval_loses_less() {
-        for (rate, devices, save) in [
-            (4.7e-4, 16384.0, 60.0),
-            (1e-3, 1000.0, 300.0),
-            (1.0, 1.0, 0.1),
-        ] {
-            let cluster = Cluster {
-                rate,
-                devices,
-                save,
-            };
+        for (rate, devices, save) in
+            [(4.7e-4, 16384.0, 60.0), (1e-3, 1000.0, 300.0), (1.0, 1.0, 0.1)]
+        {
+            let cluster = Cluster { rate, devices, save };
             let best = cluster.interval();
             assert!((cluster.saving(best) - cluster.repeating(best)).abs() < 1e-12);
             for factor in [0.1, 0.5, 0.9, 0.99, 1.01, 1.1, 2.0, 10.0] {

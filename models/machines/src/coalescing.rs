@@ -40,10 +40,8 @@ impl Lab for Coalescing {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let source = run.params.text("byte_address")?;
         let pattern = Pattern::read("byte_address", source, &OF_A_WARP)?;
-        let load = Load {
-            first: pattern.lanes("the address")?,
-            size: run.params.int("access_bytes")?,
-        };
+        let load =
+            Load { first: pattern.lanes("the address")?, size: run.params.int("access_bytes")? };
         let moved = load.moved();
         run.scalar("sectors", moved.sectors.len() as i64);
         run.scalar("cache_lines", moved.lines);
@@ -80,11 +78,7 @@ impl Load {
     fn moved(&self) -> Moved {
         let bytes = self.bytes();
         let of = |size: i64| -> BTreeSet<i64> { bytes.iter().map(|byte| byte / size).collect() };
-        Moved {
-            sectors: of(SECTOR),
-            lines: of(LINE).len() as i64,
-            used: bytes.len() as i64,
-        }
+        Moved { sectors: of(SECTOR), lines: of(LINE).len() as i64, used: bytes.len() as i64 }
     }
 
     /// Each sector's bytes in a row, and the lanes that use them.
@@ -123,17 +117,8 @@ impl Load {
         let row = |(lane, first): (usize, &i64)| {
             let last = first + self.size - 1;
             let (one, other) = (first / SECTOR, last / SECTOR);
-            let sectors = if one == other {
-                one.to_string()
-            } else {
-                format!("{one} and {other}")
-            };
-            [
-                Value::Int(lane as i64),
-                Value::Int(*first),
-                Value::Int(last),
-                Value::from(sectors),
-            ]
+            let sectors = if one == other { one.to_string() } else { format!("{one} and {other}") };
+            [Value::Int(lane as i64), Value::Int(*first), Value::Int(last), Value::from(sectors)]
         };
         let rows = self.first.iter().enumerate().map(row).collect();
         picture::table(["lane", "first byte", "last byte", "sector"], rows)
@@ -142,16 +127,10 @@ impl Load {
     fn strides(&self) -> Frame {
         let bar = |stride: i64| {
             let other = Self {
-                first: (0..self.first.len() as i64)
-                    .map(|lane| lane * stride * self.size)
-                    .collect(),
+                first: (0..self.first.len() as i64).map(|lane| lane * stride * self.size).collect(),
                 size: self.size,
             };
-            let remark = if other.first == self.first {
-                "this one"
-            } else {
-                ""
-            };
+            let remark = if other.first == self.first { "this one" } else { "" };
             let label = format!("stride {stride}");
             picture::bar(label, other.moved().efficiency(), remark)
         };
@@ -175,12 +154,7 @@ impl Moved {
         let sectors = self.sectors.len() as i64;
         steps.add("sectors", "distinct floor(byte/32)", "", sectors);
         steps.add("cache_lines", "distinct floor(byte/128)", "", self.lines);
-        steps.add(
-            "used_bytes",
-            "distinct bytes that a lane reads",
-            "",
-            self.used,
-        );
+        steps.add("used_bytes", "distinct bytes that a lane reads", "", self.used);
         let numbers = format!("32*{sectors}");
         steps.add("moved_bytes", "32*sectors", numbers, self.bytes());
         let numbers = format!("{}/{}", self.used, self.bytes());
@@ -219,19 +193,12 @@ mod tests {
     fn what_moves_is_what_the_kernel_machine_counts() {
         // The same rule at two places: here over sets of bytes, there over sorted addresses.
         for (stride, offset, size) in [(4, 0, 4), (4, 4, 4), (12, 3, 8), (0, 31, 16), (129, 1, 1)] {
-            let load = Load {
-                first: (0..32).map(|lane| offset + stride * lane).collect(),
-                size,
-            };
+            let load = Load { first: (0..32).map(|lane| offset + stride * lane).collect(), size };
             let mut addresses: Vec<u64> = load.first.iter().map(|&byte| byte as u64).collect();
             let counted = crate::kernel::traffic_of(&mut addresses, size as u64);
             let moved = load.moved();
             assert_eq!(
-                (
-                    moved.sectors.len() as u64,
-                    moved.lines as u64,
-                    moved.used as u64
-                ),
+                (moved.sectors.len() as u64, moved.lines as u64, moved.used as u64),
                 counted,
                 "{stride} {offset} {size}"
             );

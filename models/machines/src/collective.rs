@@ -206,18 +206,14 @@ impl Plan {
 
     /// The messages of a round as runs of evenly spaced ones: what can be counted without looking at each.
     pub fn runs(&self, round: usize) -> Vec<Run> {
-        self.place(round)
-            .map(|(stage, round)| stage.runs(self.ranks, round))
-            .unwrap_or_default()
+        self.place(round).map(|(stage, round)| stage.runs(self.ranks, round)).unwrap_or_default()
     }
 
     /// What one endpoint does in a round: it sends the first list, then receives the second and takes them in their
     /// order.
     pub fn part(&self, round: usize, endpoint: usize) -> (Vec<Message>, Vec<Message>) {
         let of = |message: &Message| message.from == endpoint || message.to == endpoint;
-        self.round(round)
-            .filter(of)
-            .partition(|message| message.from == endpoint)
+        self.round(round).filter(of).partition(|message| message.from == endpoint)
     }
 
     /// The stage that a round falls into, and which round of it that is.

@@ -58,12 +58,7 @@ fn whole(bytes: f64) -> Result<i64, LabError> {
         return Ok(bytes as i64);
     }
     Err(too_large(
-        [
-            "parameters",
-            "largest_layer_parameters",
-            "devices_per_node",
-            "buffer_factor",
-        ],
+        ["parameters", "largest_layer_parameters", "devices_per_node", "buffer_factor"],
         "bytes",
     ))
 }
@@ -84,13 +79,8 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [Self; 5] = [
-        Self::Two,
-        Self::TwoOptimizer,
-        Self::Three,
-        Self::ThreeOptimizer,
-        Self::ThreeAll,
-    ];
+    const ALL: [Self; 5] =
+        [Self::Two, Self::TwoOptimizer, Self::Three, Self::ThreeOptimizer, Self::ThreeAll];
 
     fn read(params: &Params) -> Result<Self, LabError> {
         let two = params.int("stage")? == 2;
@@ -171,11 +161,7 @@ impl Cluster {
             largest_layer: params.float("largest_layer_parameters")?,
             devices: params.float("devices_per_node")?,
             nodes: params.float("nodes")?,
-            built: if params.bool("zero_init")? {
-                Built::Sharded
-            } else {
-                Built::Whole
-            },
+            built: if params.bool("zero_init")? { Built::Sharded } else { Built::Whole },
             buffer: params.float("buffer_factor")?,
         })
     }
@@ -205,16 +191,12 @@ impl Cluster {
         let (p, f) = (self.parameters, self.buffer);
         let split = |bytes: f64| (bytes * p / self.all()).floor();
         match choice {
-            Choice::Two => Need {
-                whole: 4.0 * p,
-                share: split(16.0),
-                cpu: p * 4.0 * self.devices * f,
-            },
-            Choice::TwoOptimizer => Need {
-                whole: 2.0 * p,
-                share: 0.0,
-                cpu: p * (4.0 * self.all()).max(16.0) * f,
-            },
+            Choice::Two => {
+                Need { whole: 4.0 * p, share: split(16.0), cpu: p * 4.0 * self.devices * f }
+            }
+            Choice::TwoOptimizer => {
+                Need { whole: 2.0 * p, share: 0.0, cpu: p * (4.0 * self.all()).max(16.0) * f }
+            }
             Choice::Three => Need {
                 whole: self.layer(),
                 share: split(18.0),
@@ -223,16 +205,12 @@ impl Cluster {
                     Built::Whole => p * 4.0 * self.devices * f,
                 },
             },
-            Choice::ThreeOptimizer => Need {
-                whole: self.layer(),
-                share: split(2.0),
-                cpu: p * self.off(16.0) * f,
-            },
-            Choice::ThreeAll => Need {
-                whole: self.layer(),
-                share: 0.0,
-                cpu: p * self.off(18.0) * f,
-            },
+            Choice::ThreeOptimizer => {
+                Need { whole: self.layer(), share: split(2.0), cpu: p * self.off(16.0) * f }
+            }
+            Choice::ThreeAll => {
+                Need { whole: self.layer(), share: 0.0, cpu: p * self.off(18.0) * f }
+            }
         }
     }
 }
@@ -261,25 +239,17 @@ mod tests {
             (Choice::Three, 6.09, 1.43),
         ] {
             let need = T5.need(choice);
-            assert!(
-                (need.gpu() / GIB - gpu).abs() < 0.005,
-                "{choice:?} {need:?}"
-            );
+            assert!((need.gpu() / GIB - gpu).abs() < 0.005, "{choice:?} {need:?}");
             assert!((need.cpu / GIB - cpu).abs() < 0.005, "{choice:?} {need:?}");
         }
     }
 
     #[test]
     fn without_sharding_while_it_is_built_every_process_holds_a_copy() {
-        let whole = Cluster {
-            built: Built::Whole,
-            ..T5
-        };
-        for (choice, gib) in [
-            (Choice::ThreeAll, 127.45),
-            (Choice::ThreeOptimizer, 127.45),
-            (Choice::Three, 127.45),
-        ] {
+        let whole = Cluster { built: Built::Whole, ..T5 };
+        for (choice, gib) in
+            [(Choice::ThreeAll, 127.45), (Choice::ThreeOptimizer, 127.45), (Choice::Three, 127.45)]
+        {
             let need = whole.need(choice);
             assert!((need.cpu / GIB - gib).abs() < 0.005, "{choice:?} {need:?}");
             assert_eq!(need.gpu(), T5.need(choice).gpu(), "{choice:?}");

@@ -41,10 +41,7 @@ impl Lab for DistillLoss {
                 student.flat.len(),
                 teacher.flat.len()
             );
-            return Err(LabError::contradiction(
-                ["student_logits", "teacher_logits"],
-                message,
-            ));
+            return Err(LabError::contradiction(["student_logits", "teacher_logits"], message));
         }
         let temperature = run.params.float("temperature")?;
         if temperature <= 0.0 {
@@ -84,13 +81,7 @@ struct Lesson {
 impl Lesson {
     fn of(z: Vec<f64>, v: Vec<f64>, temperature: f64) -> Self {
         let (p, q) = (softmax(&v, temperature), softmax(&z, temperature));
-        Self {
-            z,
-            v,
-            temperature,
-            p,
-            q,
-        }
+        Self { z, v, temperature, p, q }
     }
 
     /// -sum p ln q, with ln q from the logits, so that a probability that rounds to 0 costs no infinity.
@@ -108,11 +99,7 @@ impl Lesson {
 
     /// (q - p) times a factor: 1/T gives the derivative of the cross-entropy, T the one that training uses.
     fn gradient(&self, factor: f64) -> Vec<f64> {
-        self.q
-            .iter()
-            .zip(&self.p)
-            .map(|(q, p)| (q - p) * factor)
-            .collect()
+        self.q.iter().zip(&self.p).map(|(q, p)| (q - p) * factor).collect()
     }
 
     /// ((z - mean z) - (v - mean v))/N: what T^2 times the gradient tends to.
@@ -120,21 +107,13 @@ impl Lesson {
         let n = self.z.len() as f64;
         let mean = |list: &[f64]| list.iter().sum::<f64>() / n;
         let (z, v) = (mean(&self.z), mean(&self.v));
-        self.z
-            .iter()
-            .zip(&self.v)
-            .map(|(a, b)| ((a - z) - (b - v)) / n)
-            .collect()
+        self.z.iter().zip(&self.v).map(|(a, b)| ((a - z) - (b - v)) / n).collect()
     }
 
     fn targets(&self) -> Frame {
         let mut bars = Vec::new();
         for (class, (p, q)) in self.p.iter().zip(&self.q).enumerate() {
-            bars.push(picture::bar(
-                format!("class {class}, teacher"),
-                *p,
-                percent(*p),
-            ));
+            bars.push(picture::bar(format!("class {class}, teacher"), *p, percent(*p)));
             let way = if q > p { "too much" } else { "too little" };
             let way = if (q - p).abs() < 1e-9 { "right" } else { way };
             bars.push(picture::bar(
@@ -156,11 +135,7 @@ impl Lesson {
             let p = softmax(&self.v, *t);
             let most = p.iter().copied().fold(0.0, f64::max);
             let listed: Vec<String> = p.iter().map(|p| percent(*p)).collect();
-            let own = if *t == self.temperature {
-                "this one"
-            } else {
-                ""
-            };
+            let own = if *t == self.temperature { "this one" } else { "" };
             [
                 Value::Float(*t),
                 Value::from(listed.join("  ")),
@@ -169,15 +144,7 @@ impl Lesson {
             ]
         };
         let rows = temperatures.iter().map(row).collect();
-        picture::table(
-            [
-                "temperature",
-                "teacher's probabilities",
-                "left for the others",
-                "",
-            ],
-            rows,
-        )
+        picture::table(["temperature", "teacher's probabilities", "left for the others", ""], rows)
     }
 
     fn steps(&self) -> Frame {
@@ -188,11 +155,7 @@ impl Lesson {
             steps.add(
                 &format!("gradient of class {class}"),
                 "(q - p)/T",
-                format!(
-                    "({} - {})/{t}",
-                    number(self.q[class]),
-                    number(self.p[class])
-                ),
+                format!("({} - {})/{t}", number(self.q[class]), number(self.p[class])),
                 *g,
             );
         }
@@ -203,19 +166,9 @@ impl Lesson {
             format!("{t}^2 * {}", number(gradient[0])),
             scaled[0],
         );
-        steps.add(
-            "what it tends to",
-            "((z - mean z) - (v - mean v))/N",
-            "",
-            self.limit()[0],
-        );
+        steps.add("what it tends to", "((z - mean z) - (v - mean v))/N", "", self.limit()[0]);
         steps.add("cross_entropy", "-sum p ln q", "", self.cross_entropy());
-        steps.add(
-            "kl_divergence",
-            "cross_entropy - entropy of p",
-            "",
-            self.divergence(),
-        );
+        steps.add("kl_divergence", "cross_entropy - entropy of p", "", self.divergence());
         steps.table()
     }
 }
@@ -229,8 +182,5 @@ fn log_softmax(logits: &[f64], temperature: f64) -> Vec<f64> {
 }
 
 fn softmax(logits: &[f64], temperature: f64) -> Vec<f64> {
-    log_softmax(logits, temperature)
-        .into_iter()
-        .map(f64::exp)
-        .collect()
+    log_softmax(logits, temperature).into_iter().map(f64::exp).collect()
 }

@@ -106,12 +106,7 @@ impl Branch {
                 .map(|tid| Ok(pattern.at(&[tid, tid % LANES, tid / LANES, LANES, s])? != 0))
                 .collect::<Result<Vec<bool>, LabError>>()
         };
-        let outcome = |&s: &i64| {
-            Ok(Outcome {
-                s,
-                taken: taken(s)?,
-            })
-        };
+        let outcome = |&s: &i64| Ok(Outcome { s, taken: taken(s)? });
         self.values.iter().map(outcome).collect()
     }
 
@@ -180,11 +175,7 @@ impl Outcome {
                 (true, false) => "all take it: 1 pass",
                 (false, _) => "none takes it: 1 pass",
             };
-            picture::row(
-                format!("warp {place}"),
-                (0..LANES as usize).map(lane),
-                remark,
-            )
+            picture::row(format!("warp {place}"), (0..LANES as usize).map(lane), remark)
         };
         Frame::Cells(Cells {
             across: "lane".to_owned(),

@@ -54,11 +54,7 @@ struct Pair {
 
 impl Pair {
     fn of(ranks: usize) -> Self {
-        Self {
-            ranks,
-            first: Tree::first(ranks),
-            second: Tree::second(ranks),
-        }
+        Self { ranks, first: Tree::first(ranks), second: Tree::second(ranks) }
     }
 
     /// Ranks that have children in both trees.

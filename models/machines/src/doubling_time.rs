@@ -47,23 +47,15 @@ impl Lab for DoublingTime {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let trend = Trend {
-            factor: run.params.float("factor")?,
-            months: run.params.float("months")?,
-        };
+        let trend =
+            Trend { factor: run.params.float("factor")?, months: run.params.float("months")? };
         if trend.factor == 1.0 {
             return Err(LabError::contradiction(
                 ["factor"],
                 "a factor of 1 never doubles; choose one above 1",
             ));
         }
-        let told = || {
-            format!(
-                "{}-fold in {} months",
-                number(trend.factor),
-                number(trend.months)
-            )
-        };
+        let told = || format!("{}-fold in {} months", number(trend.factor), number(trend.months));
         finite(run, "doubling_months", trend.doubling(), told)?;
         finite(run, "factor_per_year", trend.per_year(), told)?;
         picture::offer(run, "growth", || trend.growth());
@@ -109,10 +101,7 @@ impl Trend {
             let reached = |years: f64| (years, trend.per_year().powf(years));
             // A trend that leaves the picture ends at its edge.
             let years = YEARS.min(HIGHEST.ln() / trend.per_year().ln());
-            ScatterLine {
-                name: name.to_owned(),
-                points: vec![reached(0.0), reached(years)],
-            }
+            ScatterLine { name: name.to_owned(), points: vec![reached(0.0), reached(years)] }
         };
         let mut lines: Vec<ScatterLine> = TRENDS
             .into_iter()
@@ -147,22 +136,14 @@ impl Trend {
     fn beside(&self) -> Frame {
         let published =
             TRENDS.map(|(name, factor, months, source)| (name, Self { factor, months }, source));
-        let own = Self {
-            factor: self.factor,
-            months: self.months,
-        };
+        let own = Self { factor: self.factor, months: self.months };
         let mut all: Vec<_> = published.into_iter().collect();
         all.push(("this one", own, ""));
         all.sort_by(|(_, a, _), (_, b, _)| a.doubling().total_cmp(&b.doubling()));
         let row = |(name, trend, source): (&str, Self, &str)| {
             [
                 Value::from(name),
-                format!(
-                    "{} in {} months",
-                    number(trend.factor),
-                    number(trend.months)
-                )
-                .into(),
+                format!("{} in {} months", number(trend.factor), number(trend.months)).into(),
                 Value::from(trend.doubling()),
                 Value::from(trend.per_year()),
                 Value::from(source),

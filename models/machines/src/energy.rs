@@ -32,11 +32,7 @@ impl Lab for Energy {
         let training = Training::read(&run.params)?;
         let (hours, tonnes) = (training.megawatt_hours(), training.tonnes());
         let sizes = || {
-            format!(
-                "{} device-hours of {} watts",
-                number(training.hours),
-                number(training.watts)
-            )
+            format!("{} device-hours of {} watts", number(training.hours), number(training.watts))
         };
         finite(run, "device_hours", training.hours, sizes)?;
         finite(run, "megawatt_hours", hours, sizes)?;
@@ -49,12 +45,8 @@ impl Lab for Energy {
         }
         for (metric, param, _) in EQUIVALENTS {
             let each = run.params.float(param)?;
-            let zero = || {
-                format!(
-                    "{param} is {}; nothing can be counted in units of it",
-                    number(each)
-                )
-            };
+            let zero =
+                || format!("{param} is {}; nothing can be counted in units of it", number(each));
             finite(run, metric, training.counted() / each, zero)?;
         }
         picture::offer(run, "chain", || training.chain());
@@ -69,21 +61,9 @@ impl Lab for Energy {
 
 /// Metric, the parameter with the tonnes of one, and its name.
 const EQUIVALENTS: [(&str, &str, &str); 3] = [
-    (
-        "jet_round_trips",
-        "tonnes_per_jet_round_trip",
-        "whole jets, coast to coast",
-    ),
-    (
-        "passenger_round_trips",
-        "tonnes_per_passenger_round_trip",
-        "seats in one",
-    ),
-    (
-        "car_lifetimes",
-        "tonnes_per_car_lifetime",
-        "cars, with their fuel",
-    ),
+    ("jet_round_trips", "tonnes_per_jet_round_trip", "whole jets, coast to coast"),
+    ("passenger_round_trips", "tonnes_per_passenger_round_trip", "seats in one"),
+    ("car_lifetimes", "tonnes_per_car_lifetime", "cars, with their fuel"),
 ];
 
 /// A run and where its electricity comes from.
@@ -104,10 +84,7 @@ impl Training {
             Some(hours) => (hours, ("given", String::new())),
             None => (
                 devices * days * 24.0,
-                (
-                    "devices*days*24",
-                    format!("{}*{}*24", number(devices), number(days)),
-                ),
+                ("devices*days*24", format!("{}*{}*24", number(devices), number(days))),
             ),
         };
         Ok(Self {
@@ -146,12 +123,7 @@ impl Training {
             energy,
         );
         let numbers = format!("{}*{}", number(energy), number(self.intensity));
-        steps.add(
-            "tonnes_co2e",
-            "megawatt_hours*kg_co2e_per_kwh",
-            numbers,
-            self.tonnes(),
-        );
+        steps.add("tonnes_co2e", "megawatt_hours*kg_co2e_per_kwh", numbers, self.tonnes());
         if let Some(reported) = self.reported {
             let numbers = format!("{}/{}", number(reported), number(energy));
             steps.add(
@@ -168,9 +140,7 @@ impl Training {
         let bar = |(tonnes, words): &(f64, &str)| {
             let count = self.counted() / tonnes;
             let remark = format!("of {} tonnes each", number(*tonnes));
-            count
-                .is_finite()
-                .then(|| picture::bar(*words, count, remark))
+            count.is_finite().then(|| picture::bar(*words, count, remark))
         };
         picture::bars("", each.iter().filter_map(bar).collect())
     }

@@ -12,18 +12,12 @@ pub(crate) fn error(param: &str, source: &str, problem: &ExprError) -> LabError 
 
 /// Several errors in one expression, one below the other.
 pub(crate) fn errors(param: &str, source: &str, problems: &[ExprError]) -> LabError {
-    let mut shown: Vec<String> = problems
-        .iter()
-        .take(MOST_PROBLEMS)
-        .map(|problem| shown(source, problem))
-        .collect();
+    let mut shown: Vec<String> =
+        problems.iter().take(MOST_PROBLEMS).map(|problem| shown(source, problem)).collect();
     if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
         shown.push(format!("and {more} more like these"));
     }
-    LabError::Expression {
-        param: param.to_owned(),
-        message: shown.join("\n"),
-    }
+    LabError::Expression { param: param.to_owned(), message: shown.join("\n") }
 }
 
 /// Problems that are told; who has more has one that is behind them all.
@@ -42,20 +36,13 @@ fn shown(source: &str, problem: &ExprError) -> String {
     let marked = source.get(start..end).unwrap_or_default();
     let width = marked.chars().take_while(|&c| c != '\n').count().max(1);
     // Tabs and escape sequences would move or colour the terminal: one blank each keeps the columns.
-    let line: String = line
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
 
     // Of a long line the part around the place.
     let slid = indent.saturating_sub(AROUND.0);
     let is_long = line.chars().count() > AROUND.0 + AROUND.1;
     let slid = if is_long { slid } else { 0 };
-    let room = if is_long {
-        AROUND.0 + AROUND.1
-    } else {
-        usize::MAX
-    };
+    let room = if is_long { AROUND.0 + AROUND.1 } else { usize::MAX };
     let line: String = line.chars().skip(slid).take(room).collect();
     let width = width.min(room.saturating_sub(indent - slid).max(1));
 
@@ -70,12 +57,7 @@ fn shown(source: &str, problem: &ExprError) -> String {
     if let Some(help) = &problem.help {
         let _ = write!(text, " ({help})");
     }
-    let _ = write!(
-        text,
-        "\n  {line}\n  {}{}",
-        " ".repeat(indent - slid),
-        "^".repeat(width)
-    );
+    let _ = write!(text, "\n  {line}\n  {}{}", " ".repeat(indent - slid), "^".repeat(width));
     text
 }
 
@@ -92,26 +74,10 @@ mod tests {
             help: help.map(str::to_owned),
         };
         for (source, problem, expected) in [
-            (
-                "a + bc",
-                problem(4, 6, None),
-                "wrong, at column 5\n  a + bc\n      ^^",
-            ),
-            (
-                "a +",
-                problem(3, 3, Some("add it")),
-                "wrong, at column 4 (add it)\n  a +\n     ^",
-            ),
-            (
-                "a;\nb + ?",
-                problem(7, 8, None),
-                "wrong, at line 2, column 5\n  b + ?\n      ^",
-            ),
-            (
-                "é\t\u{1b}?",
-                problem(4, 5, None),
-                "wrong, at column 4\n  é  ?\n     ^",
-            ),
+            ("a + bc", problem(4, 6, None), "wrong, at column 5\n  a + bc\n      ^^"),
+            ("a +", problem(3, 3, Some("add it")), "wrong, at column 4 (add it)\n  a +\n     ^"),
+            ("a;\nb + ?", problem(7, 8, None), "wrong, at line 2, column 5\n  b + ?\n      ^"),
+            ("é\t\u{1b}?", problem(4, 5, None), "wrong, at column 4\n  é  ?\n     ^"),
         ] {
             assert_eq!(shown(source, &problem), expected);
         }

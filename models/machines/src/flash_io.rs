@@ -33,13 +33,7 @@ impl Lab for FlashIo {
         let (heads, batch) = (run.params.float("heads")?, run.params.float("batch")?);
         let bytes = run.params.float("bytes_per_element")?;
         let scores = attention.sequence.powi(2) * heads * batch * bytes;
-        let sizes = || {
-            format!(
-                "{} tokens of {} heads",
-                number(attention.sequence),
-                number(heads)
-            )
-        };
+        let sizes = || format!("{} tokens of {} heads", number(attention.sequence), number(heads));
         finite(run, "scores_bytes", scores, sizes)?;
         finite(run, "standard_accesses", attention.standard(), sizes)?;
         finite(run, "flash_accesses", attention.flash(), sizes)?;
@@ -47,35 +41,18 @@ impl Lab for FlashIo {
         picture::offer(run, "accesses", || attention.lengths());
         picture::offer(run, "steps", || {
             let mut steps = Steps::default();
-            let (n, d, m) = (
-                number(attention.sequence),
-                number(attention.width),
-                number(attention.sram),
-            );
+            let (n, d, m) =
+                (number(attention.sequence), number(attention.width), number(attention.sram));
             let numbers = format!("{n}^2*{heads}*{batch}*{bytes}");
-            steps.add(
-                "scores_bytes",
-                "N^2*heads*batch*bytes_per_element",
-                numbers,
-                scores,
-            );
+            steps.add("scores_bytes", "N^2*heads*batch*bytes_per_element", numbers, scores);
             steps.add(
                 "standard_accesses",
                 "N*d + N^2",
                 format!("{n}*{d} + {n}^2"),
                 attention.standard(),
             );
-            steps.add(
-                "flash_accesses",
-                "N^2*d^2/M",
-                format!("{n}^2*{d}^2/{m}"),
-                attention.flash(),
-            );
-            let numbers = format!(
-                "{}/{}",
-                number(attention.standard()),
-                number(attention.flash())
-            );
+            steps.add("flash_accesses", "N^2*d^2/M", format!("{n}^2*{d}^2/{m}"), attention.flash());
+            let numbers = format!("{}/{}", number(attention.standard()), number(attention.flash()));
             steps.add("access_ratio", "standard/flash", numbers, attention.ratio());
             steps.table()
         });
@@ -126,22 +103,14 @@ impl Attention {
         let mut bars = Vec::new();
         for sequence in lengths {
             let at = Self { sequence, ..*self };
-            let own = if sequence == self.sequence {
-                "this one"
-            } else {
-                ""
-            };
+            let own = if sequence == self.sequence { "this one" } else { "" };
             let times = format!("{} times as many", number(significant(at.ratio(), 3)));
             bars.push(picture::bar(
                 format!("{sequence} tokens, standard"),
                 at.standard() / 1e6,
                 times,
             ));
-            bars.push(picture::bar(
-                format!("{sequence} tokens, flash"),
-                at.flash() / 1e6,
-                own,
-            ));
+            bars.push(picture::bar(format!("{sequence} tokens, flash"), at.flash() / 1e6, own));
         }
         bars.retain(|bar| bar.value.is_some_and(f64::is_finite));
         picture::bars("million", bars)

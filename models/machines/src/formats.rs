@@ -94,11 +94,7 @@ impl Format {
     pub fn beside(self, x: f32) -> [f32; 2] {
         let away = |x: f32| {
             let next = f64::from(x) + self.spacing(x);
-            if next > f64::from(self.largest()) {
-                f32::INFINITY
-            } else {
-                next as f32
-            }
+            if next > f64::from(self.largest()) { f32::INFINITY } else { next as f32 }
         };
         // Towards zero: half the spacing below a power of two, unless that is where subnormal numbers begin.
         let back = |x: f32| {

@@ -48,12 +48,7 @@ impl Lab for GpuPeak {
         finite(run, "flops_per_second", dense, large)?;
         finite(run, "sparse_flops_per_second", SPARSE * dense, large)?;
         finite(run, "total_flops_per_second", devices * dense, large)?;
-        finite(
-            run,
-            "total_sparse_flops_per_second",
-            devices * SPARSE * dense,
-            large,
-        )?;
+        finite(run, "total_sparse_flops_per_second", devices * SPARSE * dense, large)?;
         if let Some(baseline) = peak.baseline {
             let none = || format!("the baseline is {} flop/s", number(baseline));
             finite(run, "ratio", dense / baseline, none)?;
@@ -72,14 +67,7 @@ impl Lab for GpuPeak {
 /// Where the peak of one chip comes from.
 enum Source {
     /// The chip's geometry and clock.
-    Product {
-        sms: i64,
-        units_per_sm: i64,
-        fma: i64,
-        clock: f64,
-        units: i64,
-        per_sm: i64,
-    },
+    Product { sms: i64, units_per_sm: i64, fma: i64, clock: f64, units: i64, per_sm: i64 },
     /// A datasheet, dense or with sparsity counted in.
     Quoted { rate: f64, divisor: f64 },
 }
@@ -124,35 +112,18 @@ impl Peak {
             .checked_mul(fma)
             .and_then(|fma| fma.checked_mul(FLOPS_PER_FMA))
             .ok_or_else(|| {
-                too_large(
-                    ["units_per_sm", "fma_per_unit_per_clock"],
-                    "flops_per_sm_per_clock",
-                )
-            })?;
+            too_large(["units_per_sm", "fma_per_unit_per_clock"], "flops_per_sm_per_clock")
+        })?;
         // flops_per_second = sms*flops_per_sm_per_clock*clock_hertz
         let dense = sms as f64 * per_sm as f64 * clock;
-        let source = Source::Product {
-            sms,
-            units_per_sm,
-            fma,
-            clock,
-            units,
-            per_sm,
-        };
+        let source = Source::Product { sms, units_per_sm, fma, clock, units, per_sm };
         Ok((source, dense))
     }
 
     fn steps(&self) -> Frame {
         let mut steps = Steps::default();
         match self.source {
-            Source::Product {
-                sms,
-                units_per_sm,
-                fma,
-                clock,
-                units,
-                per_sm,
-            } => {
+            Source::Product { sms, units_per_sm, fma, clock, units, per_sm } => {
                 let numbers = format!("{sms}*{units_per_sm}");
                 steps.add("units", "sms*units_per_sm", numbers, units);
                 steps.add(
@@ -176,34 +147,19 @@ impl Peak {
         }
         let dense = number(self.dense);
         let sparse = SPARSE * self.dense;
-        steps.add(
-            "sparse_flops_per_second",
-            "2*dense",
-            format!("2*{dense}"),
-            sparse,
-        );
+        steps.add("sparse_flops_per_second", "2*dense", format!("2*{dense}"), sparse);
         let devices = self.devices as f64;
         let numbers = format!("{devices}*{dense}");
         let total = devices * self.dense;
         steps.add("total_flops_per_second", "devices*dense", numbers, total);
         let numbers = format!("{devices}*{}", number(sparse));
-        steps.add(
-            "total_sparse_flops_per_second",
-            "devices*sparse",
-            numbers,
-            devices * sparse,
-        );
+        steps.add("total_sparse_flops_per_second", "devices*sparse", numbers, devices * sparse);
         if let Some(baseline) = self.baseline {
             let by = number(baseline);
             let ratio = self.dense / baseline;
             steps.add("ratio", "dense/baseline", format!("{dense}/{by}"), ratio);
             let numbers = format!("{}/{by}", number(sparse));
-            steps.add(
-                "sparse_ratio",
-                "sparse/baseline",
-                numbers,
-                sparse / baseline,
-            );
+            steps.add("sparse_ratio", "sparse/baseline", numbers, sparse / baseline);
         }
         steps.table()
     }

@@ -39,10 +39,7 @@ impl Graph {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("graph.toml"))?;
-        Ok(Self {
-            schema,
-            engine: None,
-        })
+        Ok(Self { schema, engine: None })
     }
 
     /// The same with another engine that differentiates each graph too.
@@ -76,12 +73,8 @@ impl Lab for Graph {
         nodes.check_finite()?;
         adjoints.check_finite(&nodes)?;
 
-        let metrics = metrics(
-            &nodes,
-            &adjoints,
-            &others,
-            run.params.optional_float("learning_rate"),
-        );
+        let metrics =
+            metrics(&nodes, &adjoints, &others, run.params.optional_float("learning_rate"));
         // Values and adjoints have passed; what is left is a step too long for a number.
         if let Some((metric, _)) = metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Err(LabError::NotFinite {
@@ -166,11 +159,7 @@ fn inputs(params: &Params) -> Result<BTreeMap<String, f64>, LabError> {
         match value.as_f64() {
             Some(x) if x.is_finite() => inputs.insert(name.clone(), x),
             Some(_) | None => {
-                let problem = Problem::OutOfRange {
-                    value: value.clone(),
-                    min: None,
-                    max: None,
-                };
+                let problem = Problem::OutOfRange { value: value.clone(), min: None, max: None };
                 return Err(LabError::Param(ParamError { param, problem }));
             }
         };

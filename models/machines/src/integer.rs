@@ -34,16 +34,9 @@ mod tests {
 
     #[test]
     fn as_many_bits_as_the_last_index_needs() {
-        for (count, bits) in [
-            (0, 0),
-            (1, 0),
-            (2, 1),
-            (3, 2),
-            (4, 2),
-            (5, 3),
-            (1024, 10),
-            (1025, 11),
-        ] {
+        for (count, bits) in
+            [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1024, 10), (1025, 11)]
+        {
             assert_eq!(index_bits(count), bits, "{count}");
         }
         assert_eq!(index_bits(usize::MAX), usize::BITS);
@@ -51,13 +44,9 @@ mod tests {
 
     #[test]
     fn rounding_up_is_exact_to_the_last_integer() {
-        for (a, b, quotient) in [
-            (0, 4, 0),
-            (1, 4, 1),
-            (4, 4, 1),
-            (5, 4, 2),
-            (i64::MAX, 1, i64::MAX),
-        ] {
+        for (a, b, quotient) in
+            [(0, 4, 0), (1, 4, 1), (4, 4, 1), (5, 4, 2), (i64::MAX, 1, i64::MAX)]
+        {
             assert_eq!(div_up(a, b), quotient, "{a} / {b}");
         }
         assert_eq!(div_up(i64::MAX, 2), 1 << 62);

@@ -34,11 +34,7 @@ impl Lab for IntegerMatmul {
         let expanded = product.each(|product, i, j| product.parts(i, j)?.sum())?;
         run.scalar("accumulator", rows(&direct));
         run.scalar("expanded", rows(&expanded));
-        let rescale = run
-            .params
-            .optional_float("multiplier")
-            .map(Rescale::of)
-            .transpose()?;
+        let rescale = run.params.optional_float("multiplier").map(Rescale::of).transpose()?;
         if let Some(rescale) = &rescale {
             run.scalar("multiplier_q31", rescale.factor);
             run.scalar("right_shift", rescale.shift);
@@ -72,10 +68,7 @@ struct Parts {
 
 impl Parts {
     fn sum(&self) -> Option<i64> {
-        let rest = self
-            .products
-            .checked_sub(self.rows)?
-            .checked_sub(self.columns)?;
+        let rest = self.products.checked_sub(self.rows)?.checked_sub(self.columns)?;
         rest.checked_add(self.constant)
     }
 }
@@ -100,11 +93,7 @@ impl Product {
         of: impl Fn(&Self, usize, usize) -> Option<i64>,
     ) -> Result<Vec<Vec<i64>>, LabError> {
         let columns = self.b[0].len();
-        let row = |i: usize| {
-            (0..columns)
-                .map(|j| of(self, i, j))
-                .collect::<Option<Vec<i64>>>()
-        };
+        let row = |i: usize| (0..columns).map(|j| of(self, i, j)).collect::<Option<Vec<i64>>>();
         let all: Option<Vec<Vec<i64>>> = (0..self.a.len()).map(row).collect();
         all.ok_or_else(|| too_large(["a", "b"], "a sum of products"))
     }
@@ -113,9 +102,7 @@ impl Product {
     fn direct(&self, i: usize, j: usize) -> Option<i64> {
         let mut pairs = self.a[i].iter().zip(&self.b);
         pairs.try_fold(0_i64, |sum, (a, row)| {
-            let product = a
-                .checked_sub(self.za)?
-                .checked_mul(row[j].checked_sub(self.zb)?)?;
+            let product = a.checked_sub(self.za)?.checked_mul(row[j].checked_sub(self.zb)?)?;
             sum.checked_add(product)
         })
     }
@@ -124,16 +111,10 @@ impl Product {
     /// third to a column and is known beforehand where b is a weight, the fourth is one number.
     fn parts(&self, i: usize, j: usize) -> Option<Parts> {
         let mut pairs = self.a[i].iter().zip(&self.b);
-        let products = pairs.try_fold(0_i64, |sum, (a, row)| {
-            sum.checked_add(a.checked_mul(row[j])?)
-        })?;
-        let row = self.a[i]
-            .iter()
-            .try_fold(0_i64, |sum, a| sum.checked_add(*a))?;
-        let column = self
-            .b
-            .iter()
-            .try_fold(0_i64, |sum, row| sum.checked_add(row[j]))?;
+        let products =
+            pairs.try_fold(0_i64, |sum, (a, row)| sum.checked_add(a.checked_mul(row[j])?))?;
+        let row = self.a[i].iter().try_fold(0_i64, |sum, a| sum.checked_add(*a))?;
+        let column = self.b.iter().try_fold(0_i64, |sum, row| sum.checked_add(row[j]))?;
         let inner = i64::try_from(self.b.len()).ok()?;
         Some(Parts {
             products,
@@ -161,14 +142,7 @@ impl Product {
             }
         }
         picture::table(
-            [
-                "output",
-                "sum(ab)",
-                "-zb*sum(a)",
-                "-za*sum(b)",
-                "+K*za*zb",
-                "accumulator",
-            ],
+            ["output", "sum(ab)", "-zb*sum(a)", "-za*sum(b)", "+K*za*zb", "accumulator"],
             rows,
         )
     }
@@ -182,12 +156,7 @@ impl Product {
             .map(|(a, row)| format!("({a} - {za})({} - {zb})", row[0]))
             .collect();
         if let Some(sum) = self.direct(0, 0) {
-            steps.add(
-                "first output",
-                "sum of (a - za)(b - zb)",
-                terms.join(" + "),
-                sum,
-            );
+            steps.add("first output", "sum of (a - za)(b - zb)", terms.join(" + "), sum);
         }
         if let Some(parts) = self.parts(0, 0) {
             let sum = parts.sum().unwrap_or_default();
@@ -195,21 +164,11 @@ impl Product {
                 "{} - {} - {} + {}",
                 parts.products, parts.rows, parts.columns, parts.constant
             );
-            steps.add(
-                "the same",
-                "sum(ab) - zb*sum(a) - za*sum(b) + K*za*zb",
-                numbers,
-                sum,
-            );
+            steps.add("the same", "sum(ab) - zb*sum(a) - za*sum(b) + K*za*zb", numbers, sum);
         }
         if let Some(rescale) = rescale {
             let half = rescale.factor as f64 / (1_i64 << 31) as f64;
-            steps.add(
-                "M0",
-                "M*2^n, brought into [0.5, 1)",
-                format!("M*2^{}", rescale.shift),
-                half,
-            );
+            steps.add("M0", "M*2^n, brought into [0.5, 1)", format!("M*2^{}", rescale.shift), half);
             steps.add(
                 "multiplier_q31",
                 "round(M0*2^31)",
@@ -248,11 +207,7 @@ fn matrix(params: &Params, name: &str) -> Result<Vec<Vec<i64>>, LabError> {
                 }
             }
         }
-        if integers.is_empty()
-            || read
-                .first()
-                .is_some_and(|first| first.len() != integers.len())
-        {
+        if integers.is_empty() || read.first().is_some_and(|first| first.len() != integers.len()) {
             return wrong(format!(
                 "has {} integers in row {at}; all rows are equally long",
                 integers.len()
@@ -288,10 +243,7 @@ impl Rescale {
         let one = 1_i64 << 31;
         let factor = (half * one as f64).round() as i64;
         Ok(if factor == one {
-            Self {
-                factor: one / 2,
-                shift: shift - 1,
-            }
+            Self { factor: one / 2, shift: shift - 1 }
         } else {
             Self { factor, shift }
         })

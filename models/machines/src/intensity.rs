@@ -41,11 +41,7 @@ impl Lab for Intensity {
         finite(run, "flops", cost.flops, large)?;
         finite(run, "bytes", cost.bytes, large)?;
         finite(run, "intensity", cost.intensity(), || {
-            format!(
-                "{} flops over {} bytes",
-                number(cost.flops),
-                number(cost.bytes)
-            )
+            format!("{} flops over {} bytes", number(cost.flops), number(cost.bytes))
         })?;
         picture::offer(run, "operands", || operands(&operation, &cost));
         picture::offer(run, "sizes", || sizes(&operation));
@@ -77,11 +73,7 @@ impl Cost {
 fn operands(operation: &Operation, cost: &Cost) -> Frame {
     let bar = |operand: operation::Operand| {
         let share = percent(operand.bytes / cost.bytes);
-        picture::bar(
-            operand.name,
-            operand.bytes,
-            format!("{share} {}", operand.formula),
-        )
+        picture::bar(operand.name, operand.bytes, format!("{share} {}", operand.formula))
     };
     picture::bars("bytes", operation.operands().into_iter().map(bar).collect())
 }
@@ -92,10 +84,7 @@ fn sizes(operation: &Operation) -> Frame {
         let remark = if other == *operation { "this one" } else { "" };
         picture::bar(label, Cost::of(&other).intensity(), remark)
     };
-    picture::bars(
-        "flops/byte",
-        operation.at_other_sizes().into_iter().map(bar).collect(),
-    )
+    picture::bars("flops/byte", operation.at_other_sizes().into_iter().map(bar).collect())
 }
 
 /// Where the operation lies under each machine's roof.
@@ -128,16 +117,7 @@ fn machines(cost: &Cost) -> Frame {
             ]);
         }
     }
-    picture::table(
-        [
-            "machine",
-            "data path",
-            "ridge, flops/byte",
-            "bound by",
-            "of peak",
-        ],
-        rows,
-    )
+    picture::table(["machine", "data path", "ridge, flops/byte", "bound by", "of peak"], rows)
 }
 
 fn steps(operation: &Operation, cost: &Cost) -> Frame {
@@ -145,12 +125,7 @@ fn steps(operation: &Operation, cost: &Cost) -> Frame {
     let flops = operation.flops();
     steps.add("flops", flops.formula, flops.numbers, cost.flops);
     for operand in operation.operands() {
-        steps.add(
-            operand.name,
-            operand.formula,
-            operand.numbers,
-            operand.bytes,
-        );
+        steps.add(operand.name, operand.formula, operand.numbers, operand.bytes);
     }
     steps.add("bytes", "their sum", "", cost.bytes);
     let numbers = format!("{}/{}", number(cost.flops), number(cost.bytes));
@@ -193,10 +168,7 @@ mod tests {
 
     #[test]
     fn only_the_weights_shrink_with_their_own_size() {
-        let (wide, narrow) = (
-            cost(&["m=1"]),
-            cost(&["m=1", "weight_bytes_per_element=1.0"]),
-        );
+        let (wide, narrow) = (cost(&["m=1"]), cost(&["m=1", "weight_bytes_per_element=1.0"]));
         assert_eq!(wide.bytes - narrow.bytes, 8192.0 * 8192.0);
         assert_eq!(wide.flops, narrow.flops);
     }

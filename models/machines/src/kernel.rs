@@ -60,10 +60,7 @@ impl Kernel {
             Ok((lower::lower(&program)?, program))
         };
         match read() {
-            Ok((code, program)) => Ok(Self {
-                code: Arc::new(code),
-                program: Arc::new(program),
-            }),
+            Ok((code, program)) => Ok(Self { code: Arc::new(code), program: Arc::new(program) }),
             Err(complaints) => Err(Refused::new(file, text, complaints)),
         }
     }
@@ -83,10 +80,7 @@ impl Kernel {
 
     /// Names and types of its arguments.
     pub fn params(&self) -> impl Iterator<Item = (&str, Type)> {
-        self.code
-            .params
-            .iter()
-            .map(|param| (param.name.as_str(), param.ty))
+        self.code.params.iter().map(|param| (param.name.as_str(), param.ty))
     }
 
     /// Bytes of `__shared__` arrays that it declares.

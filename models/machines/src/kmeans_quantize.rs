@@ -40,14 +40,9 @@ impl Lab for KmeansQuantize {
         let ratio = n as f64 * element / (n as f64 * bits as f64 + k as f64 * element);
         let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
         run.scalar("centroids", floats(&codebook.centroids));
-        run.scalar(
-            "indices",
-            weights.like(codebook.indices.iter().map(|i| *i as i64)),
-        );
+        run.scalar("indices", weights.like(codebook.indices.iter().map(|i| *i as i64)));
         let error = clustered.error(&weights.flat);
-        finite(run, "mean_squared_error", error, || {
-            "these weights".to_owned()
-        })?;
+        finite(run, "mean_squared_error", error, || "these weights".to_owned())?;
         run.scalar("index_bits", bits);
         run.scalar("compression_ratio", ratio);
         let tuned = clustered.tuned(&run.params, &weights)?;
@@ -59,12 +54,7 @@ impl Lab for KmeansQuantize {
         picture::offer(run, "matrix", || clustered.matrix(&weights));
         picture::offer(run, "update", || {
             let mut steps = Steps::default();
-            steps.add(
-                "index_bits",
-                "ceil(log2 k)",
-                format!("ceil(log2 {k})"),
-                bits,
-            );
+            steps.add("index_bits", "ceil(log2 k)", format!("ceil(log2 {k})"), bits);
             steps.add(
                 "compression_ratio",
                 "n*element_bits/(n*index_bits + k*element_bits)",
@@ -123,13 +113,10 @@ impl Clustered {
     }
 
     fn error(&self, weights: &[f64]) -> f64 {
-        let squares = weights
-            .iter()
-            .zip(&self.codebook.indices)
-            .map(|(weight, index)| {
-                let error = self.codebook.centroids[*index] - weight;
-                error * error
-            });
+        let squares = weights.iter().zip(&self.codebook.indices).map(|(weight, index)| {
+            let error = self.codebook.centroids[*index] - weight;
+            error * error
+        });
         squares.sum::<f64>() / weights.len() as f64
     }
 
@@ -143,30 +130,16 @@ impl Clustered {
             return Err(LabError::contradiction(["gradients", "weights"], message));
         }
         let rate = params.float("learning_rate")?;
-        let gradients = cluster_sums(
-            &given.flat,
-            &self.codebook.indices,
-            self.codebook.centroids.len(),
-        );
-        let moved = self
-            .codebook
-            .centroids
-            .iter()
-            .zip(&gradients)
-            .map(|(c, g)| c - rate * g);
+        let gradients =
+            cluster_sums(&given.flat, &self.codebook.indices, self.codebook.centroids.len());
+        let moved = self.codebook.centroids.iter().zip(&gradients).map(|(c, g)| c - rate * g);
         let centroids = moved.collect();
-        Ok(Some(Tuned {
-            rate,
-            gradients,
-            centroids,
-        }))
+        Ok(Some(Tuned { rate, gradients, centroids }))
     }
 
     fn members(&self, cluster: usize, weights: &[f64]) -> String {
-        let own = weights
-            .iter()
-            .zip(&self.codebook.indices)
-            .filter(|(_, index)| **index == cluster);
+        let own =
+            weights.iter().zip(&self.codebook.indices).filter(|(_, index)| **index == cluster);
         let names: Vec<String> = own.map(|(weight, _)| number(*weight)).take(9).collect();
         match names.len() {
             0 => "no weight".to_owned(),
@@ -178,12 +151,7 @@ impl Clustered {
     fn clusters(&self, weights: &[f64]) -> Frame {
         let mut rows: Vec<[Value; 4]> = Vec::new();
         for (c, centroid) in self.codebook.centroids.iter().enumerate() {
-            let count = self
-                .codebook
-                .indices
-                .iter()
-                .filter(|index| **index == c)
-                .count();
+            let count = self.codebook.indices.iter().filter(|index| **index == c).count();
             rows.push([
                 Value::Int(c as i64),
                 Value::Float(*centroid),
@@ -201,18 +169,8 @@ impl Clustered {
         for length in weights.rows() {
             let part = at..at + length;
             rows.push([
-                join(
-                    weights.flat[part.clone()]
-                        .iter()
-                        .map(|x| number(*x))
-                        .collect(),
-                ),
-                join(
-                    self.codebook.indices[part.clone()]
-                        .iter()
-                        .map(usize::to_string)
-                        .collect(),
-                ),
+                join(weights.flat[part.clone()].iter().map(|x| number(*x)).collect()),
+                join(self.codebook.indices[part.clone()].iter().map(usize::to_string).collect()),
                 join(
                     self.codebook.indices[part]
                         .iter()

@@ -95,10 +95,7 @@ impl Cache {
             let (heads, width) = (params.float("kv_heads")?, params.float("head_dim")?);
             let numbers = format!("2*{layers}*{heads}*{width}*{bytes}");
             let formula = "2*layers*kv_heads*head_dim*bytes_per_element";
-            (
-                bytes_per_token(layers, heads, width, bytes),
-                (formula, numbers),
-            )
+            (bytes_per_token(layers, heads, width, bytes), (formula, numbers))
         };
         Ok(Self {
             token,
@@ -136,11 +133,7 @@ impl Cache {
                 Some(memory) => format!("{} full{own}", percent((bytes + self.weights) / memory)),
                 None => own.trim_start().to_owned(),
             };
-            bars.push(picture::bar(
-                format!("cache of {batch}"),
-                bytes / gb,
-                remark,
-            ));
+            bars.push(picture::bar(format!("cache of {batch}"), bytes / gb, remark));
         }
         if let Some(memory) = self.memory {
             bars.push(picture::bar("the device", memory / gb, ""));
@@ -156,11 +149,7 @@ impl Cache {
             lengths.sort_by(f64::total_cmp);
         }
         let bar = |tokens: f64| {
-            let own = if tokens == self.tokens {
-                "this one"
-            } else {
-                ""
-            };
+            let own = if tokens == self.tokens { "this one" } else { "" };
             picture::bar(format!("{tokens} tokens"), self.token * tokens / 1e9, own)
         };
         picture::bars("GB a sequence", lengths.into_iter().map(bar).collect())
@@ -169,27 +158,12 @@ impl Cache {
     fn steps(&self) -> Frame {
         let mut steps = Steps::default();
         let (tokens, batch) = (number(self.tokens), number(self.batch));
-        steps.add(
-            "bytes_per_token",
-            self.why.0,
-            self.why.1.clone(),
-            self.token,
-        );
+        steps.add("bytes_per_token", self.why.0, self.why.1.clone(), self.token);
         let sequence = self.sequence();
         let numbers = format!("{}*{tokens}", number(self.token));
-        steps.add(
-            "bytes_per_sequence",
-            "bytes_per_token*tokens",
-            numbers,
-            sequence,
-        );
+        steps.add("bytes_per_sequence", "bytes_per_token*tokens", numbers, sequence);
         let numbers = format!("{}*{batch}", number(sequence));
-        steps.add(
-            "total_bytes",
-            "bytes_per_sequence*batch",
-            numbers,
-            sequence * self.batch,
-        );
+        steps.add("total_bytes", "bytes_per_sequence*batch", numbers, sequence * self.batch);
         if let Some(memory) = self.memory
             && let Some(fits) = self.fits(memory)
         {

@@ -125,11 +125,7 @@ impl Launch {
             let first = warp * WARP;
             let busy = (self.last_block_active - first).clamp(0, WARP);
             let remark = format!("{busy} of {WARP} at work");
-            picture::row(
-                format!("warp {warp}"),
-                (first..first + WARP).map(lane),
-                remark,
-            )
+            picture::row(format!("warp {warp}"), (first..first + WARP).map(lane), remark)
         };
         let offset = (self.blocks - 1).saturating_mul(self.threads_per_block);
         Frame::Cells(Cells {
@@ -161,12 +157,7 @@ impl Launch {
         let formula = "blocks*threads_per_block";
         steps.add("threads", formula, format!("{blocks}*{t}"), self.threads);
         let numbers = format!("{} - {elements}", self.threads);
-        steps.add(
-            "idle_threads",
-            "threads - elements",
-            numbers,
-            self.idle_threads,
-        );
+        steps.add("idle_threads", "threads - elements", numbers, self.idle_threads);
         steps.add(
             "last_block_active",
             "elements - (blocks-1)*threads_per_block",
@@ -175,12 +166,7 @@ impl Launch {
         );
         let (warps, idle) = (self.warps_per_block, self.idle_lanes_per_block);
         let numbers = format!("div_up({t}, 32)");
-        steps.add(
-            "warps_per_block",
-            "div_up(threads_per_block, 32)",
-            numbers,
-            warps,
-        );
+        steps.add("warps_per_block", "div_up(threads_per_block, 32)", numbers, warps);
         steps.add(
             "idle_lanes_per_block",
             "32*warps_per_block - threads_per_block",
@@ -197,11 +183,9 @@ mod tests {
 
     #[test]
     fn a_grid_of_any_length_fits_in_a_few_bars() -> Result<(), LabError> {
-        for (elements, bars, last) in [
-            (8, 2, "block 1"),
-            (48, 12, "block 11"),
-            (1 << 40, 12, "block 274877906943"),
-        ] {
+        for (elements, bars, last) in
+            [(8, 2, "block 1"), (48, 12, "block 11"), (1 << 40, 12, "block 274877906943")]
+        {
             let Frame::Bars(grid) = Launch::covering(elements, 4)?.grid() else {
                 panic!("the grid is drawn as bars");
             };

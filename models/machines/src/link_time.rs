@@ -143,15 +143,11 @@ impl Message {
         // The own one first: it has the first colour, and the others are there to compare with.
         networks.swap(0, own);
         networks[1..].sort_by(|(_, a), (_, b)| a.bandwidth().total_cmp(&b.bandwidth()));
-        let sizes: Vec<f64> = (0..=72)
-            .map(|tenth| 10_f64.powf(1.0 + f64::from(tenth) / 8.0))
-            .collect();
+        let sizes: Vec<f64> =
+            (0..=72).map(|tenth| 10_f64.powf(1.0 + f64::from(tenth) / 8.0)).collect();
         let line = |(name, network): &(String, Network)| ScatterLine {
             name: name.clone(),
-            points: sizes
-                .iter()
-                .map(|bytes| (*bytes, network.seconds(1.0, *bytes)))
-                .collect(),
+            points: sizes.iter().map(|bytes| (*bytes, network.seconds(1.0, *bytes))).collect(),
         };
         let mut points = vec![ScatterPoint {
             x: Some(self.bytes),
@@ -177,10 +173,7 @@ impl Message {
         Frame::Scatter(Scatter {
             x: axis("message", "bytes"),
             y: axis("time", "seconds"),
-            series: vec![
-                "this message".to_owned(),
-                "half of its bandwidth".to_owned(),
-            ],
+            series: vec!["this message".to_owned(), "half of its bandwidth".to_owned()],
             points,
             lines: networks.iter().map(line).collect(),
         })

@@ -80,10 +80,7 @@ impl Adapters {
             None => {
                 let message =
                     format!("hidden {hidden} is no multiple of heads {heads}; set head_dim");
-                return Err(LabError::contradiction(
-                    ["hidden", "heads", "head_dim"],
-                    message,
-                ));
+                return Err(LabError::contradiction(["hidden", "heads", "head_dim"], message));
             }
         };
         let ffn = params.int("ffn")?;
@@ -98,9 +95,7 @@ impl Adapters {
             _ => (ffn, hidden),
         };
         let named = names(params)?;
-        let targets = named
-            .into_iter()
-            .map(|name| (name, shape(name).0, shape(name).1));
+        let targets = named.into_iter().map(|name| (name, shape(name).0, shape(name).1));
         Ok(Self {
             layers: params.int("layers")?,
             rank: params.int("rank")?,
@@ -125,24 +120,14 @@ impl Adapters {
                 Value::from(*name),
                 Value::from(format!("{inputs} x {outputs}")),
                 Value::Float(whole),
-                Value::from(format!(
-                    "{inputs} x {} and {} x {outputs}",
-                    self.rank, self.rank
-                )),
+                Value::from(format!("{inputs} x {} and {} x {outputs}", self.rank, self.rank)),
                 Value::Float(adapter),
                 Value::from(percent(adapter / whole)),
             ]
         };
         let rows = self.targets.iter().map(row).collect();
         picture::table(
-            [
-                "projection",
-                "matrix",
-                "weights",
-                "adapter",
-                "weights",
-                "of the matrix",
-            ],
+            ["projection", "matrix", "weights", "adapter", "weights", "of the matrix"],
             rows,
         )
     }
@@ -174,12 +159,7 @@ impl Adapters {
         for (name, inputs, outputs) in &self.targets {
             let each = self.rank as f64 * (*inputs as f64 + *outputs as f64);
             let numbers = format!("{}*({inputs} + {outputs})", self.rank);
-            steps.add(
-                &format!("{name}, a layer"),
-                "rank*(inputs + outputs)",
-                numbers,
-                each,
-            );
+            steps.add(&format!("{name}, a layer"), "rank*(inputs + outputs)", numbers, each);
         }
         let layer = count / self.layers;
         steps.add(
@@ -191,12 +171,7 @@ impl Adapters {
         if let Some(total) = total {
             let numbers = format!("100*{count}/{total}");
             let share = 100.0 * count as f64 / total as f64;
-            steps.add(
-                "trainable_percent",
-                "100*adapter/total",
-                numbers,
-                number(share),
-            );
+            steps.add("trainable_percent", "100*adapter/total", numbers, number(share));
         }
         steps.table()
     }
@@ -210,21 +185,15 @@ fn names(params: &Params) -> Result<Vec<&'static str>, LabError> {
     };
     let mut named: Vec<&'static str> = Vec::new();
     for item in items {
-        let known = PROJECTIONS
-            .into_iter()
-            .find(|name| item.as_str() == Some(name));
+        let known = PROJECTIONS.into_iter().find(|name| item.as_str() == Some(name));
         match known {
             None => {
-                let message = format!(
-                    "targets names {item}; the projections are {}",
-                    PROJECTIONS.join(", ")
-                );
+                let message =
+                    format!("targets names {item}; the projections are {}", PROJECTIONS.join(", "));
                 return wrong(message);
             }
             Some(name) if named.contains(&name) => {
-                return wrong(format!(
-                    "targets names {name} twice; a projection has one adapter"
-                ));
+                return wrong(format!("targets names {name} twice; a projection has one adapter"));
             }
             Some(name) => named.push(name),
         }

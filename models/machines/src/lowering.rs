@@ -31,10 +31,7 @@ impl Lowering {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("lowering/lowering.toml"))?;
-        Ok(Self {
-            schema,
-            toolchain: None,
-        })
+        Ok(Self { schema, toolchain: None })
     }
 
     /// The same with compilers and devices.
@@ -50,11 +47,7 @@ impl Lowering {
             Some(toolchain) => toolchain.compile_seconds(asked.build(), *target),
             None => Err("no compiler is at hand".to_owned()),
         };
-        let all: Vec<_> = asked
-            .targets
-            .iter()
-            .map(|target| (*target, seconds(target)))
-            .collect();
+        let all: Vec<_> = asked.targets.iter().map(|target| (*target, seconds(target))).collect();
         for (target, seconds) in &all {
             if let Ok(seconds) = seconds {
                 run.scalar(&format!("compile_seconds.{}", target.member()), *seconds);
@@ -131,10 +124,7 @@ impl Lab for Lowering {
         }
         let compiled = self.compile(run, &asked);
         // compilers_without_ir = languages*architectures, compilers_with_ir = languages + architectures
-        run.scalar(
-            "compilers_without_ir",
-            asked.languages * asked.architectures,
-        );
+        run.scalar("compilers_without_ir", asked.languages * asked.architectures);
         run.scalar("compilers_with_ir", asked.languages + asked.architectures);
         let text = forms::source(asked.kernel.name()).unwrap_or_default();
         picture::offer(run, "source", || pictures::source(text, asked.remark()));
@@ -147,14 +137,9 @@ impl Lab for Lowering {
         picture::offer(run, "lowered", || pictures::lowered(left, right));
         picture::offer(run, "lines", || pictures::lines_of_source(text, &shown));
         picture::offer(run, "names", pictures::names);
-        picture::offer(run, "bridge", || {
-            pictures::bridge(asked.languages, asked.architectures)
-        });
+        picture::offer(run, "bridge", || pictures::bridge(asked.languages, asked.architectures));
         picture::offer(run, "compilers", || pictures::compilers(&made, &compiled));
-        let ran = asked
-            .work
-            .as_ref()
-            .map(|work| (work, self.carry_out(run, work)));
+        let ran = asked.work.as_ref().map(|work| (work, self.carry_out(run, work)));
         let device = run.device;
         picture::offer(run, "run", || match &ran {
             Some((work, ran)) => pictures::ran(work, ran, device),
@@ -199,9 +184,7 @@ impl Asked {
         let seed = params.int("seed")?.unsigned_abs();
         let build = build(kernel, block, width);
         Ok(Self {
-            work: params
-                .bool("run")?
-                .then(|| Work::new(build, elements, seed)),
+            work: params.bool("run")?.then(|| Work::new(build, elements, seed)),
             kernel,
             targets: targets(params)?,
             left: target("left", params.text("left")?)?,
@@ -231,16 +214,8 @@ impl Asked {
 
 /// What is compiled: kernels that load one element at a time do so whatever is asked for.
 fn build(kernel: Kernel, block: i64, width: i64) -> Build {
-    let width = if forms::is_vectorized(kernel.name()) {
-        width
-    } else {
-        1
-    };
-    Build {
-        kernel,
-        block: block as usize,
-        width: width as usize,
-    }
+    let width = if forms::is_vectorized(kernel.name()) { width } else { 1 };
+    Build { kernel, block: block as usize, width: width as usize }
 }
 
 /// The forms to make, each once.

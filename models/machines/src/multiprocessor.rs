@@ -57,11 +57,9 @@ fn carveouts(compute_capability: &str) -> Vec<i64> {
     let found =
         Tables::builtin().field("compute_capability", compute_capability, "carveouts_bytes");
     match found {
-        Some(Value::Array(list)) => list
-            .iter()
-            .filter_map(Value::as_f64)
-            .map(|x| x as i64)
-            .collect(),
+        Some(Value::Array(list)) => {
+            list.iter().filter_map(Value::as_f64).map(|x| x as i64).collect()
+        }
         Some(_) | None => Vec::new(),
     }
 }

@@ -69,10 +69,8 @@ fn collect(value: &Value, name: &str, flat: &mut Vec<f64>) -> Result<(), LabErro
             Ok(())
         }
         Value::Bool(_) | Value::Text(_) | Value::Table(_) => {
-            let message = format!(
-                "{name} holds {value}, which is {}; it takes numbers",
-                value.type_name()
-            );
+            let message =
+                format!("{name} holds {value}, which is {}; it takes numbers", value.type_name());
             Err(LabError::contradiction([name], message))
         }
     }
@@ -149,10 +147,7 @@ mod tests {
     fn what_is_no_number_is_refused_by_name() {
         let shape = Value::Array(vec![Value::Float(1.0), Value::from("two")]);
         let refused = collect(&shape, "values", &mut Vec::new()).unwrap_err();
-        assert!(
-            refused.to_string().contains("values holds two"),
-            "{refused}"
-        );
+        assert!(refused.to_string().contains("values holds two"), "{refused}");
         let mut rows = Vec::new();
         lengths(&shape, &mut rows);
         assert_eq!(rows, [2]);

@@ -16,10 +16,7 @@ pub struct Network {
 
 impl Network {
     /// A network of nothing but latency zero and bandwidth without end: what a schedule takes if messages cost nothing.
-    pub const FREE: Self = Self {
-        latency: 0.0,
-        bandwidth: f64::INFINITY,
-    };
+    pub const FREE: Self = Self { latency: 0.0, bandwidth: f64::INFINITY };
 
     /// Seconds of latency and bytes per second in one direction.
     ///
@@ -54,20 +51,13 @@ impl Network {
     /// # Errors
     /// Either is unset, or as for [`Network::new`].
     pub fn read(params: &Params) -> Result<Self, LabError> {
-        Self::new(
-            params.float("latency_seconds")?,
-            params.float("bandwidth_bytes_per_second")?,
-        )
+        Self::new(params.float("latency_seconds")?, params.float("bandwidth_bytes_per_second")?)
     }
 
     /// A link of the built-in table.
     pub fn link(name: &str) -> Option<Self> {
         let field = |field: &str| Tables::builtin().field("link", name, field)?.as_f64();
-        Self::new(
-            field("latency_seconds")?,
-            field("bandwidth_bytes_per_second")?,
-        )
-        .ok()
+        Self::new(field("latency_seconds")?, field("bandwidth_bytes_per_second")?).ok()
     }
 
     /// Seconds before the first byte of a message arrives.

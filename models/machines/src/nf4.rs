@@ -39,20 +39,11 @@ impl Lab for Nf4 {
         let floats = |list: &[f64]| Value::Array(list.iter().copied().map(Value::Float).collect());
         run.scalar("levels", floats(&levels));
         run.scalar("scales", floats(&coded.scales));
-        run.scalar(
-            "codes",
-            values.like(coded.codes.iter().map(|code| *code as i64)),
-        );
+        run.scalar("codes", values.like(coded.codes.iter().map(|code| *code as i64)));
         run.scalar("dequantized", values.like(coded.back.iter().copied()));
-        let errors = values
-            .flat
-            .iter()
-            .zip(&coded.back)
-            .map(|(x, y)| (y - x) * (y - x));
+        let errors = values.flat.iter().zip(&coded.back).map(|(x, y)| (y - x) * (y - x));
         let mean = errors.sum::<f64>() / values.flat.len() as f64;
-        finite(run, "mean_squared_error", mean, || {
-            "these values".to_owned()
-        })?;
+        finite(run, "mean_squared_error", mean, || "these values".to_owned())?;
         picture::offer(run, "levels", || coded.counts(&levels));
         picture::offer(run, "values", || coded.table(&values.flat, block, &levels));
         Ok(())
@@ -68,11 +59,7 @@ struct Coded {
 
 impl Coded {
     fn of(values: &[f64], block: usize) -> Self {
-        let mut coded = Self {
-            scales: Vec::new(),
-            codes: Vec::new(),
-            back: Vec::new(),
-        };
+        let mut coded = Self { scales: Vec::new(), codes: Vec::new(), back: Vec::new() };
         for block in values.chunks(block.max(1)) {
             let scale = block.iter().map(|x| x.abs()).fold(0.0, f64::max);
             let levels = Listed::nf4(scale);
@@ -93,28 +80,15 @@ impl Coded {
         }
         // Between two levels lies the edge at which the nearer one changes.
         let mut edges = vec![-1.0 - (levels[1] - levels[0]) / 2.0];
-        edges.extend(
-            levels
-                .windows(2)
-                .map(|pair| f64::midpoint(pair[0], pair[1])),
-        );
+        edges.extend(levels.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])));
         let last = levels.len() - 1;
         edges.push(1.0 + (levels[last] - levels[last - 1]) / 2.0);
         Frame::Histogram(Histogram {
             quantity: "value / largest of its block".to_owned(),
             edges,
-            first: Distribution {
-                name: "values".to_owned(),
-                counts,
-            },
+            first: Distribution { name: "values".to_owned(), counts },
             marked: "levels".to_owned(),
-            levels: levels
-                .iter()
-                .map(|at| Level {
-                    at: *at,
-                    label: String::new(),
-                })
-                .collect(),
+            levels: levels.iter().map(|at| Level { at: *at, label: String::new() }).collect(),
             ..Histogram::default()
         })
     }
@@ -133,14 +107,7 @@ impl Coded {
         };
         let rows = values.iter().enumerate().map(row).collect();
         picture::table(
-            [
-                "value",
-                "scale of its block",
-                "code",
-                "level",
-                "comes back as",
-                "error",
-            ],
+            ["value", "scale of its block", "code", "level", "comes back as", "error"],
             rows,
         )
     }

@@ -52,9 +52,7 @@ impl Lab for Occupancy {
         for (resource, blocks) in resident.limits() {
             run.scalar(&format!("limit_{}", resource.name()), blocks);
         }
-        let limiters = resident
-            .limiters()
-            .map(|resource| Value::from(resource.name()));
+        let limiters = resident.limiters().map(|resource| Value::from(resource.name()));
         run.scalar("limiters", Value::Array(limiters.collect()));
         picture::offer(run, "limits", || limits(&resident));
         picture::offer(run, "slots", || slots(&sm, &resident));
@@ -70,11 +68,7 @@ impl Lab for Occupancy {
 fn limits(resident: &Residency) -> Frame {
     let bar = |(resource, blocks): (residency::Resource, i64)| {
         let limiting = blocks == resident.blocks_per_sm;
-        picture::bar(
-            resource.name(),
-            blocks as f64,
-            if limiting { "limits" } else { "" },
-        )
+        picture::bar(resource.name(), blocks as f64, if limiting { "limits" } else { "" })
     };
     picture::bars("blocks", resident.limits().map(bar).collect())
 }
@@ -87,15 +81,8 @@ fn slots(sm: &Multiprocessor, resident: &Residency) -> Frame {
         // Warps go round the sub-cores.
         let slot = |place: i64| {
             let warp = place * sm.sub_cores + core;
-            let cell = |block: i64| Cell {
-                kind: (block % 2) as usize,
-                text: block.to_string(),
-            };
-            Some(if warp < taken {
-                cell(warp / w)
-            } else {
-                Cell::of(2)
-            })
+            let cell = |block: i64| Cell { kind: (block % 2) as usize, text: block.to_string() };
+            Some(if warp < taken { cell(warp / w) } else { Cell::of(2) })
         };
         CellRow {
             label: format!("sub-core {core}"),
@@ -139,10 +126,7 @@ fn resources(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) -> Fram
             }
             residency::Resource::Shared => {
                 let each = kernel.shared_per_block(sm).ok();
-                (
-                    each.and_then(|each| each.checked_mul(blocks)),
-                    sm.shared_bytes,
-                )
+                (each.and_then(|each| each.checked_mul(blocks)), sm.shared_bytes)
             }
             residency::Resource::Blocks => (Some(blocks), sm.max_blocks),
         };
@@ -152,11 +136,7 @@ fn resources(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) -> Fram
         } else {
             format!("{taken} of {of}, room for {limit} blocks")
         };
-        Some(picture::bar(
-            resource.name(),
-            taken as f64 / of as f64,
-            remark,
-        ))
+        Some(picture::bar(resource.name(), taken as f64 / of as f64, remark))
     };
     picture::bars("share taken", resident.limits().filter_map(bar).collect())
 }
@@ -169,21 +149,10 @@ fn block_sizes(kernel: &Kernel, sm: &Multiprocessor) -> Frame {
         sizes.insert(place, own);
     }
     let bar = |threads_per_block: i64| -> Option<Bar> {
-        let other = Kernel {
-            threads_per_block,
-            ..*kernel
-        };
+        let other = Kernel { threads_per_block, ..*kernel };
         let resident = Residency::of(&other, sm).ok()?;
-        let remark = if threads_per_block == own {
-            "this kernel"
-        } else {
-            ""
-        };
-        Some(picture::bar(
-            format!("{threads_per_block} threads"),
-            resident.occupancy,
-            remark,
-        ))
+        let remark = if threads_per_block == own { "this kernel" } else { "" };
+        Some(picture::bar(format!("{threads_per_block} threads"), resident.occupancy, remark))
     };
     picture::bars("occupancy", sizes.into_iter().filter_map(bar).collect())
 }

@@ -76,28 +76,17 @@ pub struct Pass {
 
 impl Pass {
     /// Before the first block.
-    pub const NOTHING: Self = Self {
-        most: f64::NEG_INFINITY,
-        sum: 0.0,
-        correction: 0.0,
-    };
+    pub const NOTHING: Self = Self { most: f64::NEG_INFINITY, sum: 0.0, correction: 0.0 };
 
     /// After one more block of finite scores; one without scores changes nothing.
     pub fn after(self, block: &[f64]) -> Self {
         let most = block.iter().copied().fold(self.most, f64::max);
         if block.is_empty() {
-            return Self {
-                correction: 1.0,
-                ..self
-            };
+            return Self { correction: 1.0, ..self };
         }
         let correction = (self.most - most).exp();
         let added = block.iter().map(|x| (x - most).exp()).sum::<f64>();
-        Self {
-            most,
-            sum: self.sum * correction + added,
-            correction,
-        }
+        Self { most, sum: self.sum * correction + added, correction }
     }
 }
 
@@ -125,14 +114,7 @@ fn table(blocks: &[Vec<f64>], passes: &[Pass]) -> Frame {
     };
     let rows = blocks.iter().zip(passes).enumerate().map(row).collect();
     picture::table(
-        [
-            "block",
-            "scores",
-            "maximum so far",
-            "sum so far, times",
-            "and added",
-            "sum",
-        ],
+        ["block", "scores", "maximum so far", "sum so far, times", "and added", "sum"],
         rows,
     )
 }
@@ -156,14 +138,10 @@ fn blocks(params: &Params) -> Result<Vec<Vec<f64>>, LabError> {
         match scores {
             Some(scores) if !scores.is_empty() => blocks.push(scores),
             Some(_) => {
-                return wrong(format!(
-                    "block {at} is empty; a block has at least one score"
-                ));
+                return wrong(format!("block {at} is empty; a block has at least one score"));
             }
             None => {
-                return wrong(format!(
-                    "block {at} holds something that is no number: {block}"
-                ));
+                return wrong(format!("block {at} holds something that is no number: {block}"));
             }
         }
     }

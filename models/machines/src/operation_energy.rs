@@ -37,21 +37,12 @@ impl Lab for OperationEnergy {
         let joules = energy * count * 1e-12;
         run.scalar("picojoules", energy);
         run.scalar("ratio", energy / other);
-        finite(run, "joules", joules, || {
-            format!("{} operations", number(count))
-        })?;
-        picture::offer(run, "operations", || {
-            operations(&operation, &baseline, other)
-        });
+        finite(run, "joules", joules, || format!("{} operations", number(count)))?;
+        picture::offer(run, "operations", || operations(&operation, &baseline, other));
         picture::offer(run, "steps", || {
             let mut steps = Steps::default();
             let source = "Horowitz, ISSCC 2014 (45 nm, 0.9 V)";
-            steps.add(
-                &operation,
-                "table",
-                source,
-                format!("{} pJ", number(energy)),
-            );
+            steps.add(&operation, "table", source, format!("{} pJ", number(energy)));
             steps.add(&baseline, "table", source, format!("{} pJ", number(other)));
             let numbers = format!("{}/{}", number(energy), number(other));
             steps.add("ratio", "picojoules/baseline", numbers, energy / other);
@@ -67,9 +58,7 @@ impl Lab for OperationEnergy {
 fn picojoules(operation: &str) -> Result<f64, LabError> {
     let found = Tables::builtin().field("operation", operation, "picojoules");
     found.as_ref().and_then(Value::as_f64).ok_or_else(|| {
-        LabError::Data(format!(
-            "the table of operations has no energy for {operation}"
-        ))
+        LabError::Data(format!("the table of operations has no energy for {operation}"))
     })
 }
 
@@ -86,22 +75,10 @@ fn operations(chosen: &str, baseline: &str, base: f64) -> Frame {
         } else {
             ""
         };
-        Some(picture::bar(
-            title,
-            energy,
-            format!("{} times{mark}", number(energy / base)),
-        ))
+        Some(picture::bar(title, energy, format!("{} times{mark}", number(energy / base))))
     };
-    let mut bars: Vec<_> = tables
-        .names("operation")
-        .into_iter()
-        .filter_map(bar)
-        .collect();
+    let mut bars: Vec<_> = tables.names("operation").into_iter().filter_map(bar).collect();
     bars.sort_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
     // From a small addition to a memory access lie five powers of ten.
-    Frame::Bars(frame::Bars {
-        unit: "pJ".to_owned(),
-        scale: Scale::Log,
-        bars,
-    })
+    Frame::Bars(frame::Bars { unit: "pJ".to_owned(), scale: Scale::Log, bars })
 }

@@ -62,9 +62,7 @@ impl Lab for ParallelPlan {
         judgement.report_time(run)?;
         judgement.report_search(run);
         if let Some(wrong) = judgement.claim.wrong() {
-            run.sink.report(Report::Notice(format!(
-                "the row contradicts itself: {wrong}"
-            )));
+            run.sink.report(Report::Notice(format!("the row contradicts itself: {wrong}")));
         }
         picture::offer(run, "puzzle", || judgement.puzzle());
         picture::offer(run, "memory", || judgement.memory_by_stage());
@@ -97,10 +95,7 @@ struct Judgement {
 
 impl Judgement {
     fn of(params: &Params) -> Result<Self, LabError> {
-        let setting = Setting {
-            model: Model::read(params)?,
-            cluster: Cluster::read(params)?,
-        };
+        let setting = Setting { model: Model::read(params)?, cluster: Cluster::read(params)? };
         let claim = Claim::read(params)?;
         let plan = read_plan(params, &claim)?;
         let limits = Limits {
@@ -127,10 +122,7 @@ impl Judgement {
     }
 
     fn broken(&self) -> i64 {
-        self.rules
-            .iter()
-            .filter(|rule| rule.broken.is_some())
-            .count() as i64
+        self.rules.iter().filter(|rule| rule.broken.is_some()).count() as i64
     }
 
     fn score(&self) -> f64 {
@@ -152,31 +144,20 @@ impl Judgement {
         run.scalar("tokens_per_batch", self.claim.tokens);
         run.scalar("microbatches", self.plan.microbatches);
         run.scalar("bubble_over_ideal", self.plan.bubble());
-        let reason = || {
-            format!(
-                "a measured {} over a peak of {}",
-                number(self.achieved),
-                number(peak)
-            )
-        };
+        let reason =
+            || format!("a measured {} over a peak of {}", number(self.achieved), number(peak));
         finite(run, "mfu", self.achieved / peak, reason)?;
         let total = self.devices() * self.achieved;
         finite(run, "total_flops_per_second", total, reason)?;
         run.scalar("consistent", self.claim.wrong().is_none());
-        let verdict = self
-            .claim
-            .wrong()
-            .unwrap_or_else(|| "consistent".to_owned());
+        let verdict = self.claim.wrong().unwrap_or_else(|| "consistent".to_owned());
         run.scalar("verdict", verdict);
         Ok(())
     }
 
     fn report_memory(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let large = || "the model's dimensions are too large for their product".to_owned();
-        let Memory {
-            states,
-            activations,
-        } = self.memory;
+        let Memory { states, activations } = self.memory;
         run.scalar("parameters", self.setting.model.parameters as i64);
         finite(run, "weight_bytes", states.weights, large)?;
         finite(run, "gradient_bytes", states.gradients, large)?;
@@ -191,13 +172,7 @@ impl Judgement {
     fn report_time(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let step = &self.step;
         let slow = || {
-            let Cluster {
-                peak,
-                efficiency,
-                inside,
-                between,
-                ..
-            } = self.setting.cluster;
+            let Cluster { peak, efficiency, inside, between, .. } = self.setting.cluster;
             format!(
                 "{} of {} flop/s, {} and {} bytes/s finish nothing",
                 number(efficiency),
@@ -224,10 +199,7 @@ impl Judgement {
     }
 
     fn report_search(&self, run: &mut Run<'_>) {
-        run.scalar(
-            "tensor_inside_server",
-            rules::inside(&self.setting, &self.plan),
-        );
+        run.scalar("tensor_inside_server", rules::inside(&self.setting, &self.plan));
         run.scalar("rules_broken", self.broken());
         run.scalar("puzzle_solved", self.broken() == 0);
         run.scalar("score", self.score());
@@ -282,12 +254,7 @@ fn read_plan(params: &Params, claim: &Claim) -> Result<Plan, LabError> {
 fn read_layout(params: &Params) -> Result<Layout, LabError> {
     let (tensor, context) = (params.int("tensor")?, params.int("context")?);
     let pipeline = params.int("pipeline")?;
-    let one = Layout {
-        tensor,
-        context,
-        pipeline,
-        data: 1,
-    };
+    let one = Layout { tensor, context, pipeline, data: 1 };
     if let Some(data) = params.optional_int("data") {
         return Ok(Layout { data, ..one });
     }
@@ -303,8 +270,5 @@ fn read_layout(params: &Params) -> Result<Layout, LabError> {
             ),
         ));
     }
-    Ok(Layout {
-        data: devices / ranks,
-        ..one
-    })
+    Ok(Layout { data: devices / ranks, ..one })
 }

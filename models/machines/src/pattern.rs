@@ -45,12 +45,7 @@ impl<'a> Pattern<'a> {
         if !unknown.is_empty() {
             return Err(expression::errors(param, source, &unknown));
         }
-        Ok(Self {
-            param,
-            source,
-            expr,
-            names,
-        })
+        Ok(Self { param, source, expr, names })
     }
 
     /// Its value where the names have these values, in their order.
@@ -64,9 +59,8 @@ impl<'a> Pattern<'a> {
         };
         evaluate_pattern(&self.expr, &lookup).map_err(|problem| {
             let first = self.names.first().zip(values.first());
-            let place = first.map_or_else(String::new, |(name, value)| {
-                format!(" where {name} is {value}")
-            });
+            let place =
+                first.map_or_else(String::new, |(name, value)| format!(" where {name} is {value}"));
             self.error(&ExprError {
                 message: format!("{problem}{place}"),
                 span: problem.span,

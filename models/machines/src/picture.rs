@@ -8,30 +8,18 @@ use mlsys_lab::{Frame, Run, Value, frame};
 /// Sends the picture of a panel if somebody wants it.
 pub(crate) fn offer(run: &mut Run<'_>, panel: &str, draw: impl FnOnce() -> Frame) {
     if run.sink.wants_frame(panel, Moment::Final) {
-        run.sink.report(Report::Frame {
-            panel: panel.into(),
-            step: 0,
-            frame: Box::new(draw()),
-        });
+        run.sink.report(Report::Frame { panel: panel.into(), step: 0, frame: Box::new(draw()) });
     }
 }
 
 /// A labelled length with a remark.
 pub(crate) fn bar(label: impl Into<String>, value: f64, remark: impl Into<String>) -> Bar {
-    Bar {
-        label: label.into(),
-        value: Some(value),
-        remark: remark.into(),
-    }
+    Bar { label: label.into(), value: Some(value), remark: remark.into() }
 }
 
 /// Bars on a linear axis.
 pub(crate) fn bars(unit: &str, bars: Vec<Bar>) -> Frame {
-    Frame::Bars(frame::Bars {
-        unit: unit.to_owned(),
-        scale: Scale::Linear,
-        bars,
-    })
+    Frame::Bars(frame::Bars { unit: unit.to_owned(), scale: Scale::Linear, bars })
 }
 
 /// Labelled lengths made of parts, with a remark each, and a line that they are to stay under.
@@ -51,10 +39,7 @@ pub(crate) fn stacks<const N: usize>(
         unit: unit.to_owned(),
         parts: parts.map(str::to_owned).to_vec(),
         stacks: stacks.into_iter().map(stack).collect(),
-        limit: limit.map(|(at, label)| Limit {
-            at,
-            label: label.to_owned(),
-        }),
+        limit: limit.map(|(at, label)| Limit { at, label: label.to_owned() }),
         note: note.to_owned(),
     })
 }
@@ -70,10 +55,7 @@ pub(crate) fn table<const N: usize>(titles: [&str; N], rows: Vec<[Value; N]>) ->
 
 /// The kinds of a picture made of cells, in the order in which cells name them.
 pub(crate) fn kinds<const N: usize>(kinds: [(&str, Tone); N]) -> Vec<Kind> {
-    let kind = |(name, tone): (&str, Tone)| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
     kinds.map(kind).to_vec()
 }
 
@@ -103,8 +85,5 @@ pub(crate) fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
 
 /// A picture beside others.
 pub(crate) fn pane(title: impl Into<String>, frame: Frame) -> Pane {
-    Pane {
-        title: title.into(),
-        frame,
-    }
+    Pane { title: title.into(), frame }
 }

@@ -87,11 +87,7 @@ impl Setup {
             schedule,
             stages: count("stages")?,
             microbatches: count("microbatches")?,
-            chunks: if schedule == Schedule::Interleaved {
-                count("chunks_per_stage")?
-            } else {
-                1
-            },
+            chunks: if schedule == Schedule::Interleaved { count("chunks_per_stage")? } else { 1 },
             times: Times {
                 forward: params.float("forward_time")?,
                 backward_input: params.float("backward_input_time")?,

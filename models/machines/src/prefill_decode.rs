@@ -46,12 +46,7 @@ impl Lab for PrefillDecode {
         finite(run, "kv_seconds", times.cache, machine)?;
         finite(run, "matmul_seconds", times.matmul, machine)?;
         finite(run, "decode_seconds", times.decode, machine)?;
-        finite(
-            run,
-            "tokens_per_second",
-            serving.batch / times.decode,
-            machine,
-        )?;
+        finite(run, "tokens_per_second", serving.batch / times.decode, machine)?;
         run.scalar("matmul_bound", times.bound());
         picture::offer(run, "step", || times.step());
         picture::offer(run, "batches", || serving.batches());
@@ -133,8 +128,7 @@ impl Serving {
             let own = if batch == self.batch { " (this)" } else { "" };
             let share = percent(times.cache / times.decode);
             let remark = format!("{share} cache{own}");
-            rate.is_finite()
-                .then(|| picture::bar(format!("batch {batch}"), rate, remark))
+            rate.is_finite().then(|| picture::bar(format!("batch {batch}"), rate, remark))
         };
         picture::bars("tokens/s", batches.into_iter().filter_map(bar).collect())
     }
@@ -163,19 +157,13 @@ impl Serving {
         steps.add(
             "weight_seconds",
             "N*bytes_per_parameter/(devices*bandwidth)",
-            format!(
-                "{n}*{}/({devices}*{bandwidth})",
-                number(self.bytes_per_parameter)
-            ),
+            format!("{n}*{}/({devices}*{bandwidth})", number(self.bytes_per_parameter)),
             times.weights,
         );
         steps.add(
             "kv_seconds",
             "batch*kv_bytes_per_sequence/(devices*bandwidth)",
-            format!(
-                "{batch}*{}/({devices}*{bandwidth})",
-                number(self.cache_bytes)
-            ),
+            format!("{batch}*{}/({devices}*{bandwidth})", number(self.cache_bytes)),
             times.cache,
         );
         steps.add(
@@ -201,11 +189,7 @@ impl Serving {
             format!("{batch}/{}", number(times.decode)),
             self.batch / times.decode,
         );
-        let sign = if times.bound() == "compute" {
-            ">="
-        } else {
-            "<"
-        };
+        let sign = if times.bound() == "compute" { ">=" } else { "<" };
         steps.add(
             "matmul_bound",
             "matmul_seconds >= weight_seconds?",
@@ -218,20 +202,12 @@ impl Serving {
 
 impl Times {
     fn bound(&self) -> &'static str {
-        if self.matmul >= self.weights {
-            "compute"
-        } else {
-            "memory"
-        }
+        if self.matmul >= self.weights { "compute" } else { "memory" }
     }
 
     fn step(&self) -> Frame {
         let longer = |holds: bool| {
-            if holds {
-                "the step waits for it"
-            } else {
-                "hidden behind that"
-            }
+            if holds { "the step waits for it" } else { "hidden behind that" }
         };
         let compute = self.bound() == "compute";
         picture::bars(

@@ -37,20 +37,11 @@ impl Lab for Prune {
         let method = Method::read(&run.params, &weights)?;
         let kept = method.kept(&weights.flat);
         let zeroed = kept.iter().filter(|kept| !**kept).count();
-        let pruned = weights
-            .flat
-            .iter()
-            .zip(&kept)
-            .map(|(w, kept)| if *kept { *w } else { 0.0 });
+        let pruned = weights.flat.iter().zip(&kept).map(|(w, kept)| if *kept { *w } else { 0.0 });
         run.scalar("pruned", weights.like(pruned));
         run.scalar("pruned_count", zeroed as i64);
         run.scalar("pruned_fraction", zeroed as f64 / kept.len() as f64);
-        if let Method::Groups {
-            keep,
-            group,
-            element,
-        } = method
-        {
+        if let Method::Groups { keep, group, element } = method {
             run.scalar("storage_ratio", storage(keep, group, element));
             let ways = binomial(group, keep);
             run.scalar(
@@ -70,11 +61,7 @@ enum Method {
     /// All but so many of the smallest.
     Magnitude { zeroed: usize, sparsity: f64 },
     /// So many of each group of neighbours.
-    Groups {
-        keep: usize,
-        group: usize,
-        element: i64,
-    },
+    Groups { keep: usize, group: usize, element: i64 },
 }
 
 impl Method {
@@ -96,11 +83,7 @@ impl Method {
             return Err(LabError::contradiction(["weights", "group"], message));
         }
         let element = params.int("element_bits")?;
-        Ok(Self::Groups {
-            keep,
-            group,
-            element,
-        })
+        Ok(Self::Groups { keep, group, element })
     }
 
     /// Whether each weight stays. Of equal weights the earlier one does.
@@ -120,25 +103,11 @@ impl Method {
         match self {
             Self::Magnitude { sparsity, .. } => {
                 let numbers = format!("round({}*{count})", number(*sparsity));
-                steps.add(
-                    "pruned_count",
-                    "round(sparsity*count)",
-                    numbers,
-                    zeroed as i64,
-                );
+                steps.add("pruned_count", "round(sparsity*count)", numbers, zeroed as i64);
             }
-            Self::Groups {
-                keep,
-                group,
-                element,
-            } => {
+            Self::Groups { keep, group, element } => {
                 let numbers = format!("{count}*({group} - {keep})/{group}");
-                steps.add(
-                    "pruned_count",
-                    "count*(group - keep)/group",
-                    numbers,
-                    zeroed as i64,
-                );
+                steps.add("pruned_count", "count*(group - keep)/group", numbers, zeroed as i64);
                 let bits = i64::from(index_bits(*group));
                 steps.add(
                     "bits of a position",
@@ -162,12 +131,7 @@ impl Method {
                 }
             }
         }
-        steps.add(
-            "pruned_fraction",
-            "pruned_count/weights",
-            format!("{zeroed}/{count}"),
-            share,
-        );
+        steps.add("pruned_fraction", "pruned_count/weights", format!("{zeroed}/{count}"), share);
         steps.table()
     }
 }
@@ -193,10 +157,7 @@ fn pattern(weights: &Nested, kept: &[bool], method: &Method) -> Frame {
     let mut at = 0;
     let mut rows = Vec::new();
     for (place, length) in weights.rows().into_iter().enumerate() {
-        let cell = |i: usize| Cell {
-            kind: usize::from(!kept[i]),
-            text: number(weights.flat[i]),
-        };
+        let cell = |i: usize| Cell { kind: usize::from(!kept[i]), text: number(weights.flat[i]) };
         let stay = kept[at..at + length].iter().filter(|kept| **kept).count();
         rows.push(CellRow {
             label: format!("row {place}"),
@@ -223,11 +184,7 @@ fn ranked(weights: &[f64], kept: &[bool]) -> Frame {
     order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()));
     let bar = |at: usize| {
         let remark = if kept[at] { "stays" } else { "zeroed" };
-        picture::bar(
-            format!("weight {at}: {}", number(weights[at])),
-            weights[at].abs(),
-            remark,
-        )
+        picture::bar(format!("weight {at}: {}", number(weights[at])), weights[at].abs(), remark)
     };
     picture::bars("size", order.into_iter().map(bar).collect())
 }

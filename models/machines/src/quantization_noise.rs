@@ -52,18 +52,9 @@ impl Lab for QuantizationNoise {
                 Some(step) => number(step),
                 None => format!("{}/{levels}", number(full)),
             };
-            let formula = if given.is_some() {
-                "given"
-            } else {
-                "full_scale/2^bits"
-            };
+            let formula = if given.is_some() { "given" } else { "full_scale/2^bits" };
             steps.add("step_size", formula, numbers, step);
-            steps.add(
-                "noise_power",
-                "step_size^2/12",
-                format!("{}^2/12", number(step)),
-                power,
-            );
+            steps.add("noise_power", "step_size^2/12", format!("{}^2/12", number(step)), power);
             steps.add(
                 "noise_rms",
                 "sqrt(noise_power)",
@@ -72,10 +63,9 @@ impl Lab for QuantizationNoise {
             );
             let (formula, numbers) = match signal {
                 Signal::Uniform => ("20*bits*log10(2)", format!("20*{bits}*0.30103")),
-                Signal::Sine => (
-                    "20*bits*log10(2) + 10*log10(1.5)",
-                    format!("20*{bits}*0.30103 + 1.76091"),
-                ),
+                Signal::Sine => {
+                    ("20*bits*log10(2) + 10*log10(1.5)", format!("20*{bits}*0.30103 + 1.76091"))
+                }
             };
             steps.add("sqnr_db", formula, numbers, ratio);
             steps.table()
@@ -93,11 +83,7 @@ enum Signal {
 
 impl Signal {
     fn named(name: &str) -> Self {
-        if name == "sine" {
-            Self::Sine
-        } else {
-            Self::Uniform
-        }
+        if name == "sine" { Self::Sine } else { Self::Uniform }
     }
 
     /// A full-scale uniform signal has the power (levels*step)^2/12, a sine 1.5 times as much: the ratio over step^2/12.

@@ -46,16 +46,8 @@ impl Lab for Quantize {
         run.scalar("scale", f64::from(grid.scale));
         run.scalar("zero_point", grid.zero);
         run.scalar("quantized", values.like(codes.iter().copied()));
-        run.scalar(
-            "dequantized",
-            values.like(back.iter().map(|x| f64::from(*x))),
-        );
-        let errors = || {
-            exact
-                .iter()
-                .zip(&back)
-                .map(|(x, y)| f64::from(*y) - f64::from(*x))
-        };
+        run.scalar("dequantized", values.like(back.iter().map(|x| f64::from(*x))));
+        let errors = || exact.iter().zip(&back).map(|(x, y)| f64::from(*y) - f64::from(*x));
         let largest = errors().map(f64::abs).fold(0.0, f64::max);
         let squares: f64 = errors().map(|e| e * e).sum();
         let sizes = || "values beyond what a 32-bit float holds".to_owned();
@@ -82,11 +74,7 @@ impl Derived {
     fn read(params: &Params, values: &[f32]) -> Result<Self, LabError> {
         let bits = params.size("bits")? as u32;
         let scheme = Scheme::named(params.text("scheme")?).unwrap_or(Scheme::Affine);
-        let sign = if params.bool("signed")? {
-            Sign::Signed
-        } else {
-            Sign::Unsigned
-        };
+        let sign = if params.bool("signed")? { Sign::Signed } else { Sign::Unsigned };
         let (low, high) = scheme.integers(bits, sign);
         let (least, most) = range(values);
         let size = number(most.max(-least));
@@ -124,16 +112,7 @@ impl Derived {
                     .to_owned();
             return Err(LabError::contradiction(["values", "scale"], message));
         }
-        Ok(Self {
-            grid: Grid {
-                low,
-                high,
-                scale,
-                zero,
-            },
-            range: (least, most),
-            why,
-        })
+        Ok(Self { grid: Grid { low, high, scale, zero }, range: (least, most), why })
     }
 
     fn table(&self, exact: &[f32], codes: &[i64], back: &[f32]) -> Frame {
@@ -150,17 +129,7 @@ impl Derived {
             ]
         };
         let rows = exact.iter().zip(codes).zip(back).map(row).collect();
-        picture::table(
-            [
-                "value",
-                "value / S",
-                "integer",
-                "comes back as",
-                "error",
-                "",
-            ],
-            rows,
-        )
+        picture::table(["value", "value / S", "integer", "comes back as", "error", ""], rows)
     }
 
     fn levels(&self, exact: &[f32], back: &[f32]) -> Frame {
@@ -178,18 +147,11 @@ impl Derived {
             }
         }
         for (x, y) in exact.iter().zip(back) {
-            points.push(point(
-                f64::from(*x),
-                f64::from(*y),
-                number(f64::from(*x)),
-                0,
-            ));
+            points.push(point(f64::from(*x), f64::from(*y), number(f64::from(*x)), 0));
         }
         let (least, most) = self.range;
-        let axis = |name: &str| frame::Dimension {
-            name: name.to_owned(),
-            ..frame::Dimension::default()
-        };
+        let axis =
+            |name: &str| frame::Dimension { name: name.to_owned(), ..frame::Dimension::default() };
         Frame::Scatter(Scatter {
             x: axis("value"),
             y: axis("comes back as"),

@@ -11,28 +11,13 @@ use crate::steps::{Steps, finite, percent};
 const FORMATS: [(&str, Format); 7] = [
     ("32-bit floats", Format::plain(32.0)),
     ("16-bit floats", Format::plain(16.0)),
-    (
-        "8-bit integers, a scale a row of 4096",
-        Format::blocks(8.0, 4096.0, 32.0),
-    ),
+    ("8-bit integers, a scale a row of 4096", Format::blocks(8.0, 4096.0, 32.0)),
     ("MXFP8", Format::blocks(8.0, 32.0, 8.0)),
-    (
-        "4-bit integers, groups of 32",
-        Format::blocks(4.0, 32.0, 16.0),
-    ),
-    (
-        "4-bit integers, groups of 128",
-        Format::blocks(4.0, 128.0, 16.0),
-    ),
+    ("4-bit integers, groups of 32", Format::blocks(4.0, 32.0, 16.0)),
+    ("4-bit integers, groups of 128", Format::blocks(4.0, 128.0, 16.0)),
     (
         "NF4, scales quantized again",
-        Format {
-            bits: 4.0,
-            block: 64.0,
-            scale: 8.0,
-            second_block: 256.0,
-            second: 32.0,
-        },
+        Format { bits: 4.0, block: 64.0, scale: 8.0, second_block: 256.0, second: 32.0 },
     ),
 ];
 
@@ -66,12 +51,7 @@ impl Lab for QuantizedStorage {
         finite(run, "overhead_bits_per_parameter", format.overhead(), sizes)?;
         finite(run, "bits_per_parameter", bits, sizes)?;
         finite(run, "bytes_per_parameter", bits / 8.0, sizes)?;
-        finite(
-            run,
-            "overhead_bytes",
-            parameters * format.overhead() / 8.0,
-            sizes,
-        )?;
+        finite(run, "overhead_bytes", parameters * format.overhead() / 8.0, sizes)?;
         finite(run, "bytes", bytes, sizes)?;
         finite(run, "gb", bytes / 1e9, sizes)?;
         finite(run, "gib", bytes / f64::from(1 << 30), sizes)?;
@@ -98,13 +78,7 @@ impl Format {
     }
 
     const fn blocks(bits: f64, block: f64, scale: f64) -> Self {
-        Self {
-            bits,
-            block,
-            scale,
-            second_block: 0.0,
-            second: 0.0,
-        }
+        Self { bits, block, scale, second_block: 0.0, second: 0.0 }
     }
 
     fn read(params: &Params) -> Result<Self, LabError> {
@@ -119,11 +93,7 @@ impl Format {
 
     /// scale_bits/block_size, spread over the weights of a block.
     fn first(&self) -> f64 {
-        if self.block > 0.0 {
-            self.scale / self.block
-        } else {
-            0.0
-        }
+        if self.block > 0.0 { self.scale / self.block } else { 0.0 }
     }
 
     /// second_scale_bits/(block_size*second_block_size).
@@ -160,10 +130,7 @@ impl Format {
             let words = format!("{} bits a weight{remark}", number(significant(bits, 4)));
             picture::bar(name, parameters * bits / 8e9, words)
         };
-        let mut bars: Vec<_> = FORMATS
-            .iter()
-            .map(|(name, format)| bar(name, format, ""))
-            .collect();
+        let mut bars: Vec<_> = FORMATS.iter().map(|(name, format)| bar(name, format, "")).collect();
         bars.push(bar("this one", self, ""));
         bars.retain(|bar| bar.value.is_some_and(f64::is_finite));
         bars.sort_by(|a, b| b.value.unwrap_or(own).total_cmp(&a.value.unwrap_or(own)));

@@ -69,22 +69,14 @@ impl Matrix {
     /// `[inputs, outputs]`, row-major, as layers of neurons and of transformers keep their weights.
     pub fn by_inputs(inputs: usize, outputs: usize) -> Self {
         let rows = Rows::Input;
-        Self {
-            inputs,
-            outputs,
-            rows,
-        }
+        Self { inputs, outputs, rows }
     }
 
     /// `[outputs, inputs]`, row-major, as convolutions keep their weights. Keys and values of a cache lie so too, if a
     /// token's head counts as an output.
     pub fn by_outputs(inputs: usize, outputs: usize) -> Self {
         let rows = Rows::Output;
-        Self {
-            inputs,
-            outputs,
-            rows,
-        }
+        Self { inputs, outputs, rows }
     }
 
     /// Weights of one output.
@@ -211,13 +203,7 @@ impl Quantized {
             levels: vec![Levels::Listed(Listed::codebook(codebook.centroids))],
             matrix,
             granularity: Granularity::Tensor,
-            storage: Storage {
-                weights: weights.len(),
-                bits,
-                scales: 0,
-                zeros: 0,
-                centroids,
-            },
+            storage: Storage { weights: weights.len(), bits, scales: 0, zeros: 0, centroids },
         }
     }
 
@@ -232,14 +218,7 @@ impl Quantized {
             codes.push(code);
             back.push(own.value(code));
         }
-        Self {
-            codes,
-            back,
-            levels,
-            matrix,
-            granularity,
-            storage: Storage::default(),
-        }
+        Self { codes, back, levels, matrix, granularity, storage: Storage::default() }
     }
 
     /// The group that a weight belongs to.

@@ -9,13 +9,7 @@ use crate::picture;
 use crate::steps::{Steps, finite, percent};
 
 /// Data paths of tabled machines that a ridge point is told for.
-const PATHS: [&str; 5] = [
-    "fp32",
-    "tf32-tensor",
-    "fp16-tensor",
-    "bf16-tensor",
-    "int8-tensor",
-];
+const PATHS: [&str; 5] = ["fp32", "tf32-tensor", "fp16-tensor", "bf16-tensor", "int8-tensor"];
 
 /// The lab `roofline`.
 pub struct Roofline {
@@ -102,11 +96,7 @@ impl Roof {
     fn over(&self, intensity: f64) -> Place {
         Place {
             rate: self.peak.min(intensity * self.bandwidth),
-            bound: if intensity >= self.ridge() {
-                "compute"
-            } else {
-                "memory"
-            },
+            bound: if intensity >= self.ridge() { "compute" } else { "memory" },
         }
     }
 
@@ -136,10 +126,7 @@ impl Roof {
             x: axis("intensity", "flops/byte"),
             y: axis("attainable", "flop/s"),
             series: vec!["ridge".to_owned(), "operation".to_owned()],
-            points: vec![
-                point(ridge, "ridge", 0),
-                point(work.intensity, "this operation", 1),
-            ],
+            points: vec![point(ridge, "ridge", 0), point(work.intensity, "this operation", 1)],
             lines: vec![ScatterLine {
                 name: "roof".to_owned(),
                 points: vec![at(least), at(ridge), at(most)],
@@ -226,11 +213,7 @@ impl Work {
             (Some(flops), Some(bytes)) => flops / bytes,
             _ => params.float("intensity")?,
         };
-        Ok(Self {
-            flops,
-            bytes,
-            intensity,
-        })
+        Ok(Self { flops, bytes, intensity })
     }
 
     /// compute_seconds = flops/peak; memory_seconds = bytes/bandwidth
@@ -265,14 +248,7 @@ fn machines(intensity: f64) -> Frame {
         }
     }
     picture::table(
-        [
-            "machine",
-            "data path",
-            "ridge, flops/byte",
-            "bound by",
-            "attainable, flop/s",
-            "of peak",
-        ],
+        ["machine", "data path", "ridge, flops/byte", "bound by", "attainable, flop/s", "of peak"],
         rows,
     )
 }

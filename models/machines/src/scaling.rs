@@ -31,9 +31,7 @@ impl Lab for Scaling {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let laws = Laws {
-            parallel: run.params.float("parallel_fraction")?,
-        };
+        let laws = Laws { parallel: run.params.float("parallel_fraction")? };
         let processors = run.params.float("processors")?;
         run.scalar("amdahl_speedup", laws.amdahl(processors));
         run.scalar("amdahl_efficiency", laws.amdahl(processors) / processors);
@@ -41,10 +39,7 @@ impl Lab for Scaling {
             run.scalar("amdahl_limit", limit);
         }
         run.scalar("gustafson_speedup", laws.gustafson(processors));
-        run.scalar(
-            "gustafson_efficiency",
-            laws.gustafson(processors) / processors,
-        );
+        run.scalar("gustafson_efficiency", laws.gustafson(processors) / processors);
         let measured = Measured::read(&run.params, processors)?;
         if let Some(measured) = &measured {
             let told = || measured.told();
@@ -54,9 +49,7 @@ impl Lab for Scaling {
                 finite(run, "karp_flatt_serial_fraction", serial, told)?;
             }
         }
-        offer(run, "speedup", || {
-            picture::speedup(&laws, processors, measured.as_ref())
-        });
+        offer(run, "speedup", || picture::speedup(&laws, processors, measured.as_ref()));
         offer(run, "measured", || picture::measured(measured.as_ref()));
         offer(run, "processors", || picture::processors(&laws, processors));
         offer(run, "steps", || steps(&laws, processors, measured.as_ref()));
@@ -115,12 +108,7 @@ impl Measured {
         } else {
             return Ok(None);
         };
-        Ok(Some(Self {
-            processors,
-            baseline: params.float("baseline_processors")?,
-            speedup,
-            from,
-        }))
+        Ok(Some(Self { processors, baseline: params.float("baseline_processors")?, speedup, from }))
     }
 
     /// r: how many times the processors of the baseline.
@@ -140,11 +128,8 @@ impl Measured {
 
     /// How the speedup came about, for errors.
     fn told(&self) -> String {
-        let on = format!(
-            "on {} processors against {}",
-            number(self.processors),
-            number(self.baseline)
-        );
+        let on =
+            format!("on {} processors against {}", number(self.processors), number(self.baseline));
         match self.from {
             Source::Given => format!("a speedup of {} {on}", number(self.speedup)),
             Source::Seconds { baseline, now } => {
@@ -165,19 +150,9 @@ fn steps(laws: &Laws, processors: f64, measured: Option<&Measured>) -> Frame {
     }
     let (f, n) = (number(laws.parallel), number(processors));
     let amdahl = laws.amdahl(processors);
-    steps.add(
-        "amdahl_speedup",
-        "1/((1 - f) + f/n)",
-        format!("1/((1 - {f}) + {f}/{n})"),
-        amdahl,
-    );
+    steps.add("amdahl_speedup", "1/((1 - f) + f/n)", format!("1/((1 - {f}) + {f}/{n})"), amdahl);
     let numbers = format!("{}/{n}", number(amdahl));
-    steps.add(
-        "amdahl_efficiency",
-        "amdahl/n",
-        numbers,
-        amdahl / processors,
-    );
+    steps.add("amdahl_efficiency", "amdahl/n", numbers, amdahl / processors);
     if let Some(limit) = laws.limit() {
         steps.add("amdahl_limit", "1/(1 - f)", format!("1/(1 - {f})"), limit);
     }
@@ -201,14 +176,12 @@ impl Measured {
     fn steps(&self, steps: &mut Steps) {
         let (formula, numbers) = match self.from {
             Source::Given => ("as given", String::new()),
-            Source::Seconds { baseline, now } => (
-                "baseline_seconds/seconds",
-                format!("{}/{}", number(baseline), number(now)),
-            ),
-            Source::Throughput { baseline, now } => (
-                "throughput/baseline_throughput",
-                format!("{}/{}", number(now), number(baseline)),
-            ),
+            Source::Seconds { baseline, now } => {
+                ("baseline_seconds/seconds", format!("{}/{}", number(baseline), number(now)))
+            }
+            Source::Throughput { baseline, now } => {
+                ("throughput/baseline_throughput", format!("{}/{}", number(now), number(baseline)))
+            }
         };
         steps.add("measured_speedup S", formula, numbers, self.speedup);
         let (s, r) = (number(self.speedup), number(self.ratio()));
@@ -258,10 +231,7 @@ mod tests {
             for n in [1.0, 2.0, 7.0, 1e6] {
                 let laws = Laws { parallel };
                 let (amdahl, gustafson) = (laws.amdahl(n), laws.gustafson(n));
-                assert!(
-                    1.0 <= amdahl + 1e-12 && amdahl <= gustafson + 1e-9,
-                    "{parallel} {n}"
-                );
+                assert!(1.0 <= amdahl + 1e-12 && amdahl <= gustafson + 1e-9, "{parallel} {n}");
                 assert!(gustafson <= n && laws.limit().is_none_or(|l| amdahl <= l));
             }
         }

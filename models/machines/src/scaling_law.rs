@@ -126,10 +126,7 @@ impl Law {
     fn best(&self, flops: f64) -> Model {
         let exponent = self.beta / (self.alpha + self.beta);
         let parameters = self.g() * (flops / FLOPS).powf(exponent);
-        Model {
-            parameters,
-            tokens: flops / (FLOPS * parameters),
-        }
+        Model { parameters, tokens: flops / (FLOPS * parameters) }
     }
 }
 
@@ -139,13 +136,7 @@ mod tests {
 
     #[test]
     fn no_other_split_of_the_budget_has_less_loss() {
-        let law = Law {
-            irreducible: 1.69,
-            a: 406.4,
-            b: 410.7,
-            alpha: 0.34,
-            beta: 0.28,
-        };
+        let law = Law { irreducible: 1.69, a: 406.4, b: 410.7, alpha: 0.34, beta: 0.28 };
         for budget in [1e18, 1e22, 5.88e23, 1e27] {
             let best = law.best(budget);
             assert!((best.flops() / budget - 1.0).abs() < 1e-12);
@@ -161,13 +152,7 @@ mod tests {
     /// Besiroglu et al. 2024: with the constants fitted again, Chinchilla's own 20 tokens a parameter come out.
     #[test]
     fn the_refitted_constants_give_the_ratio_of_the_other_two_approaches() {
-        let law = Law {
-            irreducible: 1.8172,
-            a: 482.01,
-            b: 2085.43,
-            alpha: 0.3478,
-            beta: 0.3658,
-        };
+        let law = Law { irreducible: 1.8172, a: 482.01, b: 2085.43, alpha: 0.3478, beta: 0.3658 };
         let best = law.best(5.88e23);
         let ratio = best.tokens / best.parameters;
         assert!((15.0..30.0).contains(&ratio), "{ratio}");

@@ -75,10 +75,7 @@ pub fn letter(rank: usize) -> String {
     u8::try_from(rank)
         .ok()
         .filter(|rank| *rank < 26)
-        .map_or_else(
-            || rank.to_string(),
-            |rank| char::from(b'A' + rank).to_string(),
-        )
+        .map_or_else(|| rank.to_string(), |rank| char::from(b'A' + rank).to_string())
 }
 
 /// A pane for each weight, its slices lettered and coloured by rank.
@@ -138,10 +135,7 @@ fn slices(cut: Cut, ranks: usize) -> Frame {
 fn colours(ranks: usize) -> Vec<Kind> {
     let of = |(first, tone): (usize, &Tone)| {
         let letters: Vec<String> = (first..ranks).step_by(TONES.len()).map(letter).collect();
-        Kind {
-            name: letters.join(" "),
-            tone: *tone,
-        }
+        Kind { name: letters.join(" "), tone: *tone }
     };
     TONES.iter().enumerate().take(ranks).map(of).collect()
 }
@@ -241,10 +235,9 @@ mod tests {
 
     #[test]
     fn every_partial_sum_is_followed_by_a_collective_and_nothing_else_is() {
-        for (region, collective) in [
-            (Region::Whole, "= all-reduce"),
-            (Region::Tokens, "= reduce-scatter"),
-        ] {
+        for (region, collective) in
+            [(Region::Whole, "= all-reduce"), (Region::Tokens, "= reduce-scatter")]
+        {
             for pane in walks(region, "up", 4) {
                 let rows = rows(&pane.frame);
                 let sums = rows.windows(2).filter(|pair| pair[0].0 == "part of a sum");

@@ -75,9 +75,7 @@ impl Lab for SmLimits {
         }
         let gpu = run.params.text("gpu").ok().map(str::to_owned);
         let sms = run.params.optional_int("sms");
-        picture::offer(run, "multiprocessor", || {
-            pictures::unfolded(&limits, gpu.as_deref(), sms)
-        });
+        picture::offer(run, "multiprocessor", || pictures::unfolded(&limits, gpu.as_deref(), sms));
         picture::offer(run, "scheduler", || pictures::scheduler(&limits));
         picture::offer(run, "generations", generations);
         picture::offer(run, "latency", || limits.latency());
@@ -162,11 +160,7 @@ impl Limits {
             "warps",
             vec![
                 picture::bar("resident at most", self.sm.max_warps as f64, ""),
-                picture::bar(
-                    "to hide the latency",
-                    self.warps_to_hide_latency as f64,
-                    remark,
-                ),
+                picture::bar("to hide the latency", self.warps_to_hide_latency as f64, remark),
             ],
         )
     }

@@ -101,11 +101,7 @@ impl Draft {
             } else {
                 reach * (1.0 - self.acceptance)
             };
-            let more = if accepted == DRAWN && self.tokens > DRAWN {
-                " or more"
-            } else {
-                ""
-            };
+            let more = if accepted == DRAWN && self.tokens > DRAWN { " or more" } else { "" };
             let tokens = accepted + 1;
             let noun = if tokens == 1 { "token" } else { "tokens" };
             let label = format!("{accepted}{more} accepted");
@@ -124,26 +120,12 @@ impl Draft {
             lengths.push(self.tokens);
             lengths.sort_unstable();
         }
-        let best = lengths
-            .iter()
-            .copied()
-            .max_by(|a, b| self.speedup(*a).total_cmp(&self.speedup(*b)));
+        let best =
+            lengths.iter().copied().max_by(|a, b| self.speedup(*a).total_cmp(&self.speedup(*b)));
         let bar = |tokens: i64| {
-            let own = if tokens == self.tokens {
-                "this one"
-            } else {
-                ""
-            };
-            let most = if best == Some(tokens) {
-                "most of these"
-            } else {
-                ""
-            };
-            let both = if own.is_empty() || most.is_empty() {
-                ""
-            } else {
-                ", "
-            };
+            let own = if tokens == self.tokens { "this one" } else { "" };
+            let most = if best == Some(tokens) { "most of these" } else { "" };
+            let both = if own.is_empty() || most.is_empty() { "" } else { ", " };
             picture::bar(
                 format!("{tokens} drafted"),
                 self.speedup(tokens),
@@ -165,17 +147,9 @@ impl Draft {
         };
         steps.add("expected_tokens", formula, numbers, expected);
         let numbers = format!("{}/({gamma}*{} + 1)", number(expected), number(self.time));
-        steps.add(
-            "speedup",
-            "expected/(gamma*c + 1)",
-            numbers,
-            self.speedup(gamma),
-        );
-        let numbers = format!(
-            "({gamma}*{} + {gamma} + 1)/{}",
-            number(self.flops),
-            number(expected)
-        );
+        steps.add("speedup", "expected/(gamma*c + 1)", numbers, self.speedup(gamma));
+        let numbers =
+            format!("({gamma}*{} + {gamma} + 1)/{}", number(self.flops), number(expected));
         steps.add(
             "operations_factor",
             "(gamma*c_hat + gamma + 1)/expected",

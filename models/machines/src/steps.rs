@@ -18,12 +18,7 @@ impl Steps {
         with_numbers: impl Into<String>,
         value: impl Into<Value>,
     ) {
-        self.0.push([
-            quantity.into(),
-            formula.into(),
-            with_numbers.into().into(),
-            value.into(),
-        ]);
+        self.0.push([quantity.into(), formula.into(), with_numbers.into().into(), value.into()]);
     }
 
     /// The rows as a table.
@@ -52,10 +47,7 @@ pub(crate) fn finite(
     reason: impl FnOnce() -> String,
 ) -> Result<(), LabError> {
     if !value.is_finite() {
-        return Err(LabError::NotFinite {
-            metric: metric.to_owned(),
-            reason: reason(),
-        });
+        return Err(LabError::NotFinite { metric: metric.to_owned(), reason: reason() });
     }
     run.scalar(metric, value);
     Ok(())

@@ -129,9 +129,7 @@ impl System {
         Ok(Self {
             name: name.to_owned(),
             title: title.unwrap_or_else(|| name.to_owned()),
-            ..Self::read(&|name| params.optional_int(name), &|name| {
-                params.optional_float(name)
-            })
+            ..Self::read(&|name| params.optional_int(name), &|name| params.optional_float(name))
         })
     }
 
@@ -188,10 +186,7 @@ impl System {
         let units = self.accelerators.checked_mul(self.units);
         let total = units.and_then(|units| cpu.checked_add(units));
         let total = total.ok_or_else(|| {
-            too_large(
-                ["accelerators", "units_per_accelerator"],
-                "the number of cores",
-            )
+            too_large(["accelerators", "units_per_accelerator"], "the number of cores")
         })?;
         Ok(Some(Cores { cpu, total }))
     }

@@ -131,11 +131,7 @@ impl Errors {
 
 impl Product {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let edge = if params.text("tile")? == "4x4x4" {
-            4
-        } else {
-            16
-        };
+        let edge = if params.text("tile")? == "4x4x4" { 4 } else { 16 };
         let depth = params.size("depth")?;
         let inputs = match params.text("inputs")? {
             "bf16" => Format::BF16,
@@ -155,14 +151,7 @@ impl Product {
             };
             (0..edge * depth).map(one).collect()
         };
-        Ok(Self {
-            edge,
-            depth,
-            inputs,
-            accumulate,
-            a: draw(0),
-            b: draw(1),
-        })
+        Ok(Self { edge, depth, inputs, accumulate, a: draw(0), b: draw(1) })
     }
 
     fn multiply_adds(&self) -> i64 {
@@ -186,13 +175,7 @@ impl Product {
     fn sum(&self, row: usize, column: usize, depth: usize, accumulate: Format) -> Output {
         let a = &self.a[row * self.depth..][..depth];
         let b = &self.b[column * self.depth..][..depth];
-        let mut output = Output {
-            value: 0.0,
-            rounded: 0.0,
-            exact: 0.0,
-            fp32: 0.0,
-            size: 0.0,
-        };
+        let mut output = Output { value: 0.0, rounded: 0.0, exact: 0.0, fp32: 0.0, size: 0.0 };
         for (a, b) in a.chunks(CORE).zip(b.chunks(CORE)) {
             // Products of short numbers are exact in 64 bits, and so, but for the last bits of a long sum, is theirs.
             let mut step = 0.0;
@@ -212,9 +195,7 @@ impl Product {
 
     fn outputs(&self) -> Vec<Output> {
         let places = (0..self.edge).flat_map(|row| (0..self.edge).map(move |column| (row, column)));
-        places
-            .map(|(row, column)| self.output(row, column))
-            .collect()
+        places.map(|(row, column)| self.output(row, column)).collect()
     }
 
     fn growth(&self) -> Frame {
@@ -231,16 +212,11 @@ impl Product {
             ]
         };
         let rows = shorter.chain([self.depth]).map(row).collect();
-        picture::table(
-            ["products", "in 64 bits", "summed in FP32", "summed in FP16"],
-            rows,
-        )
+        picture::table(["products", "in 64 bits", "summed in FP32", "summed in FP16"], rows)
     }
 
     fn map(&self, outputs: &[Output]) -> Frame {
-        let errors = outputs
-            .iter()
-            .map(|output| output.error(output.value, output.exact) as f32);
+        let errors = outputs.iter().map(|output| output.error(output.value, output.exact) as f32);
         let errors: Vec<f32> = errors.collect();
         let high = errors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let edge = self.edge;
@@ -310,14 +286,7 @@ mod tests {
         draw: impl Fn(usize) -> f64,
     ) -> Product {
         let numbers: Vec<f64> = (0..edge * depth).map(draw).collect();
-        Product {
-            edge,
-            depth,
-            inputs: Format::FP16,
-            accumulate,
-            a: numbers.clone(),
-            b: numbers,
-        }
+        Product { edge, depth, inputs: Format::FP16, accumulate, a: numbers.clone(), b: numbers }
     }
 
     #[test]
@@ -333,18 +302,10 @@ mod tests {
     #[test]
     fn a_short_sum_stops_growing_where_its_spacing_is_twice_what_is_added() {
         // Steps of 1: from 2048 on FP16 counts in twos, and half of that, tied, goes to the even one.
-        let ones = product(
-            4,
-            16_384,
-            Format::FP16,
-            |i| if i % 4 == 0 { 1.0 } else { 0.0 },
-        );
+        let ones = product(4, 16_384, Format::FP16, |i| if i % 4 == 0 { 1.0 } else { 0.0 });
         assert_eq!(ones.output(0, 0).value, 2048.0);
         assert_eq!(ones.output(0, 0).exact, 4096.0);
-        let long = Product {
-            accumulate: Format::FP32,
-            ..ones
-        };
+        let long = Product { accumulate: Format::FP32, ..ones };
         assert_eq!(long.output(0, 0).value, 4096.0);
     }
 

@@ -52,12 +52,7 @@ impl Lab for TensorParallel {
         finite(run, "communication_seconds", layer.communication(), slow)?;
         finite(run, "compute_seconds", layer.compute(), slow)?;
         finite(run, "communication_fraction", layer.share(), slow)?;
-        finite(
-            run,
-            "critical_contraction",
-            layer.critical_contraction(),
-            slow,
-        )?;
+        finite(run, "critical_contraction", layer.critical_contraction(), slow)?;
         picture::offer(run, "share", || layer.shares());
         picture::offer(run, "matrices", || layer.matrices());
         picture::offer(run, "times", || layer.times());
@@ -135,24 +130,16 @@ struct Layer {
 
 impl Layer {
     fn read(params: &Params) -> Result<Self, LabError> {
-        let (batch, sequence, hidden) = (
-            params.int("batch")?,
-            params.int("sequence")?,
-            params.int("hidden")?,
-        );
-        let boundary = batch
-            .checked_mul(sequence)
-            .and_then(|tokens| tokens.checked_mul(hidden));
+        let (batch, sequence, hidden) =
+            (params.int("batch")?, params.int("sequence")?, params.int("hidden")?);
+        let boundary = batch.checked_mul(sequence).and_then(|tokens| tokens.checked_mul(hidden));
         Ok(Self {
             batch: batch as f64,
             sequence: sequence as f64,
             hidden: hidden as f64,
             ranks: params.float("ranks")?,
             boundary: boundary.ok_or_else(|| {
-                too_large(
-                    ["batch", "sequence", "hidden"],
-                    "the elements of one activation",
-                )
+                too_large(["batch", "sequence", "hidden"], "the elements of one activation")
             })?,
             bytes_per_element: params.float("bytes_per_element")?,
             around: if params.bool("sequence_parallel")? {
@@ -241,9 +228,8 @@ mod tests {
 
     #[test]
     fn more_ranks_always_mean_a_larger_share() {
-        let shares: Vec<f64> = (2..200)
-            .map(|ranks| layer(f64::from(ranks), Around::Replicated).share())
-            .collect();
+        let shares: Vec<f64> =
+            (2..200).map(|ranks| layer(f64::from(ranks), Around::Replicated).share()).collect();
         assert!(shares.is_sorted_by(|a, b| a < b), "{shares:?}");
     }
 }

@@ -85,10 +85,8 @@ impl Thread {
             block_index: axes(params, "block_index", Missing::Zero)?,
             thread_index: axes(params, "thread_index", Missing::Zero)?,
         };
-        let threads = thread
-            .block_dim
-            .into_iter()
-            .try_fold(1_i64, |threads, size| threads.checked_mul(size));
+        let threads =
+            thread.block_dim.into_iter().try_fold(1_i64, |threads, size| threads.checked_mul(size));
         if threads.is_none_or(|threads| threads > MAX_THREADS_PER_BLOCK) {
             let [x, y, z] = thread.block_dim;
             return Err(LabError::contradiction(
@@ -98,9 +96,8 @@ impl Thread {
                 ),
             ));
         }
-        for (axis, (index, size)) in AXES
-            .into_iter()
-            .zip(thread.thread_index.into_iter().zip(thread.block_dim))
+        for (axis, (index, size)) in
+            AXES.into_iter().zip(thread.thread_index.into_iter().zip(thread.block_dim))
         {
             if index >= size {
                 return Err(LabError::contradiction(
@@ -190,18 +187,8 @@ impl Thread {
         let id = self.id();
         let numbers = format!("{x} + {y}*{dx} + {z}*{dx}*{dy}");
         steps.add("thread_id", "x + y*Dx + z*Dx*Dy", numbers, id);
-        steps.add(
-            "warp",
-            "thread_id div 32",
-            format!("{id} div 32"),
-            id / WARP,
-        );
-        steps.add(
-            "lane",
-            "thread_id mod 32",
-            format!("{id} mod 32"),
-            id % WARP,
-        );
+        steps.add("warp", "thread_id div 32", format!("{id} div 32"), id / WARP);
+        steps.add("lane", "thread_id mod 32", format!("{id} mod 32"), id % WARP);
         for (axis, name) in AXES.into_iter().enumerate() {
             steps.add(
                 &format!("global_{name}"),
@@ -228,19 +215,10 @@ impl Thread {
             .zip(by_axis)
             .zip(self.thread_index.into_iter().zip(global))
             .map(|((axis, (size, block)), (thread, global))| {
-                [
-                    axis.into(),
-                    size.into(),
-                    block.into(),
-                    thread.into(),
-                    global.into(),
-                ]
+                [axis.into(), size.into(), block.into(), thread.into(), global.into()]
             })
             .collect();
-        picture::table(
-            ["axis", "block_dim", "block_index", "thread_index", "global"],
-            rows,
-        )
+        picture::table(["axis", "block_dim", "block_index", "thread_index", "global"], rows)
     }
 }
 
@@ -305,11 +283,8 @@ mod tests {
             for z in 0..dz {
                 for y in 0..dy {
                     for x in 0..dx {
-                        let thread = Thread {
-                            block_dim,
-                            block_index: [2, 3, 5],
-                            thread_index: [x, y, z],
-                        };
+                        let thread =
+                            Thread { block_dim, block_index: [2, 3, 5], thread_index: [x, y, z] };
                         let id = thread.id();
                         // x runs fastest: the numbers count up without a gap, and divide back into coordinates.
                         assert_eq!(id, next);
@@ -325,11 +300,7 @@ mod tests {
 
     #[test]
     fn the_point_lies_on_a_cell_of_its_own_warp() {
-        let thread = Thread {
-            block_dim: [8, 4, 4],
-            block_index: [0; 3],
-            thread_index: [3, 2, 1],
-        };
+        let thread = Thread { block_dim: [8, 4, 4], block_index: [0; 3], thread_index: [3, 2, 1] };
         let Frame::Cells(cells) = thread.block() else {
             panic!("the block is drawn as cells");
         };
@@ -345,11 +316,8 @@ mod tests {
 
     #[test]
     fn of_a_large_block_the_part_around_the_thread_is_drawn() {
-        let thread = Thread {
-            block_dim: [1024, 1, 1],
-            block_index: [0; 3],
-            thread_index: [1000, 0, 0],
-        };
+        let thread =
+            Thread { block_dim: [1024, 1, 1], block_index: [0; 3], thread_index: [1000, 0, 0] };
         let Frame::Cells(cells) = thread.block() else {
             panic!("the block is drawn as cells");
         };

@@ -100,13 +100,7 @@ impl Work {
             // flops = flops_per_parameter_token*N*D
             None => (per_parameter_token * parameters * tokens, Origin::Counted),
         };
-        Ok(Self {
-            parameters,
-            tokens,
-            per_parameter_token,
-            flops,
-            origin,
-        })
+        Ok(Self { parameters, tokens, per_parameter_token, flops, origin })
     }
 
     /// flops_per_token = flops_per_parameter_token*N
@@ -147,10 +141,7 @@ impl Pace {
         let hours = params.optional_float("device_hours");
         let achieved = params.optional_float("achieved_flops_per_second");
         let (rate, measure) = match (hours, achieved) {
-            (Some(hours), _) => (
-                work.flops / (hours * SECONDS_PER_HOUR),
-                Measure::DeviceHours,
-            ),
+            (Some(hours), _) => (work.flops / (hours * SECONDS_PER_HOUR), Measure::DeviceHours),
             (None, Some(rate)) => (rate, Measure::Rate),
             (None, None) => (params.float("utilization")? * peak, Measure::Utilization),
         };

@@ -69,12 +69,6 @@ impl Heads {
         let queries = heads
             .checked_mul(head_dim)
             .ok_or_else(|| too_large(["heads", "head_dim"], "the width of all heads"))?;
-        Ok(Self {
-            heads,
-            kv_heads,
-            head_dim,
-            queries,
-            keys: kv_heads * head_dim,
-        })
+        Ok(Self { heads, kv_heads, head_dim, queries, keys: kv_heads * head_dim })
     }
 }

@@ -38,18 +38,8 @@ impl Lab for TransformerFlops {
         finite(run, "forward_flops", flops.forward, large)?;
         finite(run, "model_flops", flops.model, large)?;
         finite(run, "hardware_flops", flops.hardware, large)?;
-        finite(
-            run,
-            "flops_per_token",
-            flops.model / iteration.tokens,
-            large,
-        )?;
-        finite(
-            run,
-            "attention_to_matmul",
-            flops.attention / flops.weights,
-            large,
-        )?;
+        finite(run, "flops_per_token", flops.model / iteration.tokens, large)?;
+        finite(run, "attention_to_matmul", flops.attention / flops.weights, large)?;
         let measured = Measured::read(&run.params)?;
         if let Some(measured) = &measured {
             let peak = measured.devices * measured.peak;
@@ -62,12 +52,7 @@ impl Lab for TransformerFlops {
                 )
             };
             finite(run, "mfu", flops.model / (measured.seconds * peak), reason)?;
-            finite(
-                run,
-                "hfu",
-                flops.hardware / (measured.seconds * peak),
-                reason,
-            )?;
+            finite(run, "hfu", flops.hardware / (measured.seconds * peak), reason)?;
             let rate = iteration.tokens / measured.seconds;
             finite(run, "tokens_per_second", rate, reason)?;
         }
@@ -173,14 +158,7 @@ impl Flops {
             Recompute::Selective => 3.0 * layers * attention,
             Recompute::Full => layers * (weights + attention),
         };
-        Self {
-            weights,
-            attention,
-            logits,
-            forward,
-            model,
-            hardware: model + again,
-        }
+        Self { weights, attention, logits, forward, model, hardware: model + again }
     }
 
     fn passes(&self) -> Frame {
@@ -211,11 +189,7 @@ impl Measured {
         let Some((devices, seconds)) = devices.zip(params.optional_float("seconds")) else {
             return Ok(None);
         };
-        Ok(Some(Self {
-            devices,
-            seconds,
-            peak: params.float("peak_flops_per_second")?,
-        }))
+        Ok(Some(Self { devices, seconds, peak: params.float("peak_flops_per_second")? }))
     }
 }
 
@@ -238,11 +212,7 @@ fn time(params: &Params, flops: &Flops, measured: Option<&Measured>) -> Frame {
     if let Some(measured) = measured {
         let rest = measured.seconds - flops.hardware / peak;
         let share = percent(rest / measured.seconds);
-        let remark = if rest < 0.0 {
-            "faster than peak".to_owned()
-        } else {
-            share
-        };
+        let remark = if rest < 0.0 { "faster than peak".to_owned() } else { share };
         bars.push(picture::bar("everything else", rest, remark));
         bars.push(picture::bar("measured", measured.seconds, "the iteration"));
     }

@@ -48,10 +48,7 @@ impl Lab for TransformerParams {
         run.scalar("parameters_per_layer", count.layer);
         run.scalar("non_embedding_parameters", count.non_embedding);
         run.scalar("parameters", count.total);
-        run.scalar(
-            "attention_share",
-            count.share(model.layers * count.attention),
-        );
+        run.scalar("attention_share", count.share(model.layers * count.attention));
         run.scalar("ffn_share", count.share(model.layers * count.ffn));
         run.scalar("embedding_share", count.share(count.embedding));
         picture::offer(run, "parts", || count.parts());
@@ -127,9 +124,7 @@ fn ffn(
         (Architecture::Gpt, Some(ffn)) => Ok((ffn, ("given", ffn.to_string()))),
         (Architecture::Llama, Some(ffn)) if !asked => Ok((ffn, ("given", ffn.to_string()))),
         (Architecture::Gpt, None) => {
-            let ffn = hidden
-                .checked_mul(4)
-                .ok_or_else(|| too_large(["hidden"], "ffn"))?;
+            let ffn = hidden.checked_mul(4).ok_or_else(|| too_large(["hidden"], "ffn"))?;
             Ok((ffn, ("4h", format!("4*{hidden}"))))
         }
         (Architecture::Llama, _) => swiglu(params, hidden),
@@ -143,11 +138,9 @@ fn swiglu(params: &Params, hidden: i64) -> Result<(i64, (&'static str, String)),
     // w = floor(2*4h/3)
     let width = hidden.checked_mul(8).ok_or_else(beyond)? / 3;
     let (width, formula, numbers) = match params.optional_float("ffn_multiplier") {
-        None => (
-            width,
-            "up(floor(8h/3), multiple)",
-            format!("up(floor(8*{hidden}/3), {granularity})"),
-        ),
+        None => {
+            (width, "up(floor(8h/3), multiple)", format!("up(floor(8*{hidden}/3), {granularity})"))
+        }
         Some(factor) => {
             // w = floor(ffn_multiplier*w) in f64
             let scaled = (factor * width as f64).floor();
@@ -158,10 +151,7 @@ fn swiglu(params: &Params, hidden: i64) -> Result<(i64, (&'static str, String)),
             (
                 scaled as i64,
                 "up(floor(multiplier*floor(8h/3)), multiple)",
-                format!(
-                    "up(floor({}*floor(8*{hidden}/3)), {granularity})",
-                    number(factor)
-                ),
+                format!("up(floor({}*floor(8*{hidden}/3)), {granularity})", number(factor)),
             )
         }
     };
@@ -177,14 +167,11 @@ fn swiglu(params: &Params, hidden: i64) -> Result<(i64, (&'static str, String)),
 
 /// A parameter of the rule that was set and changes nothing.
 fn ignored(params: &Params) -> Option<String> {
-    let set = ["ffn_multiplier", "ffn_multiple_of"]
-        .into_iter()
-        .find(|name| is_set(params, name))?;
+    let set =
+        ["ffn_multiplier", "ffn_multiple_of"].into_iter().find(|name| is_set(params, name))?;
     let llama = params.get("architecture")?.as_str() == Some("llama");
     if !llama {
-        Some(format!(
-            "{set} changes nothing: the rule is for architecture llama"
-        ))
+        Some(format!("{set} changes nothing: the rule is for architecture llama"))
     } else if params.get("ffn").is_some() && !is_set(params, "ffn_multiple_of") {
         Some(format!(
             "{set} changes nothing while ffn is given; setting ffn_multiple_of applies the rule"
@@ -213,12 +200,7 @@ impl Count {
     /// # Errors
     /// A count beyond 64 bits.
     pub(crate) fn of(model: &Transformer) -> Result<Self, LabError> {
-        let beyond = || {
-            too_large(
-                ["layers", "hidden", "ffn", "vocab", "context"],
-                "parameters",
-            )
-        };
+        let beyond = || too_large(["layers", "hidden", "ffn", "vocab", "context"], "parameters");
         let weights = Weights::of(model).ok_or_else(beyond)?;
         let layer = |part: Part| weights.per_layer(part);
         let attention = layer(Part::Attention).ok_or_else(beyond)?;
@@ -250,11 +232,7 @@ impl Count {
         let bar = |weight: &Weight| {
             let all = weight.all();
             let share = percent(self.share(all));
-            picture::bar(
-                weight.name,
-                all as f64,
-                format!("{share} {}", weight.formula),
-            )
+            picture::bar(weight.name, all as f64, format!("{share} {}", weight.formula))
         };
         picture::bars("parameters", self.weights.iter().map(bar).collect())
     }
@@ -278,33 +256,12 @@ impl Count {
 
     fn steps(&self, model: &Transformer) -> Frame {
         let (h, f, l) = (model.hidden, model.ffn, model.layers);
-        let Heads {
-            heads,
-            kv_heads,
-            head_dim,
-            queries: a,
-            keys: k,
-        } = model.heads;
+        let Heads { heads, kv_heads, head_dim, queries: a, keys: k } = model.heads;
         let (v, c) = (model.vocab, model.context);
         let mut steps = Steps::default();
-        steps.add(
-            "A, queries",
-            "heads*head_dim",
-            format!("{heads}*{head_dim}"),
-            a,
-        );
-        steps.add(
-            "K, keys",
-            "kv_heads*head_dim",
-            format!("{kv_heads}*{head_dim}"),
-            k,
-        );
-        steps.add(
-            "f, MLP width",
-            model.ffn_rule.0,
-            model.ffn_rule.1.as_str(),
-            f,
-        );
+        steps.add("A, queries", "heads*head_dim", format!("{heads}*{head_dim}"), a);
+        steps.add("K, keys", "kv_heads*head_dim", format!("{kv_heads}*{head_dim}"), k);
+        steps.add("f, MLP width", model.ffn_rule.0, model.ffn_rule.1.as_str(), f);
         let tables = if model.tied { 1 } else { 2 };
         let embedding = format!("{v}*{h}*{tables}");
         match model.architecture {
@@ -315,12 +272,7 @@ impl Count {
             }
             Architecture::Gpt => {
                 let numbers = format!("{h}*{a} + {a} + 2*({h}*{k} + {k}) + {a}*{h} + {h}");
-                steps.add(
-                    "attention",
-                    "hA + A + 2(hK + K) + Ah + h",
-                    numbers,
-                    self.attention,
-                );
+                steps.add("attention", "hA + A + 2(hK + K) + Ah + h", numbers, self.attention);
                 let numbers = format!("2*{h}*{f} + {f} + {h}");
                 steps.add("MLP", "2hf + f + h", numbers, self.ffn);
             }
@@ -340,11 +292,7 @@ impl Count {
                 steps.add("embedding", formula, embedding, self.embedding);
             }
             Architecture::Gpt => {
-                let formula = if model.tied {
-                    "V*h + context*h"
-                } else {
-                    "V*h*2 + context*h"
-                };
+                let formula = if model.tied { "V*h + context*h" } else { "V*h*2 + context*h" };
                 let numbers = format!("{embedding} + {c}*{h}");
                 steps.add("embedding", formula, numbers, self.embedding);
             }

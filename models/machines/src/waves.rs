@@ -146,11 +146,7 @@ impl Dealt {
             0 => "every slot busy".to_owned(),
             idle => format!("{idle} of {} slots idle", self.slots),
         };
-        bars.push(picture::bar(
-            format!("wave {last}"),
-            self.tail() as f64,
-            remark,
-        ));
+        bars.push(picture::bar(format!("wave {last}"), self.tail() as f64, remark));
         picture::bars("blocks", bars)
     }
 }
@@ -177,9 +173,7 @@ impl Work {
 
     fn tiles(&self) -> Result<i64, LabError> {
         match &self.output {
-            Some(output) => output
-                .tiles()
-                .ok_or_else(|| too_large(["rows", "columns"], "tiles")),
+            Some(output) => output.tiles().ok_or_else(|| too_large(["rows", "columns"], "tiles")),
             None => Ok(self.blocks),
         }
     }
@@ -199,10 +193,7 @@ impl Work {
         };
         let other = |step: i64| match &self.output {
             Some(output) => {
-                let rows = output
-                    .tile_rows
-                    .checked_mul(step)?
-                    .checked_add(output.rows)?;
+                let rows = output.tile_rows.checked_mul(step)?.checked_add(output.rows)?;
                 let tiles = Output { rows, ..*output }.tiles()?;
                 (rows > 0).then(|| (format!("{rows} rows"), tiles, step == 0))
             }
@@ -235,10 +226,7 @@ impl Work {
         let row = |row: i64| {
             let cells = (0..columns).map(|column| kind(row, column));
             let (first, last) = (row.saturating_mul(across), (row + 1).saturating_mul(across));
-            let remark = match (
-                first / dealt.slots,
-                (last.min(dealt.tiles) - 1) / dealt.slots,
-            ) {
+            let remark = match (first / dealt.slots, (last.min(dealt.tiles) - 1) / dealt.slots) {
                 (one, other) if one == other => format!("wave {}", one + 1),
                 (one, other) => format!("waves {} to {}", one + 1, other + 1),
             };
@@ -283,11 +271,7 @@ impl Work {
         let listed = if last <= SHOWN_WAVES { last } else { 3 };
         let shown = (1..listed).chain([last]);
         let pane = |wave: i64| {
-            let blocks = if wave == last {
-                dealt.tail()
-            } else {
-                dealt.slots
-            };
+            let blocks = if wave == last { dealt.tail() } else { dealt.slots };
             let sms = self.sms.min(DRAWN_SMS);
             // A block goes where the most room is: every multiprocessor gets one before any gets a second.
             let (each, more) = (blocks / self.sms, blocks % self.sms);
@@ -360,12 +344,7 @@ impl Work {
         );
         let numbers = format!("{}/({}*{})", dealt.tiles, dealt.waves, dealt.slots);
         let efficiency = dealt.efficiency();
-        steps.add(
-            "wave_efficiency",
-            "tiles/(waves*slots)",
-            numbers,
-            efficiency,
-        );
+        steps.add("wave_efficiency", "tiles/(waves*slots)", numbers, efficiency);
         if let Some(o) = &self.output {
             steps.add(
                 "tile_efficiency",

@@ -209,21 +209,10 @@ impl Stencil {
                 padded: self.elements.checked_add(radius.checked_mul(2)?)?,
                 ..*self
             };
-            let remark = if radius == self.radius {
-                "this one"
-            } else {
-                ""
-            };
-            Some(picture::bar(
-                format!("radius {radius}"),
-                other.reuse()?,
-                remark,
-            ))
+            let remark = if radius == self.radius { "this one" } else { "" };
+            Some(picture::bar(format!("radius {radius}"), other.reuse()?, remark))
         };
-        picture::bars(
-            "naive loads a load",
-            radii.into_iter().filter_map(bar).collect(),
-        )
+        picture::bars("naive loads a load", radii.into_iter().filter_map(bar).collect())
     }
 
     fn block_sizes(&self) -> Frame {
@@ -234,21 +223,10 @@ impl Stencil {
         }
         let bar = |threads: i64| {
             let other = Self { threads, ..*self };
-            let remark = if threads == self.threads {
-                "this one"
-            } else {
-                ""
-            };
-            Some(picture::bar(
-                format!("{threads} threads"),
-                other.reuse()?,
-                remark,
-            ))
+            let remark = if threads == self.threads { "this one" } else { "" };
+            Some(picture::bar(format!("{threads} threads"), other.reuse()?, remark))
         };
-        picture::bars(
-            "naive loads a load",
-            sizes.into_iter().filter_map(bar).collect(),
-        )
+        picture::bars("naive loads a load", sizes.into_iter().filter_map(bar).collect())
     }
 
     fn steps(&self, naive: i64, bytes: i64, bad: usize) -> Frame {
@@ -270,11 +248,7 @@ impl Stencil {
         steps.add(
             "loads of the last block",
             "min(T + min(T, 2*radius), limit - base)",
-            format!(
-                "min({t} + min({t}, 2*{r}), {} - {})",
-                self.limit(),
-                last * t
-            ),
+            format!("min({t} + min({t}, 2*{r}), {} - {})", self.limit(), last * t),
             self.written(last),
         );
         let shared = self.shared_loads();

@@ -152,11 +152,7 @@ impl States {
     pub(crate) fn held(&self, stage: Stage) -> Held {
         let part = |bytes: f64, from: Stage| {
             let whole = self.parameters * bytes;
-            if stage >= from {
-                whole / self.ranks
-            } else {
-                whole
-            }
+            if stage >= from { whole / self.ranks } else { whole }
         };
         Held {
             weights: part(self.weight, Stage::Weights),
@@ -177,13 +173,8 @@ mod tests {
     use super::*;
 
     /// Rajbhandari et al. 2020, Figure 1: 7.5 billion parameters on 64 ranks.
-    const FIGURE_1: States = States {
-        parameters: 7.5e9,
-        ranks: 64.0,
-        weight: 2.0,
-        gradient: 2.0,
-        optimizer: 12.0,
-    };
+    const FIGURE_1: States =
+        States { parameters: 7.5e9, ranks: 64.0, weight: 2.0, gradient: 2.0, optimizer: 12.0 };
 
     #[test]
     fn the_figure_of_the_paper_comes_out() {
@@ -201,27 +192,15 @@ mod tests {
             let whole = FIGURE_1.held(Stage::Whole);
             let copies = |part: f64, whole: f64| part * FIGURE_1.ranks / whole;
             let expected = |from: Stage| if stage >= from { 1.0 } else { FIGURE_1.ranks };
-            assert_eq!(
-                copies(held.weights, whole.weights),
-                expected(Stage::Weights)
-            );
-            assert_eq!(
-                copies(held.gradients, whole.gradients),
-                expected(Stage::Gradients)
-            );
-            assert_eq!(
-                copies(held.optimizer, whole.optimizer),
-                expected(Stage::Optimizer)
-            );
+            assert_eq!(copies(held.weights, whole.weights), expected(Stage::Weights));
+            assert_eq!(copies(held.gradients, whole.gradients), expected(Stage::Gradients));
+            assert_eq!(copies(held.optimizer, whole.optimizer), expected(Stage::Optimizer));
         }
     }
 
     #[test]
     fn one_rank_shards_nothing_and_sends_nothing() {
-        let alone = States {
-            ranks: 1.0,
-            ..FIGURE_1
-        };
+        let alone = States { ranks: 1.0, ..FIGURE_1 };
         for stage in Stage::ALL {
             assert_eq!(alone.held(stage), alone.held(Stage::Whole));
             assert_eq!(alone.sent(stage), 0.0);

@@ -1,10 +1,6 @@
 //! Every expectation of `tests/vectors.toml` against the lab it names.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "labs/run.rs"]
 mod run;

@@ -27,9 +27,7 @@ impl ArchitectureSearch {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("architecture_search.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("architecture_search.toml"))? })
     }
 }
 

@@ -28,9 +28,7 @@ impl Attention {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("attention.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("attention.toml"))? })
     }
 }
 

@@ -62,13 +62,7 @@ pub const TASKS: [Task; 4] = [
         batch: 64,
         rate: 0.003,
         steps: 200,
-        settings: &[
-            "dataset=digits",
-            "learning_rate=0.003",
-            "steps=200",
-            "width=512",
-            "depth=2",
-        ],
+        settings: &["dataset=digits", "learning_rate=0.003", "steps=200", "width=512", "depth=2"],
     },
     Task {
         name: "llama",
@@ -182,10 +176,7 @@ pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError>
 }
 
 fn differences(a: &[Tensor<1>], b: &[Tensor<1>]) -> Vec<Tensor<1>> {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| a.clone() - b.clone())
-        .collect()
+    a.iter().zip(b).map(|(a, b)| a.clone() - b.clone()).collect()
 }
 
 /// As the lab's: safe from squares that vanish or overflow.

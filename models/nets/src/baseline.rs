@@ -124,12 +124,7 @@ pub(crate) fn learn(
     smaller: &str,
 ) -> Result<Option<Arc<Trained>>, LabError> {
     must_be_judged(&recipe.architecture, Room::of(run.device), smaller)?;
-    let Run {
-        device,
-        sink,
-        control,
-        ..
-    } = run;
+    let Run { device, sink, control, .. } = run;
     let mut told = false;
     let network = recipe.architecture.in_words();
     let trained = control.before(|control| {
@@ -163,10 +158,7 @@ fn must_be_judged(architecture: &Architecture, room: Room, smaller: &str) -> Res
     };
     // Of each layer what comes in and what goes out, and the weights twice; 4 bytes each.
     let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
-    let who = format!(
-        "the answers of {} to {images} images",
-        architecture.in_words()
-    );
+    let who = format!("the answers of {} to {images} images", architecture.in_words());
     room.must_hold(8 * numbers, &who, smaller)
 }
 

@@ -29,9 +29,7 @@ impl Capture {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("capture.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("capture.toml"))? })
     }
 }
 
@@ -56,10 +54,7 @@ pub(crate) fn forward_counts(
     let training = record::training(&forward, architecture, record::Rule::Sgd);
     let training = training.map_err(|error| error.to_string())?;
     let table = table::Table::new(&forward, &training);
-    let weights = table
-        .weights
-        .iter()
-        .map(|place| table.tensors[*place].numbers());
+    let weights = table.weights.iter().map(|place| table.tensors[*place].numbers());
     let flops = table.forward().map(|(_, node)| node.matmul_flops);
     Ok((weights.sum(), flops.sum()))
 }

@@ -16,11 +16,8 @@ pub(crate) enum Model {
 }
 
 /// The names of `model`.
-pub(crate) const MODELS: [(&str, Model); 3] = [
-    ("mlp", Model::Mlp),
-    ("cnn", Model::Cnn),
-    ("transformer", Model::Transformer),
-];
+pub(crate) const MODELS: [(&str, Model); 3] =
+    [("mlp", Model::Mlp), ("cnn", Model::Cnn), ("transformer", Model::Transformer)];
 
 /// The names of `activation`.
 pub(crate) const ACTIVATIONS: [(&str, Activation); 6] = [

@@ -26,9 +26,7 @@ impl ConvFactorize {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("conv_factorize.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("conv_factorize.toml"))? })
     }
 }
 

@@ -214,22 +214,11 @@ impl From<Halves<Labelled>> for Data {
 pub fn load(config: &DataConfig) -> Result<Data, DataError> {
     match config.dataset {
         Dataset::Spiral => Ok(both(config, |part| {
-            points::generate(
-                points::Shape::Spiral {
-                    turns: config.turns,
-                },
-                part,
-            )
+            points::generate(points::Shape::Spiral { turns: config.turns }, part)
         })),
-        Dataset::Moons => Ok(both(config, |part| {
-            points::generate(points::Shape::Moons, part)
-        })),
-        Dataset::Circles => Ok(both(config, |part| {
-            points::generate(points::Shape::Circles, part)
-        })),
-        Dataset::Xor => Ok(both(config, |part| {
-            points::generate(points::Shape::Xor, part)
-        })),
+        Dataset::Moons => Ok(both(config, |part| points::generate(points::Shape::Moons, part))),
+        Dataset::Circles => Ok(both(config, |part| points::generate(points::Shape::Circles, part))),
+        Dataset::Xor => Ok(both(config, |part| points::generate(points::Shape::Xor, part))),
         Dataset::Digits => Ok(both(config, |part| digits::generate(config.jitter, part))),
         Dataset::Idx => Ok(idx::load(config)?.into()),
         Dataset::Chain => language::data(config, chain::generate(config)),

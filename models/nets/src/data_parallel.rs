@@ -27,9 +27,7 @@ impl TrainDataParallel {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("data_parallel.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("data_parallel.toml"))? })
     }
 }
 

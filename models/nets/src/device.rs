@@ -91,10 +91,7 @@ pub fn is_asynchronous(id: DeviceId) -> bool {
 /// # Errors
 /// [`LabError::Failed`] if some of it failed: out of memory, or the device was lost.
 pub fn sync(device: &Device, id: DeviceId) -> Result<(), LabError> {
-    device.sync().map_err(|error| LabError::Failed {
-        device: id,
-        reason: error.to_string(),
-    })
+    device.sync().map_err(|error| LabError::Failed { device: id, reason: error.to_string() })
 }
 
 /// Bytes of memory that a run may still take on the device, where the system tells.
@@ -108,16 +105,11 @@ pub fn free_memory(id: DeviceId) -> Option<u64> {
 
 /// The floating-point formats a device computes with.
 fn precisions(device: &Device) -> Vec<String> {
-    [
-        ("f64", DType::F64),
-        ("f32", DType::F32),
-        ("f16", DType::F16),
-        ("bf16", DType::BF16),
-    ]
-    .into_iter()
-    .filter(|&(_, dtype)| device.supports_dtype(dtype))
-    .map(|(name, _)| name.to_owned())
-    .collect()
+    [("f64", DType::F64), ("f32", DType::F32), ("f16", DType::F16), ("bf16", DType::BF16)]
+        .into_iter()
+        .filter(|&(_, dtype)| device.supports_dtype(dtype))
+        .map(|(name, _)| name.to_owned())
+        .collect()
 }
 
 /// The entry of a back end of which no device can be used.
@@ -162,14 +154,8 @@ mod tests {
     fn a_device_that_is_not_there_is_an_error_that_says_so() {
         for backend in [Backend::Wgpu, Backend::Cuda] {
             let id = DeviceId { backend, index: 99 };
-            let message = open(id)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
-            assert!(
-                message.starts_with(&format!("device {id} cannot be used: ")),
-                "{message}"
-            );
+            let message = open(id).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(message.starts_with(&format!("device {id} cannot be used: ")), "{message}");
         }
     }
 }

@@ -24,9 +24,7 @@ impl Distill {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("distill.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("distill.toml"))? })
     }
 }
 

@@ -11,19 +11,13 @@ pub(crate) struct Ceiling {
 impl Ceiling {
     /// Nothing seen yet.
     pub(crate) fn new(guessing: f64) -> Self {
-        Self {
-            guessing,
-            ceiling: None,
-        }
+        Self { guessing, ceiling: None }
     }
 
     /// Nothing seen yet, and the first loss is no yardstick: where updates begin within the first step, what that step
     /// costs may be their doing already. What guessing costs is what it would have begun with.
     pub(crate) fn from_guessing(guessing: f64) -> Self {
-        Self {
-            guessing,
-            ceiling: Some(10.0 * guessing),
-        }
+        Self { guessing, ceiling: Some(10.0 * guessing) }
     }
 
     /// A knob was turned: what comes next is measured against itself, because another activation or fewer examples
@@ -71,18 +65,12 @@ mod tests {
     fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
         let verdicts = |losses: &[f64]| {
             let mut judge = Ceiling::new(2.0_f64.ln());
-            losses
-                .iter()
-                .map(|&loss| judge.judge(loss).is_some())
-                .collect::<Vec<_>>()
+            losses.iter().map(|&loss| judge.judge(loss).is_some()).collect::<Vec<_>>()
         };
         assert_eq!(verdicts(&[1.0, 10.0, 10.1]), [false, false, true]);
         // ln 2 is 0.69: after a lucky first batch the ceiling is 6.9.
         assert_eq!(verdicts(&[0.01, 6.9, 7.0]), [false, false, true]);
-        assert_eq!(
-            verdicts(&[f64::NAN, 0.5, f64::INFINITY]),
-            [true, false, true]
-        );
+        assert_eq!(verdicts(&[f64::NAN, 0.5, f64::INFINITY]), [true, false, true]);
     }
 
     #[test]

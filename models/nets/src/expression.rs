@@ -23,11 +23,7 @@ impl Engine for Autodiff {
     ) -> Result<Derivatives, String> {
         let device = device::open(id).map_err(|error| error.to_string())?;
         // The CPU computes with 64 bits, as the lab does; other devices get what all of them have.
-        let dtype = if device::is_asynchronous(id) {
-            DType::F32
-        } else {
-            DType::F64
-        };
+        let dtype = if device::is_asynchronous(id) { DType::F32 } else { DType::F64 };
         let device = device.autodiff();
         let values = evaluate(graph, &device, dtype);
         let Some(result) = values.get(output).cloned() else {
@@ -45,11 +41,7 @@ impl Engine for Autodiff {
             let gradient = found.as_ref().and_then(|found| values[index].grad(found));
             gradients[index] = Some(gradient.map_or(Ok(0.0), number)?);
         }
-        Ok(Derivatives {
-            value,
-            gradients,
-            bits: if dtype == DType::F64 { 64 } else { 32 },
-        })
+        Ok(Derivatives { value, gradients, bits: if dtype == DType::F64 { 64 } else { 32 } })
     }
 }
 
@@ -120,9 +112,7 @@ mod tests {
 
     fn gradient(operations: &[(Operation, f64)]) -> Derivatives {
         let graph = graph(operations);
-        Autodiff
-            .differentiate(&graph, graph.len() - 1, DeviceId::CPU)
-            .unwrap()
+        Autodiff.differentiate(&graph, graph.len() - 1, DeviceId::CPU).unwrap()
     }
 
     /// Values and derivatives of every operation from tables and by hand, in 64 bits.
@@ -143,15 +133,9 @@ mod tests {
             (Unary::Relu, x, 1.0),
         ] {
             let found = gradient(&[(Input, x), (Operation::Unary(function, 0), 0.0)]);
-            assert!(
-                (found.value - value).abs() < 1e-12,
-                "{function:?} {found:?}"
-            );
+            assert!((found.value - value).abs() < 1e-12, "{function:?} {found:?}");
             let found_slope = found.gradients[0].unwrap();
-            assert!(
-                (found_slope - slope).abs() < 1e-12,
-                "{function:?} {found:?}"
-            );
+            assert!((found_slope - slope).abs() < 1e-12, "{function:?} {found:?}");
         }
         let (a, b) = (1.5_f64, 0.4_f64);
         for (operator, value, slopes) in [
@@ -159,27 +143,14 @@ mod tests {
             (Binary::Subtract, a - b, [1.0, -1.0]),
             (Binary::Multiply, a * b, [b, a]),
             (Binary::Divide, a / b, [1.0 / b, -a / (b * b)]),
-            (
-                Binary::Power,
-                a.powf(b),
-                [b * a.powf(b - 1.0), a.powf(b) * a.ln()],
-            ),
+            (Binary::Power, a.powf(b), [b * a.powf(b - 1.0), a.powf(b) * a.ln()]),
             (Binary::Max, a, [1.0, 0.0]),
         ] {
-            let found = gradient(&[
-                (Input, a),
-                (Input, b),
-                (Operation::Binary(operator, 0, 1), 0.0),
-            ]);
-            assert!(
-                (found.value - value).abs() < 1e-12,
-                "{operator:?} {found:?}"
-            );
+            let found =
+                gradient(&[(Input, a), (Input, b), (Operation::Binary(operator, 0, 1), 0.0)]);
+            assert!((found.value - value).abs() < 1e-12, "{operator:?} {found:?}");
             for (found_slope, slope) in found.gradients.iter().flatten().zip(slopes) {
-                assert!(
-                    (found_slope - slope).abs() < 1e-12,
-                    "{operator:?} {found:?}"
-                );
+                assert!((found_slope - slope).abs() < 1e-12, "{operator:?} {found:?}");
             }
         }
         assert_eq!(gradient(&[(Input, x)]).bits, 64);

@@ -29,9 +29,7 @@ impl Generate {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("generate.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("generate.toml"))? })
     }
 }
 

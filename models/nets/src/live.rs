@@ -159,8 +159,7 @@ fn turn<S: Live>(
             Ok(knobs) => {
                 run.params = next;
                 turned = Some(knobs);
-                run.sink
-                    .report(Report::Change(Change { step, name, value }));
+                run.sink.report(Report::Change(Change { step, name, value }));
             }
             Err(error) => {
                 // Nothing has failed yet: where it would, what stands in the way is the whole of it.
@@ -179,11 +178,7 @@ fn turn<S: Live>(
 
 /// Reports one value of a series.
 pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
-    run.sink.report(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
+    run.sink.report(Report::Point { name: name.into(), step, value });
 }
 
 /// Offers the pictures of the panels; `make` makes those that somebody wants, if there is something to see yet.
@@ -198,11 +193,7 @@ pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
             && let Some(frame) = make(panel, picture).into()
         {
             let panel = panel.into();
-            run.sink.report(Report::Frame {
-                panel,
-                step,
-                frame: Box::new(frame),
-            });
+            run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
         }
     }
     run.sink.frames_done();

@@ -26,9 +26,7 @@ impl LowRankAdapt {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("lora.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("lora.toml"))? })
     }
 }
 

@@ -24,9 +24,7 @@ impl DevicePeak {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("peak.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("peak.toml"))? })
     }
 }
 

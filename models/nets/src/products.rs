@@ -25,9 +25,7 @@ impl MatmulBench {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("products.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("products.toml"))? })
     }
 }
 

@@ -30,9 +30,7 @@ impl PruneModel {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("prune.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("prune.toml"))? })
     }
 }
 

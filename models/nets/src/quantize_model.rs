@@ -31,9 +31,7 @@ impl QuantizeModel {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("quantize_model.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("quantize_model.toml"))? })
     }
 }
 

@@ -115,20 +115,9 @@ mod tests {
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         // First outputs of the reference C code from state {1, 2, 3, 4}.
-        let mut stream = Stream {
-            state: [1, 2, 3, 4],
-            spare: None,
-        };
+        let mut stream = Stream { state: [1, 2, 3, 4], spare: None };
         let first: Vec<u64> = (0..4).map(|_| stream.bits()).collect();
-        assert_eq!(
-            first,
-            [
-                41_943_041,
-                58_720_359,
-                3_588_806_011_781_223,
-                3_591_011_842_654_386
-            ]
-        );
+        assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
     }
 
     #[test]
@@ -154,12 +143,9 @@ mod tests {
         let moment =
             |power: i32| draws.iter().map(|x| x.powi(power)).sum::<f64>() / f64::from(count);
         // Each bound is about four standard errors of that moment.
-        for (power, expected, bound) in [
-            (1, 0.0, 0.013),
-            (2, 1.0, 0.018),
-            (3, 0.0, 0.05),
-            (4, 3.0, 0.13),
-        ] {
+        for (power, expected, bound) in
+            [(1, 0.0, 0.013), (2, 1.0, 0.018), (3, 0.0, 0.05), (4, 3.0, 0.13)]
+        {
             assert!(
                 (moment(power) - expected).abs() < bound,
                 "moment {power} is {}",
@@ -175,10 +161,7 @@ mod tests {
         for _ in 0..10_000 {
             counts[stream.below(10)] += 1;
         }
-        assert!(
-            counts.iter().all(|count| (count - 1000).abs() < 120),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|count| (count - 1000).abs() < 120), "{counts:?}");
         assert_eq!((stream.below(1), stream.below(0)), (0, 0));
     }
 
@@ -188,11 +171,7 @@ mod tests {
         let mut items: Vec<usize> = (0..100).collect();
         stream.shuffle(&mut items);
         assert!(items.iter().enumerate().any(|(place, &item)| place != item));
-        assert!(
-            stream
-                .choice(&items)
-                .is_some_and(|item| items.contains(item))
-        );
+        assert!(stream.choice(&items).is_some_and(|item| items.contains(item)));
         assert_eq!(stream.choice::<usize>(&[]), None);
         items.sort_unstable();
         assert!(items.iter().enumerate().all(|(place, &item)| place == item));

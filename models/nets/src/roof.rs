@@ -98,9 +98,7 @@ pub(crate) fn chip_of(device: &str) -> Option<&'static str> {
 
 /// A chip's name without its mounting and memory, as in `h100`.
 pub(crate) fn short(name: &str) -> String {
-    name.split_once('-')
-        .map_or(name, |(first, _)| first)
-        .to_owned()
+    name.split_once('-').map_or(name, |(first, _)| first).to_owned()
 }
 
 /// An axis whose equal steps multiply.
@@ -120,11 +118,7 @@ mod tests {
 
     #[test]
     fn a_roof_is_the_lower_of_two_ceilings() {
-        let roof = Roof {
-            name: "one".to_owned(),
-            peak: 100.0,
-            bandwidth: 10.0,
-        };
+        let roof = Roof { name: "one".to_owned(), peak: 100.0, bandwidth: 10.0 };
         assert_eq!(roof.ridge(), 10.0);
         for (intensity, rate) in [(1.0, 10.0), (10.0, 100.0), (20.0, 100.0)] {
             assert_eq!(roof.at(intensity), rate);

@@ -62,19 +62,9 @@ impl Clock {
             passes = more(passes, seconds, wanted);
             seconds = pass.time(passes)?;
         }
-        let times = Times {
-            amount: pass.amount(),
-            first,
-            seconds: Vec::new(),
-        };
+        let times = Times { amount: pass.amount(), first, seconds: Vec::new() };
         let is_long = seconds * AGREEING as f64 > pace.most.as_secs_f64();
-        Ok(Self {
-            pass,
-            passes,
-            pace,
-            least_slices: if is_long { 1 } else { AGREEING },
-            times,
-        })
+        Ok(Self { pass, passes, pace, least_slices: if is_long { 1 } else { AGREEING }, times })
     }
 
     /// One repetition; cut short if the run is to end.
@@ -127,9 +117,7 @@ impl Times {
         let (low, high) = self
             .seconds
             .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), &x| {
-                (low.min(x), high.max(x))
-            });
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), &x| (low.min(x), high.max(x)));
         Some((high - low) / median)
     }
 }
@@ -172,11 +160,7 @@ mod tests {
 
     fn clock(each: f64, extra: Vec<f64>) -> (Clock, Rc<RefCell<Vec<u64>>>) {
         let asked = Rc::default();
-        let pass = Scripted {
-            each,
-            asked: Rc::clone(&asked),
-            extra,
-        };
+        let pass = Scripted { each, asked: Rc::clone(&asked), extra };
         let pace = Pace {
             slice: Duration::from_millis(10),
             least: Duration::from_millis(20),
@@ -238,16 +222,9 @@ mod tests {
 
     #[test]
     fn the_spread_is_told_in_medians() {
-        let times = Times {
-            amount: 6.0,
-            first: 9.0,
-            seconds: vec![3.0, 1.0, 2.0],
-        };
+        let times = Times { amount: 6.0, first: 9.0, seconds: vec![3.0, 1.0, 2.0] };
         assert_eq!((times.rate(), times.spread()), (Some(3.0), Some(1.0)));
-        let none = Times {
-            seconds: Vec::new(),
-            ..times
-        };
+        let none = Times { seconds: Vec::new(), ..times };
         assert_eq!((none.rate(), none.spread()), (None, None));
         assert_eq!(median([4.0, 1.0, 3.0, 2.0].into_iter()), Some(2.5));
     }

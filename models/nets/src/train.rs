@@ -36,9 +36,7 @@ impl Train {
     /// # Errors
     /// If the schema's text does not read, which is a mistake in this crate.
     pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self {
-            schema: Schema::parse(include_str!("train.toml"))?,
-        })
+        Ok(Self { schema: Schema::parse(include_str!("train.toml"))? })
     }
 }
 

@@ -44,12 +44,8 @@ pub(crate) fn run(lab: &dyn Lab, set: &[&str]) -> RunData {
 /// A run on the CPU that is given orders when it tells that it does something whose name holds `at`.
 pub(crate) fn steered(lab: &dyn Lab, set: &[&str], at: &str, orders: &[Command]) -> RunData {
     let (sender, receiver) = mpsc::channel();
-    let mut sink = Steering {
-        data: RunData::default(),
-        sender,
-        at: at.to_owned(),
-        orders: orders.to_vec(),
-    };
+    let mut sink =
+        Steering { data: RunData::default(), sender, at: at.to_owned(), orders: orders.to_vec() };
     let control = Control::steered(receiver, Limits::default(), Default::default());
     run_into(lab, set, control, &mut sink).unwrap();
     assert!(sink.orders.is_empty(), "nothing was said of {at}");
@@ -65,21 +61,9 @@ pub(crate) fn answered(
     let (sender, receiver) = mpsc::channel();
     let stop = Arc::<AtomicBool>::default();
     let control = Control::steered(receiver, Limits::default(), Arc::clone(&stop));
-    let mut sink = Answering {
-        data: RunData::default(),
-        sender,
-        stop,
-        then,
-        frames_done: 0,
-    };
-    let mut run = Run {
-        params: params(lab, set),
-        device: DeviceId::CPU,
-        sink: &mut sink,
-        control,
-    };
-    lab.run(&mut run)
-        .unwrap_or_else(|error| panic!("{set:?}: {error}"));
+    let mut sink = Answering { data: RunData::default(), sender, stop, then, frames_done: 0 };
+    let mut run = Run { params: params(lab, set), device: DeviceId::CPU, sink: &mut sink, control };
+    lab.run(&mut run).unwrap_or_else(|error| panic!("{set:?}: {error}"));
     let reason = run.control.stop_reason();
     assert!(sink.frames_done > 0, "pictures were offered without an end");
     (sink.data, reason)
@@ -128,12 +112,7 @@ fn run_into(
     control: Control,
     sink: &mut dyn Sink,
 ) -> Result<(), LabError> {
-    lab.run(&mut Run {
-        params: params(lab, set),
-        device: DeviceId::CPU,
-        sink,
-        control,
-    })
+    lab.run(&mut Run { params: params(lab, set), device: DeviceId::CPU, sink, control })
 }
 
 struct Steering {
@@ -190,16 +169,8 @@ pub(crate) fn must_be_declared(lab: &dyn Lab, data: &RunData) {
         };
         assert!(is_there, "{name} is not reported");
     }
-    for panel in schema
-        .panels
-        .iter()
-        .filter(|panel| panel.draw == Draw::Frame)
-    {
-        assert!(
-            data.frames.contains_key(panel.name.as_str()),
-            "{}",
-            panel.name
-        );
+    for panel in schema.panels.iter().filter(|panel| panel.draw == Draw::Frame) {
+        assert!(data.frames.contains_key(panel.name.as_str()), "{}", panel.name);
     }
 }
 
@@ -263,11 +234,7 @@ impl Sink for Ending {
 /// A run on the CPU whose knobs are turned each after the step that stands beside it.
 pub(crate) fn turned(lab: &dyn Lab, set: &[&str], knobs: &[(u64, &str, Value)]) -> RunData {
     let (sender, receiver) = mpsc::channel();
-    let mut sink = Turning {
-        data: RunData::default(),
-        sender,
-        knobs: knobs.to_vec(),
-    };
+    let mut sink = Turning { data: RunData::default(), sender, knobs: knobs.to_vec() };
     let control = Control::steered(receiver, Limits::default(), Default::default());
     run_into(lab, set, control, &mut sink).unwrap();
     assert!(sink.knobs.is_empty(), "too few steps for {:?}", sink.knobs);

@@ -128,10 +128,7 @@ fn partial(path: &Path) -> PathBuf {
 /// # Errors
 /// If the ending says none, or the file cannot be written.
 pub(crate) fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
-    let unwritable = |reason: String| WeightsError::Unwritable {
-        path: path.to_owned(),
-        reason,
-    };
+    let unwritable = |reason: String| WeightsError::Unwritable { path: path.to_owned(), reason };
     match format(path)? {
         Format::Burns => {
             let host = device::open(DeviceId::CPU);
@@ -188,10 +185,7 @@ pub fn load(
             .map(|row| flat::with_weights(network, &row)),
     };
     loaded.map_err(|refusal| match refusal {
-        Refusal::Foreign(reason) => WeightsError::Foreign {
-            path: path.to_owned(),
-            reason,
-        },
+        Refusal::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
         Refusal::Misfit(differences) => WeightsError::Misfit {
             path: path.to_owned(),
             network: architecture.in_words(),
@@ -230,8 +224,5 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
 }
 
 fn file_error(path: &Path, error: io::Error) -> WeightsError {
-    WeightsError::File {
-        path: path.to_owned(),
-        error,
-    }
+    WeightsError::File { path: path.to_owned(), error }
 }

@@ -2,11 +2,7 @@
 //!
 //! The first loss agrees to 1e-4 relative; what comes later differs by the order in which a device adds. A lab without a
 //! short run here fails the test, so that none is forgotten.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "what goes wrong here is a failed test"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what goes wrong here is a failed test")]
 
 use std::io::Write;
 
@@ -31,12 +27,7 @@ struct Short {
 
 /// The short runs of a lab; none if nobody has written one.
 fn short_runs(kind: &str) -> Vec<Short> {
-    let trained = |set| Short {
-        set,
-        alike: &["loss"],
-        measured: &["wall_seconds"],
-        small: &[],
-    };
+    let trained = |set| Short { set, alike: &["loss"], measured: &["wall_seconds"], small: &[] };
     let split = |set| Short {
         set,
         alike: &["loss"],
@@ -69,13 +60,9 @@ fn short_runs(kind: &str) -> Vec<Short> {
             small: &[("max_relative_error", 1e-2)],
         }],
         "train-data-parallel" => vec![split(&["workers=2", "global_batch=4", "steps=2"])],
-        "train-pipeline-parallel" => vec![split(&[
-            "stages=2",
-            "layers=2",
-            "microbatches=2",
-            "global_batch=4",
-            "steps=2",
-        ])],
+        "train-pipeline-parallel" => {
+            vec![split(&["stages=2", "layers=2", "microbatches=2", "global_batch=4", "steps=2"])]
+        }
         "train-tensor-parallel" => {
             vec![split(&["ranks=2", "layers=2", "global_batch=4", "steps=2"])]
         }
@@ -178,10 +165,8 @@ fn devices() -> Vec<DeviceId> {
             let is_expected = expected.split(',').any(|name| name == backend.name());
             assert!(!is_expected, "{EXPECTED} names {backend}, and {error}");
             // Nothing depends on whether anybody reads it.
-            let _ = writeln!(
-                std::io::stderr(),
-                "\nNOT RUN on {backend}: the live labs, since {error}"
-            );
+            let _ =
+                writeln!(std::io::stderr(), "\nNOT RUN on {backend}: the live labs, since {error}");
             false
         }
     };

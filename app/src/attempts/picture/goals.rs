@@ -72,17 +72,14 @@ pub(super) fn winners<'a>(
 /// The edges of what goals ask for: along from the better side to the corner, and up to the better side.
 pub(super) fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec<ScatterLine> {
     let axes = (&scatter.x, &scatter.y);
-    let found: Vec<(&Goal, (f64, f64))> = goals
-        .iter()
-        .filter_map(|goal| Some((goal, corner(axes, rows, goal)?)))
-        .collect();
+    let found: Vec<(&Goal, (f64, f64))> =
+        goals.iter().filter_map(|goal| Some((goal, corner(axes, rows, goal)?))).collect();
     let mut places: Vec<(f64, f64)> = scatter.places().collect();
     places.extend(found.iter().map(|(_, corner)| *corner));
     let end = |dimension: &Dimension, of: fn(&(f64, f64)) -> f64| {
         let values = places.iter().map(of);
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-            (l.min(x), h.max(x))
-        });
+        let (low, high) =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
         match (dimension.better, dimension.scale) {
             (Better::Less, Scale::Log) => low / 1.3,
             (Better::Less, Scale::Linear) => low - (high - low) / 20.0,
@@ -90,21 +87,13 @@ pub(super) fn goal_lines(scatter: &Scatter, rows: &[Row], goals: &[Goal]) -> Vec
             (Better::More | Better::Neither, Scale::Linear) => high + (high - low) / 20.0,
         }
     };
-    let far = (
-        end(&scatter.x, |place| place.0),
-        end(&scatter.y, |place| place.1),
-    );
+    let far = (end(&scatter.x, |place| place.0), end(&scatter.y, |place| place.1));
     let line = |(goal, corner): &(&Goal, (f64, f64))| {
         let by = winners(axes, rows, goal);
         // The knobs that were turned are told with the point.
         let by = by.first().and_then(|row| row.label.split(':').next());
         ScatterLine {
-            name: format!(
-                "{} {}x: {}",
-                goal.name,
-                number(goal.ratio),
-                by.unwrap_or("open")
-            ),
+            name: format!("{} {}x: {}", goal.name, number(goal.ratio), by.unwrap_or("open")),
             points: vec![(far.0, corner.1), *corner, (corner.0, far.1)],
         }
     };

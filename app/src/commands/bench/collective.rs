@@ -37,9 +37,7 @@ pub fn run(options: &BenchCollective, world: &mut World<'_>) -> Result<Exit, Fai
             times[at].push(seconds);
             rates[at].push(1e-6 * tally.messages as f64 / seconds);
         }
-        world
-            .console
-            .progress(|| format!("round {} of {}", round + 1, options.rounds));
+        world.console.progress(|| format!("round {} of {}", round + 1, options.rounds));
     }
     world.console.clear_progress();
     let named = ALGORITHMS.into_iter().zip(times.into_iter().zip(rates));

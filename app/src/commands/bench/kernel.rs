@@ -38,9 +38,7 @@ pub fn run(options: &BenchKernel, world: &mut World<'_>) -> Result<Exit, Failure
                 rates[at].push(1e-6 * instructions / seconds);
             }
         }
-        world
-            .console
-            .progress(|| format!("round {round} of {}", options.rounds));
+        world.console.progress(|| format!("round {round} of {}", options.rounds));
     }
     world.console.clear_progress();
     let named = KERNELS.iter().zip(times.into_iter().zip(rates));

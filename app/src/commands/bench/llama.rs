@@ -10,9 +10,7 @@ use crate::exit::{Exit, Failure};
 
 /// Measures the step and its parts and prints milliseconds a step.
 pub fn run(options: &BenchLlama, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let device = world
-        .devices
-        .choose(options.machine.device, &Backend::ALL)?;
+    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
     let parts =
         bare::parts(device.id, options.rounds).map_err(|error| Failure::Run(error.to_string()))?;
     let samples = figures(&parts);
@@ -36,28 +34,12 @@ fn figures(parts: &Parts) -> Vec<Sample> {
             1 => (*name).to_owned(),
             times => format!("{name}, {times} times"),
         };
-        samples.push(milliseconds(
-            &format!("{name}: forward"),
-            *times,
-            &timed.forward,
-        ));
-        samples.push(milliseconds(
-            &format!("{name}: backward"),
-            *times,
-            &timed.backward,
-        ));
+        samples.push(milliseconds(&format!("{name}: forward"), *times, &timed.forward));
+        samples.push(milliseconds(&format!("{name}: backward"), *times, &timed.backward));
     }
     let products = &parts.products;
-    samples.push(milliseconds(
-        "all matrix products: forward",
-        1,
-        &products.forward,
-    ));
-    samples.push(milliseconds(
-        "all matrix products: backward",
-        1,
-        &products.backward,
-    ));
+    samples.push(milliseconds("all matrix products: forward", 1, &products.forward));
+    samples.push(milliseconds("all matrix products: backward", 1, &products.backward));
     samples
 }
 

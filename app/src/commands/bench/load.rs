@@ -24,9 +24,7 @@ pub fn run(options: &BenchLoad, world: &mut World<'_>) -> Result<Exit, Failure> 
     let mut samples = Vec::new();
     for precision in [Precision::Single, Precision::Double] {
         let bench = Bench { options, precision };
-        bench
-            .measure(&scratch, &mut samples)
-            .map_err(|error| failed(error.clone()))?;
+        bench.measure(&scratch, &mut samples).map_err(|error| failed(error.clone()))?;
     }
     sample::show("load", &samples, options.listing.json, world.console)?;
     Ok(Exit::Passed)
@@ -81,31 +79,18 @@ impl Bench<'_> {
         let folder = record.folder().to_owned();
         let closing = Instant::now();
         record
-            .finish(
-                &Pictures::new(),
-                &Ending::of(&Outcome::Finished),
-                Duration::ZERO,
-            )
+            .finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO)
             .map_err(reason)?;
         let closing = closing.elapsed().as_secs_f64();
-        let size = fs::metadata(folder.join("reports.jsonl"))
-            .map_err(reason)?
-            .len();
+        let size = fs::metadata(folder.join("reports.jsonl")).map_err(reason)?.len();
         let mut seconds = Vec::new();
         for _ in 0..self.options.rounds {
             let started = Instant::now();
             let past = record::open(&folder)?;
             seconds.push(started.elapsed().as_secs_f64());
-            let count: usize = past
-                .data
-                .series
-                .values()
-                .map(|series| series.points().len())
-                .sum();
+            let count: usize = past.data.series.values().map(|series| series.points().len()).sum();
             if count != self.options.steps as usize * self.options.metrics as usize {
-                return Err(format!(
-                    "{count} values were read, which is not what was written"
-                ));
+                return Err(format!("{count} values were read, which is not what was written"));
             }
             black_box(past);
         }
@@ -123,12 +108,7 @@ impl Bench<'_> {
         let schema = lab.map_err(|error| broken(error.to_string()))?.schema();
         let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None)
             .map_err(|_| broken("the lab has no defaults".to_owned()))?;
-        let about = About {
-            schema,
-            params: &params,
-            device: None,
-            lesson: None,
-        };
+        let about = About { schema, params: &params, device: None, lesson: None };
         Record::start(&scratch.0, &about)
     }
 
@@ -136,9 +116,8 @@ impl Bench<'_> {
     fn append(&self, record: &mut Record) -> std::io::Result<Vec<f64>> {
         /// Steps from one look at the clock to the next; no run reports as fast as this loop, so the writer may catch up.
         const BLOCK: u64 = 2000;
-        let names: Vec<Arc<str>> = (0..self.options.metrics)
-            .map(|i| format!("metric.{i}").into())
-            .collect();
+        let names: Vec<Arc<str>> =
+            (0..self.options.metrics).map(|i| format!("metric.{i}").into()).collect();
         let mut bits = 88_172_645_463_325_252_u64;
         let mut costs = Vec::new();
         let mut step = 0;

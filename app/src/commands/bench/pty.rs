@@ -48,12 +48,7 @@ impl Screen {
         let flags = OFlags::RDWR | OFlags::NOCTTY;
         let slave = File::from(rustix::fs::open(name.as_c_str(), flags, Mode::empty())?);
         let (columns, rows) = size;
-        let window = Winsize {
-            ws_col: columns,
-            ws_row: rows,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
+        let window = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&slave, window)?;
         let mut command = Command::new(env::current_exe()?);
         command
@@ -75,32 +70,23 @@ impl Screen {
         let mut reader = master.try_clone()?;
         let started = Instant::now();
         let child = command.spawn()?;
-        thread::Builder::new()
-            .name("frames".to_owned())
-            .spawn(move || {
-                let mut buffer = [0; 64 * 1024];
-                let mut pending: Vec<u8> = Vec::new();
-                while let Ok(count @ 1..) = reader.read(&mut buffer) {
-                    let at = Instant::now();
-                    pending.extend_from_slice(buffer.get(..count).unwrap_or_default());
-                    while let Some(end) = find(&pending, FRAME_END) {
-                        let frame = Frame {
-                            at,
-                            cursor: cursor(pending.get(..end).unwrap_or_default()),
-                        };
-                        pending.drain(..end + FRAME_END.len());
-                        if sender.send(frame).is_err() {
-                            return;
-                        }
+        thread::Builder::new().name("frames".to_owned()).spawn(move || {
+            let mut buffer = [0; 64 * 1024];
+            let mut pending: Vec<u8> = Vec::new();
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                let at = Instant::now();
+                pending.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                while let Some(end) = find(&pending, FRAME_END) {
+                    let frame =
+                        Frame { at, cursor: cursor(pending.get(..end).unwrap_or_default()) };
+                    pending.drain(..end + FRAME_END.len());
+                    if sender.send(frame).is_err() {
+                        return;
                     }
                 }
-            })?;
-        Ok(Self {
-            child,
-            master,
-            frames,
-            started,
-        })
+            }
+        })?;
+        Ok(Self { child, master, frames, started })
     }
 
     /// When the program was started.
@@ -136,9 +122,7 @@ impl Screen {
     /// Memory of the program in bytes, where the system tells it.
     pub fn resident_bytes(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some(kib * 1024)
     }
@@ -152,9 +136,7 @@ impl Drop for Screen {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
+    bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
 /// Where the last move of the cursor in these bytes goes.

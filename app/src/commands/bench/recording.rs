@@ -33,9 +33,7 @@ pub(super) fn samples() -> Result<[Sample; 2], Failure> {
 }
 
 fn names() -> Vec<Arc<str>> {
-    (0..METRICS)
-        .map(|place| format!("gradient_norm.layer{place}").into())
-        .collect()
+    (0..METRICS).map(|place| format!("gradient_norm.layer{place}").into()).collect()
 }
 
 /// The reports of some steps.
@@ -74,10 +72,7 @@ fn handed() -> Result<Vec<f64>, Failure> {
     let params = Params::resolve(&schema, &Settings::new(), Tables::builtin(), None)
         .map_err(|errors| Failure::Run(format!("{errors:?}")))?;
     let times = Arc::<Mutex<Vec<f64>>>::default();
-    let lab: &'static dyn Lab = Box::leak(Box::new(Talker {
-        schema,
-        times: Arc::clone(&times),
-    }));
+    let lab: &'static dyn Lab = Box::leak(Box::new(Talker { schema, times: Arc::clone(&times) }));
     let (sender, woken) = mpsc::channel();
     let wake = move || {
         let _ = sender.send(());
@@ -89,19 +84,14 @@ fn handed() -> Result<Vec<f64>, Failure> {
         // The run's end wakes this up at the latest.
         let _ = woken.recv();
         let due = Instant::now() + FRAME;
-        while woken
-            .recv_timeout(due.saturating_duration_since(Instant::now()))
-            .is_ok()
-        {}
+        while woken.recv_timeout(due.saturating_duration_since(Instant::now())).is_ok() {}
         let (reports, ended) = session.take();
         reports.into_iter().for_each(|report| data.apply(report));
         if ended.is_some() {
             break;
         }
     }
-    Ok(std::mem::take(
-        &mut *times.lock().unwrap_or_else(PoisonError::into_inner),
-    ))
+    Ok(std::mem::take(&mut *times.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 const SCHEMA: &str = r#"

@@ -19,11 +19,7 @@ pub struct Sample {
 impl Sample {
     /// A figure of values.
     pub fn new(name: impl Into<String>, unit: &'static str, values: Vec<f64>) -> Self {
-        Self {
-            name: name.into(),
-            unit,
-            values,
-        }
+        Self { name: name.into(), unit, values }
     }
 
     /// The value that a share of all values does not exceed; NaN if there is none.
@@ -49,18 +45,14 @@ pub fn show(
     console: &mut Console,
 ) -> Result<(), Failure> {
     if json {
-        let figures: serde_json::Map<String, Json> = samples
-            .iter()
-            .map(|sample| (sample.name.clone(), object(sample)))
-            .collect();
+        let figures: serde_json::Map<String, Json> =
+            samples.iter().map(|sample| (sample.name.clone(), object(sample))).collect();
         return console.line(json!({ "bench": bench, "figures": figures }));
     }
     let head = ["", "median", "least", "99 %", "most", "unit", "values"].map(str::to_owned);
     let mut rows = vec![head.to_vec()];
     rows.extend(samples.iter().map(row));
-    aligned(&rows)
-        .into_iter()
-        .try_for_each(|line| console.line(line))
+    aligned(&rows).into_iter().try_for_each(|line| console.line(line))
 }
 
 fn row(sample: &Sample) -> Vec<String> {

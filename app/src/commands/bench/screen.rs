@@ -43,9 +43,7 @@ pub fn run(options: &BenchScreen, world: &mut World<'_>) -> Result<Exit, Failure
     let mut samples = Vec::new();
     for points in POINTS {
         for (name, keys) in [("all steps", ""), ("newest quarter", "\t\t0vv0vv0vv0")] {
-            world
-                .console
-                .progress(|| format!("four charts of {points} points, {name}"));
+            world.console.progress(|| format!("four charts of {points} points, {name}"));
             let mut bench = Bench::new(registry, points, keys)?;
             let frames = (0..options.frames)
                 .map(|_| bench.frame())
@@ -67,9 +65,7 @@ fn figures(points: u64, name: &str, frames: &[Frame]) -> [Sample; 3] {
     };
     [
         of("draw", "ms", |frame| 1e3 * frame.drawn.as_secs_f64()),
-        of("take reports in", "ms", |frame| {
-            1e3 * frame.taken.as_secs_f64()
-        }),
+        of("take reports in", "ms", |frame| 1e3 * frame.taken.as_secs_f64()),
         of("sent", "bytes", |frame| frame.bytes as f64),
     ]
 }
@@ -122,27 +118,14 @@ impl Bench {
             ["a", "b", "c", "d"].map(|chart| [format!("{chart}.raw"), format!("{chart}.held_out")]);
         let mut names = names.into_iter().flatten().map(Arc::from);
         let names = std::array::from_fn(|_| names.next().unwrap_or_default());
-        let mut bench = Self {
-            app,
-            step: 0,
-            noise: 1,
-            names,
-            bytes,
-            terminal,
-        };
+        let mut bench = Self { app, step: 0, noise: 1, names, bytes, terminal };
         let reports = bench.reports(points);
         bench.take(reports);
         for key in keys.chars() {
-            let key = if key == '\t' {
-                Key::Tab
-            } else {
-                Key::Char(key)
-            };
+            let key = if key == '\t' { Key::Tab } else { Key::Char(key) };
             bench.app.update(Message::Key(key));
         }
-        bench
-            .frame()
-            .map_err(|error| Failure::Run(error.to_string()))?;
+        bench.frame().map_err(|error| Failure::Run(error.to_string()))?;
         Ok(bench)
     }
 
@@ -174,11 +157,7 @@ impl Bench {
     fn take(&mut self, reports: Vec<Report>) -> Duration {
         let run = self.app.active.map_or(0, |active| active.run);
         let since = Duration::from_micros(self.step * 300);
-        let message = Message::Reports {
-            run,
-            reports,
-            since,
-        };
+        let message = Message::Reports { run, reports, since };
         let start = Instant::now();
         self.app.update(message);
         start.elapsed()
@@ -191,11 +170,7 @@ impl Bench {
         queue!(self.bytes, BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| view::draw(&self.app, frame))?;
         queue!(self.bytes, EndSynchronizedUpdate)?;
-        Ok(Frame {
-            taken,
-            drawn: start.elapsed(),
-            bytes: self.bytes.take(),
-        })
+        Ok(Frame { taken, drawn: start.elapsed(), bytes: self.bytes.take() })
     }
 }
 
@@ -263,9 +238,7 @@ impl Lab for Charts {
 
 fn registry() -> Result<&'static Registry, Failure> {
     let schema = Schema::parse(SCHEMA).map_err(|error| Failure::Run(error.to_string()))?;
-    Ok(Box::leak(Box::new(Registry::new(vec![Box::new(Charts(
-        schema,
-    ))]))))
+    Ok(Box::leak(Box::new(Registry::new(vec![Box::new(Charts(schema))]))))
 }
 
 fn lesson(registry: &'static Registry) -> Result<Arc<Lesson>, Failure> {

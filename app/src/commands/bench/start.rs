@@ -66,16 +66,12 @@ fn samples(options: &BenchStart, folder: &Path, world: &mut World<'_>) -> io::Re
             if round > 0 {
                 first.push(millis(frame.at - screen.started()));
             }
-            world
-                .console
-                .progress(|| format!("{name}, start {round} of {}", options.rounds));
+            world.console.progress(|| format!("{name}, start {round} of {}", options.rounds));
         }
         samples.push(Sample::new(format!("first frame, {name}"), "ms", first));
     }
     samples.extend(memory(folder)?);
-    world
-        .console
-        .progress(|| format!("keys for {} s", options.seconds));
+    world.console.progress(|| format!("keys for {} s", options.seconds));
     samples.push(keys(options.seconds, folder)?);
     world.console.clear_progress();
     Ok(samples)
@@ -121,11 +117,8 @@ fn keys(seconds: u32, folder: &Path) -> io::Result<Sample> {
             return Err(io::Error::other("the field does not open"));
         };
         // A letter and its removal in turn.
-        let (key, next) = if typed {
-            ("\x7f", column.saturating_sub(1))
-        } else {
-            ("x", column + 1)
-        };
+        let (key, next) =
+            if typed { ("\x7f", column.saturating_sub(1)) } else { ("x", column + 1) };
         typed = !typed;
         let sent = Instant::now();
         screen.keys(key)?;
@@ -133,11 +126,7 @@ fn keys(seconds: u32, folder: &Path) -> io::Result<Sample> {
         took.push(millis(frame.at - sent));
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
-    Ok(Sample::new(
-        "key to frame while a network trains",
-        "ms",
-        took,
-    ))
+    Ok(Sample::new("key to frame while a network trains", "ms", took))
 }
 
 fn millis(duration: Duration) -> f64 {

@@ -20,16 +20,9 @@ use sides::{Bench, Side};
 
 /// Measures every side and prints seconds and ratios.
 pub fn run(options: &BenchTrain, world: &mut World<'_>) -> Result<Exit, Failure> {
-    let device = world
-        .devices
-        .choose(options.machine.device, &Backend::ALL)?;
+    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
     let bench = Bench::new(device)?;
-    let wanted = |task: &&Task| {
-        options
-            .network
-            .as_deref()
-            .is_none_or(|name| name == task.name)
-    };
+    let wanted = |task: &&Task| options.network.as_deref().is_none_or(|name| name == task.name);
     let mut samples = Vec::new();
     for task in TASKS.iter().filter(wanted) {
         let mut sides: Vec<(Side, Vec<f64>)> = Side::ALL.map(|side| (side, Vec::new())).to_vec();
@@ -41,12 +34,7 @@ pub fn run(options: &BenchTrain, world: &mut World<'_>) -> Result<Exit, Failure>
                     seconds.push(measured);
                 }
                 world.console.progress(|| {
-                    format!(
-                        "{}, round {round} of {}: {}",
-                        task.name,
-                        options.rounds,
-                        side.name()
-                    )
+                    format!("{}, round {round} of {}: {}", task.name, options.rounds, side.name())
                 });
             }
         }
@@ -68,21 +56,11 @@ fn figures(task: &Task, sides: &[(Side, Vec<f64>)]) -> Vec<Sample> {
             Sample::new(format!("{}: {}", task.name, side.name()), "ms a step", each)
         })
         .collect();
-    let of = |wanted: Side| {
-        sides
-            .iter()
-            .find(|(side, _)| *side == wanted)
-            .map(|(_, s)| s)
-    };
+    let of = |wanted: Side| sides.iter().find(|(side, _)| *side == wanted).map(|(_, s)| s);
     if let Some(by_hand) = of(Side::ByHand) {
         for (side, seconds) in sides.iter().filter(|(side, _)| *side != Side::ByHand) {
             let ratios = seconds.iter().zip(by_hand).map(|(a, b)| a / b).collect();
-            let name = format!(
-                "{}: {} over {}",
-                task.name,
-                side.name(),
-                Side::ByHand.name()
-            );
+            let name = format!("{}: {} over {}", task.name, side.name(), Side::ByHand.name());
             samples.push(Sample::new(name, "ratio", ratios));
         }
     }

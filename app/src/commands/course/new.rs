@@ -70,11 +70,7 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut file = File::options()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(failed)?;
+    let mut file = File::options().write(true).create_new(true).open(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
@@ -83,10 +79,7 @@ fn title_of(folder: &Path) -> String {
     let whole = fs::canonicalize(folder);
     let named = whole.as_deref().unwrap_or(folder).file_name();
     let name = named.unwrap_or_default().to_string_lossy();
-    let plain: String = name
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-        .collect();
+    let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
     let text = words.join(" ");
     let mut letters = text.chars();

@@ -21,16 +21,9 @@ pub fn run(options: &PackCourse, console: &mut Console) -> Result<Exit, Failure>
     }
     let sound = !parsed.all_diagnostics().any(Diagnostic::is_error);
     let Some(course) = parsed.course.as_ref().filter(|_| sound) else {
-        return Err(Failure::Usage(format!(
-            "{} is not valid; nothing was packed",
-            library.name()
-        )));
+        return Err(Failure::Usage(format!("{} is not valid; nothing was packed", library.name())));
     };
-    let answers = if options.without_answers {
-        Withheld::Withheld
-    } else {
-        Withheld::Included
-    };
+    let answers = if options.without_answers { Withheld::Withheld } else { Withheld::Included };
     let files = files(&library, &parsed, answers, console);
     let manifest = Manifest::new(course.id.clone(), answers, &files);
     let packed = manifest.pack(&files).map_err(|refused| {
@@ -63,9 +56,7 @@ fn files(
             .filter(|(lesson, _)| parsed.lessons.iter().any(|(listed, _)| listed == lesson));
         let is_about = path == COURSE_FILE || path == "README.md" || path.starts_with("LICENSE");
         if translates.is_some() && answers == Withheld::Withheld {
-            console.warn(format_args!(
-                "the translation {path} may tell answers, and was left out"
-            ));
+            console.warn(format_args!("the translation {path} may tell answers, and was left out"));
         } else if translates.is_some() || is_about {
             packed.insert(path.clone(), file.bytes.clone());
         }
@@ -84,10 +75,8 @@ fn files(
 }
 
 fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
-    if let Some(lesson) = course
-        .lessons()
-        .iter()
-        .find(|lesson| lesson.questions().any(|q| q.kind.is_withheld()))
+    if let Some(lesson) =
+        course.lessons().iter().find(|lesson| lesson.questions().any(|q| q.kind.is_withheld()))
     {
         return Err(Failure::Usage(format!(
             "the lesson {} has no answers to write a key of; pack the complete course",
@@ -95,9 +84,7 @@ fn write_key(file: &Path, course: &Course) -> Result<(), Failure> {
         )));
     }
     let key = Key::of(course.id.clone(), course.lessons());
-    let text = key
-        .to_json()
-        .map_err(|error| Failure::Run(error.to_string()))?;
+    let text = key.to_json().map_err(|error| Failure::Run(error.to_string()))?;
     write(file, text.as_bytes())
 }
 

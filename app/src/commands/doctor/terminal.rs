@@ -35,10 +35,7 @@ impl Terminal {
             Some((columns, rows)) => format!("{columns} columns, {rows} rows"),
             None => "standard output is not a terminal".to_owned(),
         };
-        let kind = self
-            .kind
-            .clone()
-            .unwrap_or_else(|| "TERM is not set".to_owned());
+        let kind = self.kind.clone().unwrap_or_else(|| "TERM is not set".to_owned());
         [
             ("type", kind),
             ("size", size),

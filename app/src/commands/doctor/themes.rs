@@ -36,14 +36,10 @@ impl Own {
     /// As rows of a table.
     pub fn rows(&self) -> Vec<Vec<String>> {
         if self.trouble.is_empty() {
-            return vec![vec![
-                harmless(&self.name),
-                "can be used and seen".to_owned(),
-            ]];
+            return vec![vec![harmless(&self.name), "can be used and seen".to_owned()]];
         }
         let rows = self.trouble.iter();
-        rows.map(|trouble| vec![harmless(&self.name), harmless(trouble)])
-            .collect()
+        rows.map(|trouble| vec![harmless(&self.name), harmless(trouble)]).collect()
     }
 
     /// As JSON.

@@ -18,10 +18,7 @@ const WIDTH: usize = 96;
 
 /// All labs, one a line.
 pub fn list(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
-    let schemas: Vec<&Schema> = mlsys_registry::registry()
-        .iter()
-        .map(|lab| lab.schema())
-        .collect();
+    let schemas: Vec<&Schema> = mlsys_registry::registry().iter().map(|lab| lab.schema()).collect();
     if listing.json {
         let labs: Vec<Json> = schemas.iter().map(|schema| summary(schema)).collect();
         console.line(json!({ "labs": labs }))?;
@@ -29,12 +26,7 @@ pub fn list(listing: Listing, console: &mut Console) -> Result<Exit, Failure> {
     }
     let row = |schema: &&Schema| {
         let pace = if schema.is_live() { "live" } else { "instant" };
-        vec![
-            schema.kind.clone(),
-            pace.to_owned(),
-            schema.module.clone(),
-            schema.title.clone(),
-        ]
+        vec![schema.kind.clone(), pace.to_owned(), schema.module.clone(), schema.title.clone()]
     };
     for line in aligned(&schemas.iter().map(row).collect::<Vec<_>>()) {
         console.line(line)?;
@@ -69,11 +61,8 @@ fn description(schema: &Schema) -> Json {
     let mut object = summary(schema);
     object["params"] = schema.params.iter().map(param_json).collect();
     object["metrics"] = schema.metrics.iter().map(metric_json).collect();
-    object["panels"] = schema
-        .panels
-        .iter()
-        .map(|p| json!({ "name": p.name, "shows": p.shows }))
-        .collect();
+    object["panels"] =
+        schema.panels.iter().map(|p| json!({ "name": p.name, "shows": p.shows })).collect();
     object["presets"] = schema.presets.iter().map(preset_json).collect();
     object["budget_seconds"] = json!(schema.budget);
     object["formula"] = json!(schema.formula);
@@ -101,11 +90,8 @@ fn param_json(param: &Param) -> Json {
 }
 
 fn preset_json(preset: &Preset) -> Json {
-    let set: BTreeMap<&str, Json> = preset
-        .set
-        .iter()
-        .map(|(name, value)| (name.as_str(), output::value(value)))
-        .collect();
+    let set: BTreeMap<&str, Json> =
+        preset.set.iter().map(|(name, value)| (name.as_str(), output::value(value))).collect();
     json!({ "name": preset.name, "about": preset.about, "set": set })
 }
 
@@ -124,34 +110,14 @@ fn metric_json(metric: &Metric) -> Json {
 fn page(schema: &Schema) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", schema.kind, schema.title), String::new()];
     lines.extend(wrapped(&schema.about, WIDTH, ""));
-    section(
-        &mut lines,
-        "Parameters",
-        schema.params.iter().map(param_row).collect(),
-    );
-    section(
-        &mut lines,
-        "Presets, for --preset",
-        schema.presets.iter().map(preset_row).collect(),
-    );
-    section(
-        &mut lines,
-        "Metrics",
-        schema.metrics.iter().map(metric_row).collect(),
-    );
+    section(&mut lines, "Parameters", schema.params.iter().map(param_row).collect());
+    section(&mut lines, "Presets, for --preset", schema.presets.iter().map(preset_row).collect());
+    section(&mut lines, "Metrics", schema.metrics.iter().map(metric_row).collect());
     let panel = |panel: &Panel| vec![panel.name.clone(), panel.shows.clone()];
-    section(
-        &mut lines,
-        "Panels",
-        schema.panels.iter().map(panel).collect(),
-    );
+    section(&mut lines, "Panels", schema.panels.iter().map(panel).collect());
     if let Some(formula) = &schema.formula {
         lines.extend([String::new(), "Formula".to_owned()]);
-        lines.extend(
-            formula
-                .lines()
-                .map(|line| format!("  {line}").trim_end().to_owned()),
-        );
+        lines.extend(formula.lines().map(|line| format!("  {line}").trim_end().to_owned()));
     }
     lines.extend([String::new(), "Source".to_owned()]);
     lines.extend(wrapped(&schema.source, WIDTH, "  "));
@@ -185,14 +151,7 @@ fn param_row(param: &Param) -> Vec<String> {
         about.push_str(" [command line only]");
     }
     let unit = param.unit.clone().unwrap_or_default();
-    vec![
-        param.name.clone(),
-        param.ty.to_string(),
-        default,
-        unit,
-        cell(&range(param), 48),
-        about,
-    ]
+    vec![param.name.clone(), param.ty.to_string(), default, unit, cell(&range(param), 48), about]
 }
 
 /// What a parameter takes: its names, or its range.
@@ -209,31 +168,20 @@ fn range(param: &Param) -> String {
 
 fn values(param: &Param) -> Vec<String> {
     match &param.values_from {
-        Some(table) => Tables::builtin()
-            .names(table)
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        Some(table) => Tables::builtin().names(table).into_iter().map(str::to_owned).collect(),
         None => param.values.clone(),
     }
 }
 
 fn preset_row(preset: &Preset) -> Vec<String> {
-    let set: Vec<String> = preset
-        .set
-        .iter()
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
+    let set: Vec<String> =
+        preset.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let set = cell(&set.join(", "), 72);
     vec![preset.name.clone(), set, preset.about.clone()]
 }
 
 fn metric_row(metric: &Metric) -> Vec<String> {
-    let kind = if metric.series {
-        format!("{} series", metric.ty)
-    } else {
-        metric.ty.to_string()
-    };
+    let kind = if metric.series { format!("{} series", metric.ty) } else { metric.ty.to_string() };
     let about = match &metric.when {
         Some(when) => format!("{} [when {when}]", metric.about),
         None => metric.about.clone(),

@@ -20,10 +20,7 @@ pub fn finished(schema: &Schema, data: &RunData, console: &mut Console) -> Resul
         print_table(table, console)?;
     }
     if let Some((step, reason)) = &data.diverged {
-        console.line(format_args!(
-            "\ndiverged at step {step}: {}",
-            harmless(reason)
-        ))?;
+        console.line(format_args!("\ndiverged at step {step}: {}", harmless(reason)))?;
     }
     for notice in &data.notices {
         console.line(format_args!("\n{}", harmless(notice)))?;
@@ -62,10 +59,7 @@ fn rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
     let metrics = data.metrics();
     let place = |name: &str| {
         let family = schema.metric(name)?.name.as_str();
-        schema
-            .metrics
-            .iter()
-            .position(|metric| metric.name == family)
+        schema.metrics.iter().position(|metric| metric.name == family)
     };
     let mut names: Vec<&str> = metrics.keys().copied().collect();
     // What no schema foresees comes last.
@@ -74,10 +68,8 @@ fn rows(schema: &Schema, data: &RunData) -> Vec<Vec<String>> {
         .into_iter()
         .filter_map(|name| {
             let value = cell(&metrics.get(name)?.to_string(), LONGEST);
-            let unit = schema
-                .metric(name)
-                .and_then(|metric| metric.unit.clone())
-                .unwrap_or_default();
+            let unit =
+                schema.metric(name).and_then(|metric| metric.unit.clone()).unwrap_or_default();
             Some(vec![name.to_owned(), value, unit, remark(data, name)])
         })
         .collect()
@@ -88,10 +80,7 @@ fn remark(data: &RunData, name: &str) -> String {
     match data.series.get(name) {
         None => String::new(),
         Some(series) if series.ends_in_gap() => {
-            format!(
-                "last finite of {} values, then not finite",
-                series.points().len()
-            )
+            format!("last finite of {} values, then not finite", series.points().len())
         }
         Some(series) => format!("last of {} values", series.points().len()),
     }

@@ -34,11 +34,7 @@ pub enum Depth {
 /// Reads, compares, tries and runs the lessons, and tells all that is wrong with any of them.
 pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
     let trial = Trial {
-        depth: if options.no_run {
-            Depth::Read
-        } else {
-            Depth::Run
-        },
+        depth: if options.no_run { Depth::Read } else { Depth::Run },
         machine: options.machine,
     };
     if options.library {
@@ -105,9 +101,7 @@ fn lessons(
     for line in passed {
         world.console.note(line);
     }
-    world
-        .console
-        .note(format_args!("{} checked", count(read.len())));
+    world.console.note(format_args!("{} checked", count(read.len())));
     Ok(exit)
 }
 
@@ -143,9 +137,8 @@ fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> 
     let failed = |error: std::io::Error| {
         Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
     };
-    let mut entries = fs::read_dir(folder)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(failed)?;
+    let mut entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
@@ -164,10 +157,7 @@ fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
     for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
         tell(diagnostic, world, &mut exit);
     }
-    let own: Vec<&Lesson> = read
-        .iter()
-        .filter_map(|parsed| parsed.lesson.as_ref())
-        .collect();
+    let own: Vec<&Lesson> = read.iter().filter_map(|parsed| parsed.lesson.as_ref()).collect();
     let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
     // An author may require built-in lessons; a file with the id of one stands in for it.
     let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
@@ -179,10 +169,7 @@ fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
             .filter(|lesson| !replaced(lesson)),
     );
     let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
-    for problem in mlsys_lesson::between(&lessons)
-        .iter()
-        .filter(|problem| is_own(problem))
-    {
+    for problem in mlsys_lesson::between(&lessons).iter().filter(|problem| is_own(problem)) {
         tell(problem, world, &mut exit);
     }
     exit
@@ -219,10 +206,9 @@ fn check(
         exit = exit.and(tell_results(lesson, result, world));
     }
     for trouble in runner::knob_troubles(lesson, request, world)? {
-        world.console.note(format_args!(
-            "error: {}\n --> {file}:{}\n",
-            trouble.message, trouble.line
-        ));
+        world
+            .console
+            .note(format_args!("error: {}\n --> {file}:{}\n", trouble.message, trouble.line));
         exit = exit.and(Exit::Usage);
     }
     Ok(exit)
@@ -232,31 +218,22 @@ fn tell_results(lesson: &Lesson, result: &LessonResult, world: &mut World<'_>) -
     let mut exit = Exit::Passed;
     for item in &result.items {
         let what = format!("{} {}", item.kind.word(), item.id);
-        let place = format!(
-            " --> {}:{}",
-            lesson.source.file,
-            line_of(lesson, &item.kind, &item.id)
-        );
+        let place =
+            format!(" --> {}:{}", lesson.source.file, line_of(lesson, &item.kind, &item.id));
         match &item.verdict {
             Verdict::Passed => {}
             Verdict::Failed(reason) => {
-                world
-                    .console
-                    .note(format_args!("error: {what}: {reason}\n{place}\n"));
+                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
                 exit = exit.and(Exit::CheckFailed);
             }
             // That this machine lacks a device says nothing about the lesson.
             Verdict::Broken(reason, Exit::DeviceMissing)
             | Verdict::Skipped(reason)
             | Verdict::Unstable(reason) => {
-                world.console.note(format_args!(
-                    "note: {what} was not tried: {reason}\n{place}\n"
-                ));
+                world.console.note(format_args!("note: {what} was not tried: {reason}\n{place}\n"));
             }
             Verdict::Broken(reason, broken) => {
-                world
-                    .console
-                    .note(format_args!("error: {what}: {reason}\n{place}\n"));
+                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
                 exit = exit.and(*broken);
             }
         }
@@ -267,23 +244,15 @@ fn tell_results(lesson: &Lesson, result: &LessonResult, world: &mut World<'_>) -
 fn line_of(lesson: &Lesson, kind: &Kind, id: &str) -> usize {
     let place = match kind {
         Kind::Lab { .. } => lesson.lab(id).map(|lab| lab.place),
-        Kind::Predict { .. } => lesson
-            .predictions()
-            .find(|predict| predict.id == id)
-            .map(|predict| predict.place),
-        Kind::Check { .. } => lesson
-            .checks()
-            .find(|check| check.id == id)
-            .map(|check| check.place),
+        Kind::Predict { .. } => {
+            lesson.predictions().find(|predict| predict.id == id).map(|predict| predict.place)
+        }
+        Kind::Check { .. } => lesson.checks().find(|check| check.id == id).map(|check| check.place),
         Kind::Question { .. } => lesson.question(id).map(|question| question.place),
     };
     place.map_or(1, |place| lesson.source.line(place.start))
 }
 
 fn count(lessons: usize) -> String {
-    if lessons == 1 {
-        "1 lesson".to_owned()
-    } else {
-        format!("{lessons} lessons")
-    }
+    if lessons == 1 { "1 lesson".to_owned() } else { format!("{lessons} lessons") }
 }

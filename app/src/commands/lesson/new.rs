@@ -22,23 +22,16 @@ pub fn run(path: &Path, console: &mut Console) -> Result<Exit, Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
     }
-    let mut file = File::options()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| {
-            if error.kind() == ErrorKind::AlreadyExists {
-                failed("it exists, and nothing is overwritten".to_owned())
-            } else {
-                failed(error.to_string())
-            }
-        })?;
+    let mut file = File::options().write(true).create_new(true).open(path).map_err(|error| {
+        if error.kind() == ErrorKind::AlreadyExists {
+            failed("it exists, and nothing is overwritten".to_owned())
+        } else {
+            failed(error.to_string())
+        }
+    })?;
     file.write_all(mlsys_lesson::new_lesson(&id, &title_of(&id)).as_bytes())
         .map_err(|error| failed(error.to_string()))?;
-    console.line(format_args!(
-        "{} is lesson {id}. What next:",
-        path.display()
-    ))?;
+    console.line(format_args!("{} is lesson {id}. What next:", path.display()))?;
     console.line(format_args!("  mlsys lesson check {}", path.display()))?;
     console.line(format_args!("  mlsys lesson preview {}", path.display()))?;
     Ok(Exit::Passed)
@@ -47,11 +40,8 @@ pub fn run(path: &Path, console: &mut Console) -> Result<Exit, Failure> {
 /// The id that a file's name and folder make: `gpu/My Lesson.md` is `gpu/my-lesson`.
 fn id_for(path: &Path) -> Option<LessonId> {
     let name = part(path.file_stem()?.to_str()?);
-    let folder = path
-        .parent()
-        .and_then(Path::file_name)
-        .and_then(|folder| folder.to_str())
-        .map(part);
+    let folder =
+        path.parent().and_then(Path::file_name).and_then(|folder| folder.to_str()).map(part);
     let in_folder = folder.and_then(|folder| format!("{folder}/{name}").parse().ok());
     in_folder.or_else(|| format!("{MODULE}/{name}").parse().ok())
 }
@@ -59,25 +49,16 @@ fn id_for(path: &Path) -> Option<LessonId> {
 /// Lower-case letters, digits and single hyphens.
 fn part(text: &str) -> String {
     let plain = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
+        if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
     };
     let text: String = text.chars().map(plain).collect();
-    text.split('-')
-        .filter(|piece| !piece.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
+    text.split('-').filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 fn title_of(id: &LessonId) -> String {
     let words = id.name().replace('-', " ");
     let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -88,24 +69,14 @@ mod tests {
     fn a_path_becomes_an_id() {
         for (path, id) in [
             ("gpu/warps.md", Some("gpu/warps")),
-            (
-                "/home/me/My Lessons/Why_it  stalls.md",
-                Some("my-lessons/why-it-stalls"),
-            ),
+            ("/home/me/My Lessons/Why_it  stalls.md", Some("my-lessons/why-it-stalls")),
             ("roof.md", Some("systems/roof")),
             ("42/roof.md", Some("systems/roof")),
             ("gpu/1.md", None),
             ("---.md", None),
         ] {
-            assert_eq!(
-                id_for(Path::new(path)).map(|id| id.to_string()).as_deref(),
-                id,
-                "{path}"
-            );
+            assert_eq!(id_for(Path::new(path)).map(|id| id.to_string()).as_deref(), id, "{path}");
         }
-        assert_eq!(
-            title_of(&"gpu/why-it-stalls".parse().unwrap()),
-            "Why it stalls"
-        );
+        assert_eq!(title_of(&"gpu/why-it-stalls".parse().unwrap()), "Why it stalls");
     }
 }

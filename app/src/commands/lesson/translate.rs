@@ -20,14 +20,9 @@ pub fn run(path: &Path, lang: &str, world: &mut World<'_>) -> Result<Exit, Failu
         ));
     };
     let name = path.file_name().and_then(|name| name.to_str());
-    let stem = name
-        .and_then(|name| name.strip_suffix(".md"))
-        .ok_or_else(|| {
-            Failure::Usage(format!(
-                "'{}' is not named like a lesson, such as warps.md",
-                path.display()
-            ))
-        })?;
+    let stem = name.and_then(|name| name.strip_suffix(".md")).ok_or_else(|| {
+        Failure::Usage(format!("'{}' is not named like a lesson, such as warps.md", path.display()))
+    })?;
     let file = path.with_file_name(format!("{stem}.{lang}.md"));
     let is_language =
         translated(&format!("{stem}.{lang}.md")).is_some_and(|(_, read)| read == lang);
@@ -39,32 +34,20 @@ pub fn run(path: &Path, lang: &str, world: &mut World<'_>) -> Result<Exit, Failu
     }
     let failed = |error: std::io::Error| {
         Failure::Usage(if error.kind() == ErrorKind::AlreadyExists {
-            format!(
-                "'{}' was not written: it exists, and nothing is overwritten",
-                file.display()
-            )
+            format!("'{}' was not written: it exists, and nothing is overwritten", file.display())
         } else {
             format!("'{}' was not written: {error}", file.display())
         })
     };
-    let mut out = File::options()
-        .write(true)
-        .create_new(true)
-        .open(&file)
-        .map_err(failed)?;
-    out.write_all(mlsys_lesson::skeleton(&lesson, lang).as_bytes())
-        .map_err(failed)?;
+    let mut out = File::options().write(true).create_new(true).open(&file).map_err(failed)?;
+    out.write_all(mlsys_lesson::skeleton(&lesson, lang).as_bytes()).map_err(failed)?;
     debug_assert!(languages::original_of(&file).is_some());
     let shown = file.display();
     world.console.line(format_args!(
         "{shown} has every text of {}, to be written over. What next:",
         lesson.front.id
     ))?;
-    world
-        .console
-        .line(format_args!("  mlsys lesson preview {shown}"))?;
-    world
-        .console
-        .line(format_args!("  mlsys lesson check {shown}"))?;
+    world.console.line(format_args!("  mlsys lesson preview {shown}"))?;
+    world.console.line(format_args!("  mlsys lesson check {shown}"))?;
     Ok(Exit::Passed)
 }

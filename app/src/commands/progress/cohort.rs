@@ -103,12 +103,7 @@ fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
             }
         }
         for prediction in &lesson.predictions {
-            row(
-                "prediction",
-                &prediction.id,
-                "made",
-                prediction.made.to_string(),
-            );
+            row("prediction", &prediction.id, "made", prediction.made.to_string());
             for (measure, value) in prediction.relative_error.iter().flat_map(spread) {
                 let measure = format!("relative error {measure}");
                 row("prediction", &prediction.id, &measure, value);
@@ -151,11 +146,7 @@ fn csv(cohort: &Cohort) -> String {
     // A cell that begins like a formula would be one in a spreadsheet, and answers are what learners typed.
     let cell = |text: &str| {
         let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-        let text = if formula {
-            format!("'{text}")
-        } else {
-            text.to_owned()
-        };
+        let text = if formula { format!("'{text}") } else { text.to_owned() };
         if text.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\""))
         } else {
@@ -199,10 +190,7 @@ fn lines(lesson: &LessonReport) -> Vec<String> {
         0 => "none".to_owned(),
         whole => format!("{part} of {whole} ({} %)", 100 * part / whole),
     };
-    let mut lines = vec![format!(
-        "completed by {}",
-        share(lesson.completed, lesson.opened)
-    )];
+    let mut lines = vec![format!("completed by {}", share(lesson.completed, lesson.opened))];
     if let Some(points) = &lesson.points {
         lines.push(format!(
             "points: median {} of {}, from {} to {}, half between {} and {}",
@@ -219,10 +207,7 @@ fn lines(lesson: &LessonReport) -> Vec<String> {
             question.hinted
         ));
         for wrong in question.wrong.iter().take(10) {
-            let say = wrong
-                .say
-                .as_ref()
-                .map_or(String::new(), |say| format!(": {say}"));
+            let say = wrong.say.as_ref().map_or(String::new(), |say| format!(": {say}"));
             lines.push(format!("    {} x  {}{say}", wrong.count, wrong.answer));
         }
     }

@@ -65,9 +65,7 @@ pub fn of_lesson(
     answers(lesson, done, &mut body);
     checks(lesson, done, &mut body);
     for past in runs {
-        let lab = past.summary.about["lesson"]["lab"]
-            .as_str()
-            .unwrap_or_default();
+        let lab = past.summary.about["lesson"]["lab"].as_str().unwrap_or_default();
         let _ = writeln!(body, "<h2>Lab {}</h2>", escaped(lab));
         run(past, others, &mut body);
     }
@@ -97,12 +95,7 @@ fn predictions(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
             text(done.outcomes.get(&predict.id)),
         ]
     });
-    section(
-        "Predictions",
-        &["Asked", "Predicted", "Measured"],
-        rows.collect(),
-        body,
-    );
+    section("Predictions", &["Asked", "Predicted", "Measured"], rows.collect(), body);
 }
 
 fn answers(lesson: &Lesson, done: &LessonProgress, body: &mut String) {
@@ -152,36 +145,17 @@ fn run(past: &Past, others: &Others<'_>, body: &mut String) {
         let _ = writeln!(body, "<p>{}</p>", escaped(notice));
     }
     if let Some((step, reason)) = &past.data.diverged {
-        let _ = writeln!(
-            body,
-            "<p class=\"bad\">Diverged at step {step}: {}</p>",
-            escaped(reason)
-        );
+        let _ = writeln!(body, "<p class=\"bad\">Diverged at step {step}: {}</p>", escaped(reason));
     }
     pictures(&past.summary, &past.data, others, body);
     let params = past.summary.params();
-    let params = params
-        .into_iter()
-        .map(|(name, value)| vec![name.to_owned(), value]);
-    section(
-        "Parameters",
-        &["Parameter", "Value"],
-        params.collect(),
-        body,
-    );
-    let changes = past.data.changes.iter().map(|change| {
-        vec![
-            change.step.to_string(),
-            change.name.clone(),
-            change.value.to_string(),
-        ]
-    });
-    section(
-        "Knobs turned",
-        &["Step", "Parameter", "Value"],
-        changes.collect(),
-        body,
-    );
+    let params = params.into_iter().map(|(name, value)| vec![name.to_owned(), value]);
+    section("Parameters", &["Parameter", "Value"], params.collect(), body);
+    let changes =
+        past.data.changes.iter().map(|change| {
+            vec![change.step.to_string(), change.name.clone(), change.value.to_string()]
+        });
+    section("Knobs turned", &["Step", "Parameter", "Value"], changes.collect(), body);
     let mut metrics = show::metrics(past);
     if metrics.len() > 1 {
         let head = metrics.remove(0);
@@ -209,9 +183,7 @@ fn pictures(summary: &Summary, data: &RunData, others: &Others<'_>, body: &mut S
             company: Company {
                 all: others.all,
                 own: None,
-                goals: others
-                    .lesson
-                    .map_or(&[], |lesson| lesson.goals(&panel.name)),
+                goals: others.lesson.map_or(&[], |lesson| lesson.goals(&panel.name)),
             },
             ..Figure::of(schema, panel, data, source.clone())
         };
@@ -254,16 +226,9 @@ mod tests {
     #[test]
     fn nothing_in_a_title_or_a_cell_is_taken_for_markup() {
         let mut body = String::new();
-        table(
-            &["<b>"],
-            vec![vec!["<script>alert(1)</script>\" & '".to_owned()]],
-            &mut body,
-        );
+        table(&["<b>"], vec![vec!["<script>alert(1)</script>\" & '".to_owned()]], &mut body);
         let page = document("</title><script src=x>", &body);
         assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
-        assert!(
-            page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
-            "{page}"
-        );
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
     }
 }

@@ -57,10 +57,7 @@ impl Grading {
     pub fn complete(&self, lessons: Vec<Lesson>) -> Result<Vec<Lesson>, Failure> {
         match self {
             Self::Course(_) => Ok(lessons),
-            Self::Key(_, key) => lessons
-                .into_iter()
-                .map(|lesson| completed(lesson, key))
-                .collect(),
+            Self::Key(_, key) => lessons.into_iter().map(|lesson| completed(lesson, key)).collect(),
         }
     }
 }
@@ -75,20 +72,13 @@ fn same_course(theirs: Option<&CourseId>, own: Option<&CourseId>) -> Result<(), 
 }
 
 fn completed(lesson: Lesson, key: &Key) -> Result<Lesson, Failure> {
-    if !lesson
-        .questions()
-        .any(|question| question.kind.is_withheld())
-    {
+    if !lesson.questions().any(|question| question.kind.is_withheld()) {
         return Ok(lesson);
     }
-    let text = key
-        .complete(&lesson)
-        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let text = key.complete(&lesson).map_err(|error| Failure::Usage(error.to_string()))?;
     let file = &lesson.source.file;
-    let Parsed {
-        lesson: complete,
-        diagnostics,
-    } = mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
+    let Parsed { lesson: complete, diagnostics } =
+        mlsys_lesson::read(file, text.as_bytes(), mlsys_registry::registry());
     complete.ok_or_else(|| {
         let first = diagnostics.first().map(ToString::to_string);
         Failure::Usage(format!(

@@ -26,9 +26,7 @@ pub fn run(runs: &[Past], listing: Listing, console: &mut Console) -> Result<Exi
     if listing.json {
         console.line(compared(runs))?;
     } else {
-        lines(runs)
-            .into_iter()
-            .try_for_each(|line| console.line(line))?;
+        lines(runs).into_iter().try_for_each(|line| console.line(line))?;
     }
     Ok(Exit::Passed)
 }
@@ -48,19 +46,11 @@ pub fn differing<'a>(
         .filter_map(|about| about["params"].as_object())
         .flat_map(|params| params.keys().map(String::as_str))
         .collect();
-    let values = |name| {
-        runs.clone()
-            .map(move |about| &about["params"][name])
-            .collect::<Vec<_>>()
-    };
+    let values = |name| runs.clone().map(move |about| &about["params"][name]).collect::<Vec<_>>();
     names
         .into_iter()
         .map(|name| (name, values(name)))
-        .filter(|(_, values)| {
-            values
-                .windows(2)
-                .any(|pair| matches!(pair, [a, b] if a != b))
-        })
+        .filter(|(_, values)| values.windows(2).any(|pair| matches!(pair, [a, b] if a != b)))
         .collect()
 }
 
@@ -138,10 +128,7 @@ fn table(runs: &[Past], letters: &[String]) -> Vec<Vec<String>> {
     for (name, figures) in figures(runs) {
         let first = figures.first().and_then(|figure| figure.last);
         let lasts = figures.iter().map(|figure| text(figure.last));
-        let ratios = figures
-            .iter()
-            .skip(1)
-            .map(|figure| text(ratio(first, figure.last)));
+        let ratios = figures.iter().skip(1).map(|figure| text(ratio(first, figure.last)));
         let mins = figures.iter().map(|figure| text(figure.min));
         rows.push(header(name, lasts.chain(ratios).chain(mins)));
     }
@@ -165,16 +152,10 @@ fn compared(runs: &[Past]) -> Json {
         .into_iter()
         .map(|(name, figures)| {
             let first = figures.first().and_then(|figure| figure.last);
-            let ratios: Vec<_> = figures
-                .iter()
-                .map(|figure| ratio(first, figure.last))
-                .collect();
+            let ratios: Vec<_> = figures.iter().map(|figure| ratio(first, figure.last)).collect();
             let lasts: Vec<_> = figures.iter().map(|figure| figure.last).collect();
             let mins: Vec<_> = figures.iter().map(|figure| figure.min).collect();
-            (
-                name.to_owned(),
-                json!({ "last": lasts, "ratio": ratios, "min": mins }),
-            )
+            (name.to_owned(), json!({ "last": lasts, "ratio": ratios, "min": mins }))
         })
         .collect();
     let objects: Vec<Json> = runs.iter().map(|past| object(&past.summary)).collect();

@@ -59,10 +59,7 @@ fn write(past: &Past, format: RunFormat, out: &mut impl Write) -> io::Result<()>
 /// A file that TensorBoard finds by its name.
 fn event_file(past: &Past, folder: &Path) -> PathBuf {
     let name = &past.summary.name;
-    folder.join(format!(
-        "events.out.tfevents.{}.{name}",
-        seconds(past) as u64
-    ))
+    folder.join(format!("events.out.tfevents.{}.{name}", seconds(past) as u64))
 }
 
 /// When the run started, in seconds since 1970; 0 if it does not say.
@@ -146,16 +143,10 @@ mod tests {
     #[test]
     fn a_step_is_a_row_and_what_was_not_measured_is_empty() {
         let mut data = RunData::default();
-        for (name, step, value) in [
-            ("loss", 1, 0.1 + 0.2),
-            ("a,\"b\"", 1, f64::NAN),
-            ("loss", 2, 1e-9),
-        ] {
-            data.apply(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
+        for (name, step, value) in
+            [("loss", 1, 0.1 + 0.2), ("a,\"b\"", 1, f64::NAN), ("loss", 2, 1e-9)]
+        {
+            data.apply(Report::Point { name: name.into(), step, value });
         }
         let text = |write: fn(&RunData, &mut Vec<u8>) -> io::Result<()>| {
             let mut text = Vec::new();

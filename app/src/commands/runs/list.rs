@@ -43,18 +43,14 @@ pub fn run(runs: &Path, options: &ListRuns, console: &mut Console) -> Result<Exi
             lesson.escape_debug()
         ));
     }
-    let first = meant
-        .len()
-        .saturating_sub(options.limit.unwrap_or(usize::MAX));
+    let first = meant.len().saturating_sub(options.limit.unwrap_or(usize::MAX));
     let shown = meant.get(first..).unwrap_or_default();
     if options.listing.json {
         let objects: Vec<_> = shown.iter().map(|summary| object(summary)).collect();
         console.line(json!({ "runs": objects }))?;
     } else {
         let rows: Vec<_> = shown.iter().map(|summary| row(summary)).collect();
-        aligned(&rows)
-            .into_iter()
-            .try_for_each(|line| console.line(line))?;
+        aligned(&rows).into_iter().try_for_each(|line| console.line(line))?;
     }
     Ok(Exit::Passed)
 }

@@ -23,9 +23,7 @@ pub fn run(past: &Past, listing: Listing, console: &mut Console) -> Result<Exit,
     if !params.is_empty() {
         lines.push(String::new());
         lines.push("Parameters".to_owned());
-        let rows = params
-            .into_iter()
-            .map(|(name, value)| vec![format!("  {name}"), value]);
+        let rows = params.into_iter().map(|(name, value)| vec![format!("  {name}"), value]);
         lines.extend(aligned(&rows.collect::<Vec<_>>()));
     }
     let metrics = metrics(past);
@@ -52,30 +50,13 @@ pub fn facts(past: &Past) -> Vec<Vec<String>> {
     };
     add("Lab", word(&summary.about["lab"]));
     add("Lesson", word(&summary.about["lesson"]["id"]));
-    add(
-        "Device",
-        summary
-            .device()
-            .map(|(id, name)| cell(&format!("{id} ({name})"), 80)),
-    );
+    add("Device", summary.device().map(|(id, name)| cell(&format!("{id} ({name})"), 80)));
     add("Driver", word(&summary.about["device"]["driver"]));
     add("Started", word(&summary.about["started"]));
-    let versions = [
-        ("mlsys", &summary.about["mlsys"]),
-        ("burn", &summary.about["burn"]),
-    ];
+    let versions = [("mlsys", &summary.about["mlsys"]), ("burn", &summary.about["burn"])];
     let versions =
         versions.map(|(name, version)| word(version).map(|version| format!("{name} {version}")));
-    add(
-        "Versions",
-        Some(
-            versions
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
-    );
+    add("Versions", Some(versions.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     add("Step", Some(past.data.step.to_string()));
     add("State", Some(state(&summary.standing)));
     facts
@@ -88,16 +69,10 @@ fn state(standing: &Standing) -> String {
         Standing::GoingOn => word,
         Standing::CutOff => format!("{word}: the program that ran it is gone and did not end it"),
         Standing::Ended(end) => {
-            let seconds = end["seconds"]
-                .as_f64()
-                .map(|seconds| format!(" after {} s", number(seconds)));
-            let reason = end["reason"]
-                .as_str()
-                .map(|reason| format!(": {}", cell(reason, 200)));
-            [Some(word), seconds, reason]
-                .into_iter()
-                .flatten()
-                .collect()
+            let seconds =
+                end["seconds"].as_f64().map(|seconds| format!(" after {} s", number(seconds)));
+            let reason = end["reason"].as_str().map(|reason| format!(": {}", cell(reason, 200)));
+            [Some(word), seconds, reason].into_iter().flatten().collect()
         }
     }
 }
@@ -131,10 +106,11 @@ fn shown(past: &Past) -> Json {
     shown["metrics"] = Json::Object(metrics);
     shown["series"] = Json::Object(series);
     shown["notices"] = json!(past.data.notices);
-    shown["diverged"] = past.data.diverged.as_ref().map_or(
-        Json::Null,
-        |(step, reason)| json!({ "step": step, "reason": reason }),
-    );
+    shown["diverged"] = past
+        .data
+        .diverged
+        .as_ref()
+        .map_or(Json::Null, |(step, reason)| json!({ "step": step, "reason": reason }));
     shown["warnings"] = json!(past.warnings);
     shown
 }
@@ -149,16 +125,8 @@ pub fn metrics(past: &Past) -> Vec<Vec<String>> {
             let (least, most) = ends(series);
             let text = |x: Option<f64>| x.map(number).unwrap_or_default();
             let gaps = series.gaps().len();
-            let gaps = if gaps > 0 {
-                format!(", {gaps} not finite")
-            } else {
-                String::new()
-            };
-            row.extend([
-                text(least),
-                text(most),
-                format!("{}{gaps}", series.points().len()),
-            ]);
+            let gaps = if gaps > 0 { format!(", {gaps} not finite") } else { String::new() };
+            row.extend([text(least), text(most), format!("{}{gaps}", series.points().len())]);
         }
         rows.push(row);
     }

@@ -152,34 +152,21 @@ mod tests {
     fn a_reader_of_the_format_finds_every_value() {
         let mut data = RunData::default();
         for (step, value) in [(1, 0.5), (300, 0.25), (301, f64::NAN)] {
-            data.apply(Report::Point {
-                name: "loss".into(),
-                step,
-                value,
-            });
+            data.apply(Report::Point { name: "loss".into(), step, value });
         }
         let mut file = Vec::new();
         write(&data, 1.5, &mut file).unwrap();
         let records = records(&file);
         let started = (1, 1.5_f64.to_le_bytes().to_vec());
-        assert_eq!(
-            fields(&records[0]),
-            [started.clone(), (3, b"brain.Event:2".to_vec())]
-        );
+        assert_eq!(fields(&records[0]), [started.clone(), (3, b"brain.Event:2".to_vec())]);
         assert_eq!(records.len(), 3);
         for (record, (step, value)) in records[1..].iter().zip([(1_u64, 0.5_f32), (300, 0.25)]) {
             let event = fields(record);
-            assert_eq!(
-                event[..2],
-                [started.clone(), (2, step.to_le_bytes().to_vec())]
-            );
+            assert_eq!(event[..2], [started.clone(), (2, step.to_le_bytes().to_vec())]);
             let summary = fields(&event[2].1);
             assert_eq!((event[2].0, summary[0].0), (5, 1));
             let scalar = fields(&summary[0].1);
-            assert_eq!(
-                scalar,
-                [(1, b"loss".to_vec()), (2, value.to_le_bytes().to_vec())]
-            );
+            assert_eq!(scalar, [(1, b"loss".to_vec()), (2, value.to_le_bytes().to_vec())]);
         }
     }
 }

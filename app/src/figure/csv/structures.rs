@@ -9,16 +9,7 @@ use crate::figure::graph::{kind, pass};
 /// One line a node with what it reads and what the walk leaves at it, then one line a step with what it leaves.
 pub(super) fn graph(lines: &mut Lines, graph: &Graph) {
     let marked = graph.marked(graph.walk.len());
-    lines.line([
-        "step",
-        "node",
-        "operation",
-        "kind",
-        "group",
-        "reads",
-        "value",
-        "adjoint",
-    ]);
+    lines.line(["step", "node", "operation", "kind", "group", "reads", "value", "adjoint"]);
     let mut sources: Vec<Vec<&str>> = vec![Vec::new(); graph.nodes.len()];
     for edge in &graph.edges {
         if let (Some(from), Some(sources)) = (graph.nodes.get(edge.from), sources.get_mut(edge.to))
@@ -68,14 +59,7 @@ pub(super) fn timeline(lines: &mut Lines, timeline: &Timeline) {
     let total = timeline.total.as_ref();
     let amount = titled("amount", total.map_or("", |total| total.unit.as_str()));
     let along = |name: &str| titled(name, &timeline.unit);
-    lines.line([
-        "lane",
-        "class",
-        "label",
-        &along("from"),
-        &along("to"),
-        &amount,
-    ]);
+    lines.line(["lane", "class", "label", &along("from"), &along("to"), &amount]);
     let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
     for span in &timeline.spans {
         lines.line([
@@ -104,9 +88,7 @@ pub(super) fn timeline(lines: &mut Lines, timeline: &Timeline) {
 /// The lines of every picture with its header, each with its pane before it.
 pub(super) fn panes(lines: &mut Lines, panes: &[Pane]) {
     for pane in panes {
-        let outer = lines
-            .before
-            .replace(("pane".to_owned(), pane.title.clone()));
+        let outer = lines.before.replace(("pane".to_owned(), pane.title.clone()));
         super::frame(lines, &pane.frame);
         lines.before = outer;
     }
@@ -144,16 +126,7 @@ pub(super) fn passage(lines: &mut Lines, passage: &Passage) {
 
 /// One line a message, in the order in which they are sent.
 pub(super) fn exchange(lines: &mut Lines, exchange: &Exchange) {
-    lines.line([
-        "round",
-        "phase",
-        "from",
-        "to",
-        "first chunk",
-        "chunks",
-        "action",
-        "bytes",
-    ]);
+    lines.line(["round", "phase", "from", "to", "first chunk", "chunks", "action", "bytes"]);
     for (place, round) in exchange.rounds.iter().enumerate() {
         for message in &round.messages {
             let action = match message.action {

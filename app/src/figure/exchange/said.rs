@@ -131,8 +131,7 @@ pub fn widest_sum(exchange: &Exchange) -> String {
     /// A number with three digits, a sign, a point and what stands before them.
     const NUMBER: &str = "-0.00000";
     let longest = |of: &mut dyn Iterator<Item = String>| {
-        of.max_by_key(|name| name.chars().count())
-            .unwrap_or_default()
+        of.max_by_key(|name| name.chars().count()).unwrap_or_default()
     };
     let chunk = longest(&mut exchange.chunks.iter().map(|chunk| chunk.name.clone()));
     let rank = letter(exchange, exchange.ranks.saturating_sub(1));
@@ -186,11 +185,8 @@ fn lines(exchange: &Exchange, at: usize) -> Vec<String> {
                 }
             }
             let told = alike.iter().map(|(first, last, said)| {
-                let message = Message {
-                    chunk: *first,
-                    count: last - first + 1,
-                    ..Message::default()
-                };
+                let message =
+                    Message { chunk: *first, count: last - first + 1, ..Message::default() };
                 format!("{} {said}", carried(exchange, &message))
             });
             let told: Vec<String> = told.collect();

@@ -21,10 +21,7 @@ pub fn links(exchange: &Exchange, after: &After, glyphs: &Glyphs) -> Option<Stri
             1 => "one link".to_owned(),
             _ => format!("each of {count} links"),
         };
-        return Some(format!(
-            "Sent so far: {} over {links}, {all} in all.",
-            bytes(first)
-        ));
+        return Some(format!("Sent so far: {} over {links}, {all} in all.", bytes(first)));
     }
     links.sort_by_key(|((from, to), sent)| (std::cmp::Reverse(*sent), *from, *to));
     let told = links.iter().take(MOST).map(|((from, to), sent)| {

@@ -59,10 +59,7 @@ mod tests {
             marks: vec![mark(0, -8.0), mark(1, 2.0), mark(2, f64::NAN)],
             ..Step::default()
         }];
-        let sight = Sight {
-            steps: 1,
-            ..Sight::default()
-        };
+        let sight = Sight { steps: 1, ..Sight::default() };
         let lines = carried(&graph, &sight, &Shown::of(&graph, &sight));
         let shares: Vec<f64> = lines.iter().take(3).map(|line| line.share).collect();
         assert_eq!(shares, [1.0, 0.25, 0.0]);

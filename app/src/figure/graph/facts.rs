@@ -16,11 +16,7 @@ pub fn line(graph: &Graph, sight: &Sight) -> Option<String> {
     let Some(step) = done.checked_sub(1).and_then(|place| graph.walk.get(place)) else {
         return Some(format!("0 of {of}: right takes the first step, end all"));
     };
-    Some(format!(
-        "{done} of {of}, {}: {}",
-        pass(step.pass),
-        step.text
-    ))
+    Some(format!("{done} of {of}, {}: {}", pass(step.pass), step.text))
 }
 
 /// The word for which way a step goes.

@@ -75,9 +75,7 @@ impl Shown {
                 }
             }
         }
-        let focus = sight
-            .focus(graph)
-            .and_then(|node| box_of.get(node).copied());
+        let focus = sight.focus(graph).and_then(|node| box_of.get(node).copied());
         let (first, end) = part(items.len(), focus.unwrap_or(0));
         let inside = |place: usize| (first..end).contains(&place);
         let mut cut = vec![(false, false); end - first];
@@ -104,11 +102,7 @@ impl Shown {
                 continue;
             }
             let grouped = |place: usize| matches!(items[place], Item::Group { .. });
-            let link = Link {
-                from: from - first,
-                to: to - first,
-                edges: vec![index],
-            };
+            let link = Link { from: from - first, to: to - first, edges: vec![index] };
             // Between groups one line says it; two edges between nodes are two operands.
             if grouped(from) || grouped(to) {
                 let place = *between.entry((from, to)).or_insert(links.len());
@@ -124,10 +118,7 @@ impl Shown {
         Self {
             items: items[first..end].to_vec(),
             links,
-            box_of: box_of
-                .into_iter()
-                .map(|place| inside(place).then(|| place - first))
-                .collect(),
+            box_of: box_of.into_iter().map(|place| inside(place).then(|| place - first)).collect(),
             cut,
             left_out: (first, count - end),
         }

@@ -54,10 +54,7 @@ impl Sight {
 
     /// Goes so many steps along the walk; the picture follows it again.
     pub fn step(&mut self, graph: &Graph, by: isize) {
-        self.steps = self
-            .done(graph)
-            .saturating_add_signed(by)
-            .min(graph.walk.len());
+        self.steps = self.done(graph).saturating_add_signed(by).min(graph.walk.len());
         self.selected = None;
     }
 
@@ -68,10 +65,7 @@ impl Sight {
         let arranged = Arranged::of(shown.items.len(), &links);
         let at = self.focus(graph).and_then(|node| shown.box_of[node]);
         let Some(at) = at else {
-            self.selected = shown
-                .items
-                .first()
-                .and_then(|item| first(graph, &shown, *item));
+            self.selected = shown.items.first().and_then(|item| first(graph, &shown, *item));
             return;
         };
         let to = match way {
@@ -193,10 +187,7 @@ fn across(arranged: &Arranged, at: usize, by: usize, side: Side) -> usize {
         // The nearest layer first, then the one that is higher up.
         let mut ahead: Vec<usize> = ahead.collect();
         ahead.sort_by_key(|other| {
-            (
-                arranged.layer_of[*other].abs_diff(layer),
-                place(arranged, *other),
-            )
+            (arranged.layer_of[*other].abs_diff(layer), place(arranged, *other))
         });
         match ahead.first() {
             Some(next) => at = *next,
@@ -208,10 +199,7 @@ fn across(arranged: &Arranged, at: usize, by: usize, side: Side) -> usize {
 
 fn place(arranged: &Arranged, index: usize) -> usize {
     let seats = &arranged.layers[arranged.layer_of[index]];
-    seats
-        .iter()
-        .position(|seat| *seat == Seat::Box(index))
-        .unwrap_or(0)
+    seats.iter().position(|seat| *seat == Seat::Box(index)).unwrap_or(0)
 }
 
 /// The box so many further down; below the last of a layer comes the first of the next.
@@ -225,10 +213,7 @@ fn within(arranged: &Arranged, at: usize, by: isize) -> usize {
         .collect();
     let here = boxes.iter().position(|index| *index == at).unwrap_or(0);
     let last = boxes.len().saturating_sub(1);
-    boxes
-        .get(here.saturating_add_signed(by).min(last))
-        .copied()
-        .unwrap_or(at)
+    boxes.get(here.saturating_add_signed(by).min(last)).copied().unwrap_or(at)
 }
 
 #[cfg(test)]
@@ -240,10 +225,7 @@ mod tests {
 
     #[test]
     fn a_selection_from_a_larger_graph_is_none_in_a_smaller_one() {
-        let mut sight = Sight {
-            selected: Some(999),
-            ..Sight::default()
-        };
+        let mut sight = Sight { selected: Some(999), ..Sight::default() };
         let said = sight.fold(&graphs::network(2));
         assert_eq!(said, "no node is selected: up and down select one");
     }
@@ -277,16 +259,9 @@ mod tests {
         let mut graph = graphs::long(700);
         // Node 130 reads nothing, and 200 what is not in the picture.
         graph.edges.retain(|edge| edge.to != 130 && edge.to != 200);
-        graph.edges.push(Edge {
-            from: 10,
-            to: 200,
-            ..Edge::default()
-        });
+        graph.edges.push(Edge { from: 10, to: 200, ..Edge::default() });
         for (from, to) in [(130, 130), (200, 10)] {
-            let mut sight = Sight {
-                selected: Some(from),
-                ..Sight::default()
-            };
+            let mut sight = Sight { selected: Some(from), ..Sight::default() };
             assert_ne!(Shown::of(&graph, &sight).left_out, (0, 0));
             sight.select(&graph, Way::Left(1));
             assert_eq!(sight.selected, Some(to), "left of {from}");

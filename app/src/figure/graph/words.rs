@@ -39,14 +39,8 @@ impl Form {
     /// How far the boxes stand apart.
     pub(super) fn spacing(self) -> Spacing {
         match self {
-            Self::Airy | Self::Snug => Spacing {
-                rows: 0,
-                columns: 3,
-            },
-            Self::Bare => Spacing {
-                rows: 1,
-                columns: 2,
-            },
+            Self::Airy | Self::Snug => Spacing { rows: 0, columns: 3 },
+            Self::Bare => Spacing { rows: 1, columns: 2 },
         }
     }
 
@@ -138,12 +132,7 @@ impl Card {
             // A line that arrived beside an empty place for a number would seem to lead nowhere.
             Form::Bare => (0, (0, usize::from(self.has_own_row()))),
         };
-        Size {
-            width: self.columns + form.frame(),
-            height: self.rows + 2 * border,
-            port,
-            entries,
-        }
+        Size { width: self.columns + form.frame(), height: self.rows + 2 * border, port, entries }
     }
 }
 
@@ -172,12 +161,7 @@ impl<'a> Words<'a> {
                 ever.entry(node).or_default()[mark.slot as usize].push(&mark.value);
             }
         }
-        Self {
-            graph,
-            marked: graph.marked(sight.done(graph)),
-            ever,
-            slots,
-        }
+        Self { graph, marked: graph.marked(sight.done(graph)), ever, slots }
     }
 
     /// What stands in a box.
@@ -220,10 +204,7 @@ impl<'a> Words<'a> {
         let longest = |slot: Slot| {
             let values = self.ever.get(&index).map(|slots| &slots[slot as usize]);
             let texts = values.into_iter().flatten();
-            texts
-                .map(|value| width(&shortened(value, form)))
-                .max()
-                .unwrap_or(0)
+            texts.map(|value| width(&shortened(value, form))).max().unwrap_or(0)
         };
         let adjoint = match longest(Slot::Adjoint) {
             0 => 0,
@@ -237,10 +218,7 @@ impl<'a> Words<'a> {
             value: at(Slot::Value).map(|value| shortened(value, form)),
             adjoint: at(Slot::Adjoint).map(|value| shortened(value, form)),
             rows: 1 + own_row + self.slots.iter().filter(|slot| **slot).count(),
-            columns: top
-                .max(longest(Slot::Value))
-                .max(adjoint)
-                .min(form.widest()),
+            columns: top.max(longest(Slot::Value)).max(adjoint).min(form.widest()),
         }
     }
 }

@@ -64,10 +64,7 @@ pub fn blocks(walk: &Walk, first: u64, count: u64) -> Vec<Block> {
             number,
             id: machine.block_id(number),
             state: machine.block_state(number),
-            warps: warps
-                .iter()
-                .map(|(state, place)| (*state, place.line))
-                .collect(),
+            warps: warps.iter().map(|(state, place)| (*state, place.line)).collect(),
         }
     };
     (first..end).map(block).collect()
@@ -113,18 +110,9 @@ pub(super) fn table(walk: &Walk) -> Table {
         }
     }
     Table {
-        columns: [
-            "block",
-            "x",
-            "y",
-            "z",
-            "state",
-            "warp",
-            "warp state",
-            "next line",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        columns: ["block", "x", "y", "z", "state", "warp", "warp state", "next line"]
+            .map(str::to_owned)
+            .to_vec(),
         rows,
         ..Table::default()
     }

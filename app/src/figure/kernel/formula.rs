@@ -103,16 +103,9 @@ fn with_numbers(walk: &Walk, text: &str) -> String {
     let mut written = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let word: String = rest
-            .chars()
-            .take_while(|c| is_letter(*c) || *c == '.')
-            .collect();
+        let word: String = rest.chars().take_while(|c| is_letter(*c) || *c == '.').collect();
         if word.is_empty() || c.is_ascii_digit() {
-            let taken = if word.is_empty() {
-                c.len_utf8()
-            } else {
-                word.len()
-            };
+            let taken = if word.is_empty() { c.len_utf8() } else { word.len() };
             written.push_str(&rest[..taken]);
             rest = &rest[taken..];
             continue;

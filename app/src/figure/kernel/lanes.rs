@@ -103,10 +103,7 @@ pub fn lanes(walk: &Walk) -> Vec<Lane> {
             let found = all.into_iter().rev().find(|known| known.name == *name)?;
             found.value
         });
-        Lane {
-            state: state.unwrap_or(LaneState::Beyond),
-            value,
-        }
+        Lane { state: state.unwrap_or(LaneState::Beyond), value }
     };
     (0..LANES as u32).map(lane).collect()
 }
@@ -118,9 +115,7 @@ pub fn variables(walk: &Walk) -> Vec<VariableView> {
 
 fn variables_of(walk: &Walk, thread: Thread) -> Vec<VariableView> {
     let machine = walk.machine();
-    machine.map_or(Vec::new(), |machine| {
-        machine.variables(thread.block, thread.number())
-    })
+    machine.map_or(Vec::new(), |machine| machine.variables(thread.block, thread.number()))
 }
 
 /// The names of variables that can be shown in each lane: those that are there, a name once.
@@ -143,10 +138,7 @@ pub fn shown_variable(walk: &Walk) -> Option<String> {
     chosen.map(str::to_owned).or_else(|| {
         let indices = formulas(walk);
         let index = indices.iter().rev().map(|formula| formula.name.clone());
-        index
-            .into_iter()
-            .find(|name| known(name))
-            .or_else(|| names.last().cloned())
+        index.into_iter().find(|name| known(name)).or_else(|| names.last().cloned())
     })
 }
 
@@ -184,11 +176,7 @@ impl Touch {
             AccessKind::Atomic => "reads and writes at once",
         };
         let place = match &self.reach {
-            Reach::Global {
-                buffer,
-                element,
-                sector,
-            } => {
+            Reach::Global { buffer, element, sector } => {
                 let value = usize::try_from(*element).ok().and_then(|element| {
                     let machine = walk.machine().ok()?;
                     let defined = machine.cell(buffer, element)?.defined;
@@ -220,14 +208,8 @@ pub(super) fn table(walk: &Walk) -> Table {
     let shown = shown_variable(walk);
     let touches = touches(walk);
     let row = |(lane, state): (usize, Lane)| {
-        let thread = Thread {
-            lane: lane as u32,
-            ..here
-        };
-        let place = walk
-            .machine()
-            .ok()
-            .filter(|_| state.state != LaneState::Beyond);
+        let thread = Thread { lane: lane as u32, ..here };
+        let place = walk.machine().ok().filter(|_| state.state != LaneState::Beyond);
         let place = place.map(|machine| machine.thread(thread.number() as u32));
         let touch = touches.get(lane).and_then(Option::as_ref);
         let mut cells = vec![Value::Int(lane as i64)];
@@ -236,21 +218,16 @@ pub(super) fn table(walk: &Walk) -> Table {
         }
         cells.push(Value::from(state.state.word()));
         cells.push(state.value.unwrap_or_else(|| Value::from("")));
-        cells.push(Value::from(touch.map_or(String::new(), |touch| {
-            format!("line {}: {}", touch.line, touch.said(walk))
-        })));
+        cells.push(Value::from(
+            touch.map_or(String::new(), |touch| {
+                format!("line {}: {}", touch.line, touch.said(walk))
+            }),
+        ));
         cells
     };
     let shown = shown.unwrap_or_else(|| "value".to_owned());
-    let titles = [
-        "lane",
-        "threadIdx.x",
-        "threadIdx.y",
-        "threadIdx.z",
-        "state",
-        &shown,
-        "last access",
-    ];
+    let titles =
+        ["lane", "threadIdx.x", "threadIdx.y", "threadIdx.z", "state", &shown, "last access"];
     Table {
         columns: titles.map(str::to_owned).to_vec(),
         rows: lanes(walk).into_iter().enumerate().map(row).collect(),

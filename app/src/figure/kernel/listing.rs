@@ -72,9 +72,7 @@ pub fn listing(kernel: &Kernel, walk: &Walk) -> Vec<Line> {
             number,
             text: plain(text),
             cost: costs.get(&number).copied().unwrap_or_default(),
-            current: current
-                .filter(|place| place.line == number)
-                .map(|place| place.column),
+            current: current.filter(|place| place.line == number).map(|place| place.column),
             others: here.get(&number).copied().unwrap_or_default(),
             breakpoint: breakpoints.contains(&number),
             problem: kernel
@@ -89,8 +87,7 @@ pub fn listing(kernel: &Kernel, walk: &Walk) -> Vec<Line> {
 
 /// A line without what a terminal would take for a command.
 fn plain(line: &str) -> String {
-    line.replace('\t', "    ")
-        .replace(|c: char| c.is_control(), " ")
+    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
 }
 
 pub(super) fn table(kernel: &Kernel, walk: &Walk) -> Table {

@@ -34,10 +34,7 @@ pub fn sectors(walk: &Walk) -> Frame {
     // By buffer and sector.
     let mut moved: BTreeMap<(&str, i64), Asked> = BTreeMap::new();
     for (lane, reach) in reached.iter().enumerate() {
-        if let Some(Reach::Global {
-            buffer, element, ..
-        }) = reach
-        {
+        if let Some(Reach::Global { buffer, element, .. }) = reach {
             for byte in element * bytes..(element + 1) * bytes {
                 let at = (buffer.as_str(), byte.div_euclid(SECTOR));
                 let asked = moved.entry(at).or_default();
@@ -56,9 +53,7 @@ pub fn sectors(walk: &Walk) -> Frame {
     }
     let row = |((buffer, sector), asked): (&(&str, i64), &Asked)| {
         let end = machine.buffers().find(|(name, ..)| name == buffer);
-        let end = end.map_or(0, |(_, of, elements)| {
-            elements as i64 * i64::from(of.bytes())
-        });
+        let end = end.map_or(0, |(_, of, elements)| elements as i64 * i64::from(of.bytes()));
         let cell = |byte: i64| {
             let at = sector * SECTOR + byte;
             let outside = at < 0 || at >= end;
@@ -122,14 +117,8 @@ pub fn banks(walk: &Walk) -> Frame {
     };
     let Thread { block, .. } = walk.here();
     Frame::Panes(vec![
-        Pane {
-            title: "the warp's last access".to_owned(),
-            frame: access,
-        },
-        Pane {
-            title: format!("shared memory of block {block}"),
-            frame: words(machine, block),
-        },
+        Pane { title: "the warp's last access".to_owned(), frame: access },
+        Pane { title: format!("shared memory of block {block}"), frame: words(machine, block) },
     ])
 }
 
@@ -213,11 +202,7 @@ fn words(machine: &Machine, block: u32) -> Frame {
         let array = arrays.iter().rev().find(|array| array.offset <= byte);
         CellRow {
             label: array.map_or(format!("byte {byte}"), |array| {
-                format!(
-                    "{}[{}]",
-                    array.name,
-                    (byte - array.offset) / array.of.bytes().max(1)
-                )
+                format!("{}[{}]", array.name, (byte - array.offset) / array.of.bytes().max(1))
             }),
             cells: (first..(first + BANKS as u32).min(all)).map(cell).collect(),
             remark: String::new(),
@@ -253,9 +238,7 @@ fn last(walk: &Walk) -> Result<Last<'_>, String> {
         None if walk.last().is_none() => {
             Err("Nothing has run yet: . goes on by one instruction, , goes back.".to_owned())
         }
-        None => Err(format!(
-            "Warp {warp} of block {block} has accessed no memory, or has ended."
-        )),
+        None => Err(format!("Warp {warp} of block {block} has accessed no memory, or has ended.")),
     }
 }
 
@@ -265,9 +248,6 @@ fn share(part: u64, of: u64) -> String {
 }
 
 fn named<const N: usize>(kinds: [(&str, Tone); N]) -> Vec<Kind> {
-    let kind = |(name, tone): (&str, Tone)| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
     kinds.map(kind).to_vec()
 }

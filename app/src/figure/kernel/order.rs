@@ -31,10 +31,7 @@ pub fn current(timeline: &Timeline, walk: &Walk) -> Option<usize> {
     let lane = format!("block {} warp {}", step.block, step.warp);
     let lane = timeline.lanes.iter().position(|name| *name == lane)?;
     let at = walk.clock() as f64 - 0.5;
-    timeline
-        .spans
-        .iter()
-        .position(|span| span.lane == lane && span.start <= at && at <= span.end)
+    timeline.spans.iter().position(|span| span.lane == lane && span.start <= at && at <= span.end)
 }
 
 /// What went wrong in the whole run.
@@ -52,23 +49,8 @@ pub fn problems(kernel: &Kernel) -> Table {
     };
     let mut rows: Vec<Vec<Value>> = kernel.whole.problems.iter().map(row).collect();
     if rows.is_empty() {
-        rows.push(
-            ["none", "", "", "", "", "nothing went wrong"]
-                .map(Value::from)
-                .to_vec(),
-        );
+        rows.push(["none", "", "", "", "", "nothing went wrong"].map(Value::from).to_vec());
     }
-    let titles = [
-        "problem",
-        "step",
-        "line",
-        "block",
-        "thread",
-        "what happened",
-    ];
-    Table {
-        columns: titles.map(str::to_owned).to_vec(),
-        rows,
-        ..Table::default()
-    }
+    let titles = ["problem", "step", "line", "block", "thread", "what happened"];
+    Table { columns: titles.map(str::to_owned).to_vec(), rows, ..Table::default() }
 }

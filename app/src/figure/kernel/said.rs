@@ -29,11 +29,9 @@ pub fn said(walk: &Walk) -> Vec<String> {
         step.block, step.warp, step.place.line
     ));
     let here = walk.here();
-    let moved = machine
-        .access(here.block, here.warp as usize)
-        .filter(|(access, _)| {
-            (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
-        });
+    let moved = machine.access(here.block, here.warp as usize).filter(|(access, _)| {
+        (step.block, step.warp, step.place) == (here.block, here.warp, access.place)
+    });
     if let (Some((access, reached)), Some(touch)) =
         (moved, touches(walk).into_iter().flatten().next())
     {
@@ -43,16 +41,11 @@ pub fn said(walk: &Walk) -> Vec<String> {
             (0, replays) => {
                 format!("; {replays} extra passes, as lanes ask one bank for several words")
             }
-            (sectors, _) => format!(
-                "; {sectors} sectors, {} of {} bytes used",
-                access.used,
-                32 * sectors
-            ),
+            (sectors, _) => {
+                format!("; {sectors} sectors, {} of {} bytes used", access.used, 32 * sectors)
+            }
         };
-        lines.push(format!(
-            "{lanes} lanes: the first {}{cost}.",
-            touch.said(walk)
-        ));
+        lines.push(format!("{lanes} lanes: the first {}{cost}.", touch.said(walk)));
     }
     if step.found {
         let found = machine.findings().told().last();
@@ -129,28 +122,23 @@ fn touched(walk: &Walk) -> (Weight, String) {
     let touches = touches(walk);
     let touch = touches.get(here.lane as usize).and_then(Option::as_ref);
     let (weight, text) = match touch {
-        Some(touch) if touch.fresh => (
-            Weight::Fresh,
-            format!("Now, line {}: {}", touch.line, touch.said(walk)),
-        ),
-        Some(touch) => (
-            Weight::Plain,
-            format!("Last access, line {}: {}", touch.line, touch.said(walk)),
-        ),
+        Some(touch) if touch.fresh => {
+            (Weight::Fresh, format!("Now, line {}: {}", touch.line, touch.said(walk)))
+        }
+        Some(touch) => {
+            (Weight::Plain, format!("Last access, line {}: {}", touch.line, touch.said(walk)))
+        }
         None => {
-            let state = walk
-                .machine()
-                .map(|machine| machine.block_state(here.block));
+            let state = walk.machine().map(|machine| machine.block_state(here.block));
             let other = touches.iter().flatten().next();
             let text = match (state, other) {
                 (Ok(BlockState::Waiting), _) => "Its block has not begun.".to_owned(),
                 (Ok(BlockState::Ended), _) => {
                     "Its block has ended: steps back show what it did.".to_owned()
                 }
-                (_, Some(other)) => format!(
-                    "It took no part in its warp's last access, in line {}.",
-                    other.line
-                ),
+                (_, Some(other)) => {
+                    format!("It took no part in its warp's last access, in line {}.", other.line)
+                }
                 (_, None) => "Its warp has accessed no memory yet.".to_owned(),
             };
             (Weight::Plain, text)

@@ -26,10 +26,7 @@ pub struct Room {
 
 impl Room {
     /// A page of a file.
-    pub const PAGE: Self = Self {
-        columns: 140,
-        rows: 60,
-    };
+    pub const PAGE: Self = Self { columns: 140, rows: 60 };
 }
 
 /// Cells with the one that the lane which is looked at reaches: its row and its column.
@@ -72,10 +69,7 @@ const KINDS: [(&str, Tone); 6] = [
 /// touched.
 pub fn memory(walk: &Walk, room: Room) -> Marked {
     let note = |note: &str| Marked {
-        cells: Cells {
-            note: note.to_owned(),
-            ..Cells::default()
-        },
+        cells: Cells { note: note.to_owned(), ..Cells::default() },
         mark: None,
     };
     let machine = match walk.machine() {
@@ -107,9 +101,7 @@ pub fn memory(walk: &Walk, room: Room) -> Marked {
     let reached = own.or(touches.iter().flatten().next());
     for strip in &strips {
         let touched = by_element(&touches, strip);
-        let about = strip
-            .element(reached)
-            .or_else(|| touched.keys().next().copied());
+        let about = strip.element(reached).or_else(|| touched.keys().next().copied());
         let about = about.or_else(|| reached.and_then(global_element));
         let first = window(about.unwrap_or(0), strip.elements, across, each);
         let last = (first + across * each).min(strip.elements);
@@ -120,10 +112,8 @@ pub fn memory(walk: &Walk, room: Room) -> Marked {
             if let Some(at) = own.filter(|at| row.contains(at)) {
                 mark = Some((cells.rows.len(), at - start));
             }
-            let lanes: Vec<usize> = touched
-                .range(row.clone())
-                .flat_map(|(_, lanes)| lanes.iter().copied())
-                .collect();
+            let lanes: Vec<usize> =
+                touched.range(row.clone()).flat_map(|(_, lanes)| lanes.iter().copied()).collect();
             cells.rows.push(CellRow {
                 label: format!("{}[{start}]", strip.name),
                 cells: row
@@ -143,10 +133,7 @@ pub fn memory(walk: &Walk, room: Room) -> Marked {
 
 /// The kinds as a legend lists them.
 pub(super) fn kinds() -> Vec<Kind> {
-    let kind = |(name, tone): (&str, Tone)| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
     KINDS.map(kind).to_vec()
 }
 
@@ -154,9 +141,7 @@ pub(super) fn kinds() -> Vec<Kind> {
 pub(super) fn kind(state: CellState) -> usize {
     match state {
         CellState { raced: true, .. } => 5,
-        CellState {
-            rewritten: true, ..
-        } => 3,
+        CellState { rewritten: true, .. } => 3,
         CellState { written: true, .. } => 2,
         CellState { defined: false, .. } => 4,
         CellState { read: true, .. } => 1,
@@ -177,22 +162,16 @@ fn strips(machine: &Machine) -> Vec<Strip> {
         elements: array.elements,
         place: Home::Shared(array.offset),
     });
-    buffers
-        .chain(shared)
-        .filter(|strip| strip.elements > 0)
-        .collect()
+    buffers.chain(shared).filter(|strip| strip.elements > 0).collect()
 }
 
 impl Strip {
     /// The element that a lane reaches, if it lies in this strip.
     fn element(&self, touch: Option<&Touch>) -> Option<usize> {
         let element = match (&touch?.reach, self.place) {
-            (
-                Reach::Global {
-                    buffer, element, ..
-                },
-                Home::Global,
-            ) if *buffer == self.name => usize::try_from(*element).ok()?,
+            (Reach::Global { buffer, element, .. }, Home::Global) if *buffer == self.name => {
+                usize::try_from(*element).ok()?
+            }
             (Reach::Shared { byte, .. }, Home::Shared(offset)) => {
                 let byte = u32::try_from(*byte).ok()?.checked_sub(offset)?;
                 (byte / self.of.bytes().max(1)) as usize
@@ -228,20 +207,13 @@ impl Strip {
         let Some((state, value)) = self.known(machine, here, element) else {
             return Cell::of(4);
         };
-        let mut text = if state.defined {
-            short(&value)
-        } else {
-            "?".to_owned()
-        };
+        let mut text = if state.defined { short(&value) } else { "?".to_owned() };
         match touched.get(&element).map(Vec::as_slice) {
             Some([lane]) => text.push_str(&format!("<{lane}")),
             Some([lane, ..]) => text.push_str(&format!("<{lane}+")),
             Some([]) | None => {}
         }
-        Cell {
-            kind: kind(state),
-            text,
-        }
+        Cell { kind: kind(state), text }
     }
 }
 
@@ -271,22 +243,13 @@ fn short(value: &Value) -> String {
 fn across(machine: &Machine, strips: &[Strip], here: Thread, room: Room) -> usize {
     let longest = |strip: &Strip| {
         let some = (0..strip.elements.min(256)).filter_map(|at| strip.known(machine, here, at));
-        some.map(|(_, value)| short(&value).len())
-            .max()
-            .unwrap_or(1)
+        some.map(|(_, value)| short(&value).len()).max().unwrap_or(1)
     };
     // A glyph, the value, an arrow with a lane, a gap.
     let cell = strips.iter().map(longest).max().unwrap_or(1) + 5;
-    let label = strips
-        .iter()
-        .map(|strip| strip.name.len() + 6)
-        .max()
-        .unwrap_or(0);
+    let label = strips.iter().map(|strip| strip.name.len() + 6).max().unwrap_or(0);
     let left = room.columns.saturating_sub(label + 2);
-    [32, 16, 8, 4]
-        .into_iter()
-        .find(|count| count * cell + count / 8 <= left)
-        .unwrap_or(8)
+    [32, 16, 8, 4].into_iter().find(|count| count * cell + count / 8 <= left).unwrap_or(8)
 }
 
 /// The first element in sight: whole rows, what is looked at among them.

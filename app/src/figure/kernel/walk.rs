@@ -108,12 +108,7 @@ impl Walk {
                 self.go_on();
             }
         }
-        let threads: u64 = self
-            .recipe
-            .block_dim
-            .iter()
-            .map(|d| u64::from(*d))
-            .product();
+        let threads: u64 = self.recipe.block_dim.iter().map(|d| u64::from(*d)).product();
         let warps = threads.div_ceil(LANES as u64);
         self.pinned = before
             .pinned
@@ -137,10 +132,7 @@ impl Walk {
 
     /// The machine as it stands, or why there is none.
     pub fn machine(&self) -> Result<&Machine, &str> {
-        self.replay
-            .as_ref()
-            .map(|replay| replay.machine())
-            .map_err(String::as_str)
+        self.replay.as_ref().map(|replay| replay.machine()).map_err(String::as_str)
     }
 
     /// The step that led here.
@@ -175,10 +167,7 @@ impl Walk {
 
     /// Lines that a run on stops before.
     pub fn breakpoints(&self) -> BTreeSet<u32> {
-        self.replay
-            .as_ref()
-            .map(|replay| replay.breakpoints().clone())
-            .unwrap_or_default()
+        self.replay.as_ref().map(|replay| replay.breakpoints().clone()).unwrap_or_default()
     }
 
     /// The thread that is looked at: of the warp that was chosen, else of the one that went last.
@@ -186,11 +175,7 @@ impl Walk {
         let went = self.last().map(|step| (step.block, step.warp));
         let (block, warp) = self.pinned.or(went).unwrap_or_default();
         let lanes = self.lanes_of(warp);
-        Thread {
-            block,
-            warp,
-            lane: self.lane.min(lanes.saturating_sub(1)),
-        }
+        Thread { block, warp, lane: self.lane.min(lanes.saturating_sub(1)) }
     }
 
     /// Whether the warp was chosen.
@@ -206,10 +191,7 @@ impl Walk {
     /// The marked line: as was chosen, else that of the warp that is looked at.
     pub fn marked(&self) -> u32 {
         let last = self.source().lines().count().max(1) as u32;
-        self.marked
-            .or_else(|| self.line())
-            .unwrap_or(1)
-            .clamp(1, last)
+        self.marked.or_else(|| self.line()).unwrap_or(1).clamp(1, last)
     }
 
     /// Whether a line was marked by choice.
@@ -236,10 +218,7 @@ impl Walk {
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
-        self.recipe
-            .block_dim
-            .iter()
-            .fold(1_u32, |product, extent| product.saturating_mul(*extent))
+        self.recipe.block_dim.iter().fold(1_u32, |product, extent| product.saturating_mul(*extent))
     }
 
     /// Warps of a block.

@@ -70,14 +70,8 @@ impl Arranged {
             let gap = layer_of[to] - 1;
             gaps[gap].push((trails[from][gap - layer_of[from]], Seat::Box(to)));
         }
-        let mut arranged = Self {
-            layers,
-            layer_of,
-            links,
-            turned,
-            gaps,
-            places: [vec![0; boxes], vec![0; id]],
-        };
+        let mut arranged =
+            Self { layers, layer_of, links, turned, gaps, places: [vec![0; boxes], vec![0; id]] };
         (0..count).for_each(|layer| arranged.count(layer));
         order::reduce_crossings(&mut arranged);
         arranged
@@ -86,9 +80,7 @@ impl Arranged {
     /// The lines through the gap right of a layer: pairs of places, in that layer and in the next.
     pub fn lines(&self, layer: usize) -> Vec<(usize, usize)> {
         let gap = self.gaps.get(layer).map_or(&[][..], Vec::as_slice);
-        gap.iter()
-            .map(|(left, right)| (self.place(*left), self.place(*right)))
-            .collect()
+        gap.iter().map(|(left, right)| (self.place(*left), self.place(*right))).collect()
     }
 
     /// Where in its layer a seat is.

@@ -135,11 +135,7 @@ fn swap_neighbours(arranged: &mut Arranged) {
         let of =
             |layer: usize| crossings_of(arranged.lines(layer), arranged.layers[layer + 1].len());
         let before = layer.checked_sub(1).map_or(0, of);
-        let after = if layer + 1 < arranged.layers.len() {
-            of(layer)
-        } else {
-            0
-        };
+        let after = if layer + 1 < arranged.layers.len() { of(layer) } else { 0 };
         before + after
     };
     for _ in 0..4 {

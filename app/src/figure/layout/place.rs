@@ -94,11 +94,8 @@ fn settle(rows: &mut [f64], wanted: &[(f64, f64)], offsets: &[f64]) {
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for (place, &(sum, weight)) in wanted.iter().enumerate() {
         // Without a wish a seat stays, but gives way.
-        let (mean, weight) = if weight > 0.0 {
-            (sum / weight, weight)
-        } else {
-            (rows[place], 1e-3)
-        };
+        let (mean, weight) =
+            if weight > 0.0 { (sum / weight, weight) } else { (rows[place], 1e-3) };
         let mut block = ((mean - offsets[place]) * weight, weight, 1);
         while let Some(above) = blocks.last() {
             if above.0 / above.1 <= block.0 / block.1 {
@@ -140,27 +137,11 @@ fn finish(
     }
     for _ in 0..2 {
         for layer in 1..layers.len() {
-            level(
-                &mut whole,
-                layers,
-                sizes,
-                spacing,
-                layer,
-                layer - 1,
-                &lines[layer - 1],
-            );
+            level(&mut whole, layers, sizes, spacing, layer, layer - 1, &lines[layer - 1]);
         }
         for layer in (0..layers.len().saturating_sub(1)).rev() {
             let flipped: Vec<_> = lines[layer].iter().map(|(a, b)| (*b, *a)).collect();
-            level(
-                &mut whole,
-                layers,
-                sizes,
-                spacing,
-                layer,
-                layer + 1,
-                &flipped,
-            );
+            level(&mut whole, layers, sizes, spacing, layer, layer + 1, &flipped);
         }
     }
     let tops = layers.iter().zip(&whole).flat_map(|(layer, ports)| {
@@ -169,10 +150,7 @@ fn finish(
     });
     let first = tops.min().unwrap_or(0);
     let from_first = |row: i64| usize::try_from(row - first).unwrap_or_default();
-    whole
-        .into_iter()
-        .map(|ports| ports.into_iter().map(from_first).collect())
-        .collect()
+    whole.into_iter().map(|ports| ports.into_iter().map(from_first).collect()).collect()
 }
 
 /// Moves seats of `layer` level with their only line to `other`; `lines` are pairs of places there and here.

@@ -40,12 +40,8 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
                 Seat::Box(index) => {
                     let size = sizes[index];
                     at_port[index] = *port;
-                    places[index] = Place {
-                        x,
-                        y: port.saturating_sub(size.port),
-                        width,
-                        height: size.height,
-                    };
+                    places[index] =
+                        Place { x, y: port.saturating_sub(size.port), width, height: size.height };
                 }
                 // The line goes on level through the layer.
                 Seat::Pass { of: index, .. } => {
@@ -80,10 +76,7 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
                 source,
                 target,
                 from: at_port[source],
-                goal: Goal {
-                    best: port,
-                    rows: (top + size.entries.0, top + size.entries.1),
-                },
+                goal: Goal { best: port, rows: (top + size.entries.0, top + size.entries.1) },
             }
         }));
         let (paths, gap) = through(&wires, height, spacing.columns);
@@ -107,12 +100,7 @@ pub(super) fn draw(arranged: &Arranged, sizes: &[Size], spacing: Spacing, ports:
             route.reverse();
         }
     }
-    Layout {
-        width: x,
-        height,
-        places,
-        routes,
-    }
+    Layout { width: x, height, places, routes }
 }
 
 fn height(arranged: &Arranged, sizes: &[Size], ports: &Ports) -> usize {

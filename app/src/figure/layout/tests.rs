@@ -3,38 +3,17 @@
 use super::*;
 use crate::ui::panel::tests::fixtures::Noise;
 
-const SIZE: Size = Size {
-    width: 9,
-    height: 4,
-    port: 1,
-    entries: (1, 2),
-};
+const SIZE: Size = Size { width: 9, height: 4, port: 1, entries: (1, 2) };
 
 fn laid(boxes: usize, links: &[(usize, usize)], size: Size) -> (Arranged, Layout) {
     let arranged = Arranged::of(boxes, links);
-    let layout = lay_out(
-        &arranged,
-        &vec![size; boxes],
-        Spacing {
-            rows: 1,
-            columns: 3,
-        },
-    );
+    let layout = lay_out(&arranged, &vec![size; boxes], Spacing { rows: 1, columns: 3 });
     (arranged, layout)
 }
 
 /// The graph of `log(3x^2 + 5xy)`: x y a b c d e z.
 fn expression() -> (usize, Vec<(usize, usize)>) {
-    let links = vec![
-        (0, 2),
-        (2, 3),
-        (0, 4),
-        (1, 4),
-        (4, 5),
-        (3, 6),
-        (5, 6),
-        (6, 7),
-    ];
+    let links = vec![(0, 2), (2, 3), (0, 4), (1, 4), (4, 5), (3, 6), (5, 6), (6, 7)];
     (8, links)
 }
 
@@ -45,17 +24,8 @@ fn graphs() -> Vec<(usize, Vec<(usize, usize)>)> {
         (1, vec![(0, 0)]),
         (2, vec![(0, 1), (0, 1), (1, 0), (7, 9)]),
         (4, vec![(0, 2), (0, 3), (1, 2), (1, 3)]),
-        (
-            6,
-            (0..3).flat_map(|a| (3..6).map(move |b| (a, b))).collect(),
-        ),
-        (
-            12,
-            (0..11)
-                .map(|i| (i, i + 1))
-                .chain([(0, 11), (2, 9)])
-                .collect(),
-        ),
+        (6, (0..3).flat_map(|a| (3..6).map(move |b| (a, b))).collect()),
+        (12, (0..11).map(|i| (i, i + 1)).chain([(0, 11), (2, 9)]).collect()),
         (9, (1..9).map(|i| (0, i)).collect()),
         (9, (0..8).map(|i| (i, 8)).collect()),
         expression(),
@@ -77,15 +47,7 @@ fn graphs() -> Vec<(usize, Vec<(usize, usize)>)> {
 #[test]
 fn boxes_do_not_overlap_and_links_lead_from_left_to_right() {
     for (boxes, links) in graphs() {
-        for size in [
-            SIZE,
-            Size {
-                height: 1,
-                port: 0,
-                entries: (0, 0),
-                ..SIZE
-            },
-        ] {
+        for size in [SIZE, Size { height: 1, port: 0, entries: (0, 0), ..SIZE }] {
             let (arranged, layout) = laid(boxes, &links, size);
             for (i, a) in layout.places.iter().enumerate() {
                 assert!(a.x + a.width <= layout.width && a.y + a.height <= layout.height);
@@ -107,11 +69,7 @@ fn boxes_do_not_overlap_and_links_lead_from_left_to_right() {
                     (from, to) = (to, from);
                 }
                 let (first, last) = (route[0], *route.last().unwrap());
-                assert_eq!(
-                    first,
-                    (from.x + from.width, from.y + size.port),
-                    "{links:?}"
-                );
+                assert_eq!(first, (from.x + from.width, from.y + size.port), "{links:?}");
                 assert_eq!(last.0 + 1, to.x, "{links:?}");
                 let entries = to.y + size.entries.0..=to.y + size.entries.1;
                 assert!(entries.contains(&last.1), "{links:?} {route:?} {to:?}");
@@ -132,11 +90,7 @@ fn cells(route: &[(usize, usize)]) -> Vec<((usize, usize), [bool; 4])> {
         let steps = a.0.abs_diff(b.0).max(a.1.abs_diff(b.1));
         for step in 0..steps {
             let along = |from: usize, to: usize| {
-                if to >= from {
-                    from + step.min(to - from)
-                } else {
-                    from - step.min(from - to)
-                }
+                if to >= from { from + step.min(to - from) } else { from - step.min(from - to) }
             };
             path.push((along(a.0, b.0), along(a.1, b.1)));
         }
@@ -171,11 +125,7 @@ fn lines_that_have_no_end_in_common_only_cross_and_none_runs_through_a_box() {
                 let inside = |p: &&Place| {
                     (p.x..p.x + p.width).contains(&at.0) && (p.y..p.y + p.height).contains(&at.1)
                 };
-                assert_eq!(
-                    layout.places.iter().find(inside),
-                    None,
-                    "{links:?} {route:?}"
-                );
+                assert_eq!(layout.places.iter().find(inside), None, "{links:?} {route:?}");
             }
         }
         for (at, here) in met {
@@ -233,9 +183,6 @@ fn sketch(layout: &Layout) -> String {
             rows[y][x] = char::from(b'a' + (place % 26) as u8);
         }
     }
-    let rows: Vec<String> = rows
-        .into_iter()
-        .map(|row| row.into_iter().collect())
-        .collect();
+    let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
     rows.join("\n")
 }

@@ -17,14 +17,8 @@ pub(super) fn draw(page: &mut Page, bars: &Bars) {
     let unit = unit(&bars.unit);
     let shown: Vec<&Bar> = bars.bars.iter().take(MOST).collect();
     let label = |bar: &Bar| cut(&bar.label, 40);
-    let widest = shown
-        .iter()
-        .map(|bar| width(&label(bar)))
-        .fold(0.0, f64::max);
-    let said: Vec<String> = shown
-        .iter()
-        .map(|bar| said(bar, bars.scale, unit))
-        .collect();
+    let widest = shown.iter().map(|bar| width(&label(bar))).fold(0.0, f64::max);
+    let said: Vec<String> = shown.iter().map(|bar| said(bar, bars.scale, unit)).collect();
     let beside = said.iter().map(|text| width(text)).fold(0.0, f64::max);
     let left = MARGIN + widest + 10.0;
     let right = (WIDTH - MARGIN - beside - 10.0).max(left + 100.0);
@@ -47,13 +41,7 @@ pub(super) fn draw(page: &mut Page, bars: &Bars) {
         page.text((left - 8.0, y + 12.0), Anchor::End, &label(bar), ink::INK);
         if let Some(x) = bar.value.filter(|x| x.is_finite()).and_then(across) {
             let (from, to) = (zero.min(x), zero.max(x));
-            let d = format!(
-                "M{} {}H{}v14H{}z",
-                short(from),
-                short(y),
-                short(to),
-                short(from)
-            );
+            let d = format!("M{} {}H{}v14H{}z", short(from), short(y), short(to), short(from));
             if bar.remark == "modelled" {
                 page.shape(&d, ink::PAPER, ink::color(0));
             } else {
@@ -66,12 +54,7 @@ pub(super) fn draw(page: &mut Page, bars: &Bars) {
     page.y = bottom + 34.0;
     let axis_name = named("", unit);
     if !axis_name.is_empty() {
-        page.text(
-            (f64::midpoint(left, right), page.y),
-            Anchor::Middle,
-            &axis_name,
-            ink::DIM,
-        );
+        page.text((f64::midpoint(left, right), page.y), Anchor::Middle, &axis_name, ink::DIM);
         page.y += LINE;
     }
     if bars.bars.len() > MOST {
@@ -83,17 +66,13 @@ pub(super) fn draw(page: &mut Page, bars: &Bars) {
 
 /// The axis that holds all values and, if it is linear, zero.
 fn axis(bars: &[&Bar], scale: Scale) -> Axis {
-    let values = bars
-        .iter()
-        .filter_map(|bar| bar.value)
-        .filter(|x| x.is_finite());
+    let values = bars.iter().filter_map(|bar| bar.value).filter(|x| x.is_finite());
     let values = values.filter(|x| match scale {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
     });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-        (l.min(x), h.max(x))
-    });
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     match scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
         Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),

@@ -20,30 +20,15 @@ pub(super) fn table(page: &mut Page, table: &Table) {
         .rows
         .iter()
         .take(MOST_ROWS)
-        .map(|row| {
-            row.iter()
-                .take(columns)
-                .map(|v| cut(&v.to_string(), LONGEST))
-                .collect()
-        })
+        .map(|row| row.iter().take(columns).map(|v| cut(&v.to_string(), LONGEST)).collect())
         .collect();
     let numeric = |column: usize| {
-        table
-            .rows
-            .iter()
-            .any(|row| row.get(column).is_some_and(|v| v.as_f64().is_some()))
+        table.rows.iter().any(|row| row.get(column).is_some_and(|v| v.as_f64().is_some()))
     };
-    let title = |column: usize| {
-        table
-            .columns
-            .get(column)
-            .map_or(String::new(), |t| cut(t, LONGEST))
-    };
+    let title =
+        |column: usize| table.columns.get(column).map_or(String::new(), |t| cut(t, LONGEST));
     let wide = |column: usize| {
-        let cells = rows
-            .iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| width(cell));
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell));
         cells.fold(width(&title(column)) * 1.1, f64::max)
     };
     let widths: Vec<f64> = (0..columns).map(wide).collect();
@@ -63,13 +48,7 @@ pub(super) fn table(page: &mut Page, table: &Table) {
             return;
         };
         if numeric(column) {
-            page.styled(
-                (x + w * squeeze, page.y),
-                Anchor::End,
-                text,
-                class,
-                ink::INK,
-            );
+            page.styled((x + w * squeeze, page.y), Anchor::End, text, class, ink::INK);
         } else {
             page.styled((*x, page.y), Anchor::Start, text, class, ink::INK);
         }
@@ -79,12 +58,7 @@ pub(super) fn table(page: &mut Page, table: &Table) {
         put(page, column, &title(column), "b");
     }
     let end = (MARGIN + total * squeeze).min(WIDTH - MARGIN);
-    page.line(
-        (MARGIN, page.y + 6.0),
-        (end, page.y + 6.0),
-        ink::INK,
-        "none",
-    );
+    page.line((MARGIN, page.y + 6.0), (end, page.y + 6.0), ink::INK, "none");
     page.y += LINE + 4.0;
     for row in &rows {
         for (column, cell) in row.iter().enumerate() {
@@ -106,18 +80,12 @@ pub(super) fn table(page: &mut Page, table: &Table) {
 pub(super) fn text(page: &mut Page, text: &str) {
     const LETTERS: usize = 110;
     page.y += 8.0;
-    let lines: Vec<Vec<char>> = text
-        .lines()
-        .take(2 * MOST_ROWS)
-        .map(|l| l.chars().collect())
-        .collect();
+    let lines: Vec<Vec<char>> =
+        text.lines().take(2 * MOST_ROWS).map(|l| l.chars().collect()).collect();
     let mut drawn = 0;
     for line in &lines {
-        let parts: Vec<&[char]> = if line.is_empty() {
-            vec![&[]]
-        } else {
-            line.chunks(LETTERS).collect()
-        };
+        let parts: Vec<&[char]> =
+            if line.is_empty() { vec![&[]] } else { line.chunks(LETTERS).collect() };
         for part in parts {
             if drawn == MOST_ROWS {
                 page.text((MARGIN, page.y), Anchor::Start, "…", ink::DIM);

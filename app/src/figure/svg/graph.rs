@@ -17,16 +17,9 @@ const STEPS: usize = 80;
 
 /// Draws the graph with all that its walk leaves behind, then the walk in words.
 pub(super) fn draw(page: &mut Page, graph: &Graph) {
-    let sight = Sight {
-        steps: graph.walk.len(),
-        form: Some(Form::Airy),
-        ..Sight::default()
-    };
+    let sight = Sight { steps: graph.walk.len(), form: Some(Form::Airy), ..Sight::default() };
     let drawing = Drawing::fitting(graph, &sight, (usize::MAX, usize::MAX));
-    let (wide, high) = (
-        drawing.layout.width as f64 * ACROSS,
-        drawing.layout.height as f64 * DOWN,
-    );
+    let (wide, high) = (drawing.layout.width as f64 * ACROSS, drawing.layout.height as f64 * DOWN);
     // What is too wide is made smaller rather than cut: a reader can enlarge it.
     let scale = ((WIDTH - 2.0 * MARGIN) / wide.max(1.0)).min(1.0);
     page.inside((MARGIN, page.y), scale, |page| {

@@ -18,12 +18,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
     for kind in &cells.kinds {
         let (fill, edge) = tone(kind.tone);
         page.shape(&rectangle((x, page.y - 9.0), (12.0, 12.0)), fill, edge);
-        page.text(
-            (x + 17.0, page.y + 1.0),
-            Anchor::Start,
-            &kind.name,
-            ink::DIM,
-        );
+        page.text((x + 17.0, page.y + 1.0), Anchor::Start, &kind.name, ink::DIM);
         x += width(&kind.name) + 38.0;
     }
     page.y += LINE + 4.0;
@@ -41,12 +36,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
         let step = if cells.group > 0 { cells.group } else { 4 };
         for column in (0..columns).step_by(step) {
             let at = (left + column as f64 * wide, page.y);
-            page.text(
-                at,
-                Anchor::Start,
-                &cells.first.saturating_add(column).to_string(),
-                ink::DIM,
-            );
+            page.text(at, Anchor::Start, &cells.first.saturating_add(column).to_string(), ink::DIM);
         }
         page.y += 6.0;
     }
@@ -60,11 +50,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
             let kind = cells.kinds.get(cell.kind);
             let (fill, edge) = tone(kind.map_or(Tone::Faint, |kind| kind.tone));
             let x = left + column as f64 * wide;
-            page.shape(
-                &rectangle((x, page.y), (wide - 1.0, high - 1.0)),
-                fill,
-                edge,
-            );
+            page.shape(&rectangle((x, page.y), (wide - 1.0, high - 1.0)), fill, edge);
             if !cell.text.is_empty() && width(&cell.text) < wide {
                 let at = (x + wide / 2.0, base);
                 page.text(at, Anchor::Middle, &cell.text, ink::INK);
@@ -83,11 +69,7 @@ pub(super) fn draw(page: &mut Page, cells: &Cells) {
     }
     page.y += LINE;
     if cells.rows.len() > MOST_ROWS || cells.columns() > MOST_COLUMNS {
-        let all = format!(
-            "of {} rows and {} columns the first",
-            cells.rows.len(),
-            cells.columns()
-        );
+        let all = format!("of {} rows and {} columns the first", cells.rows.len(), cells.columns());
         page.text((MARGIN, page.y), Anchor::Start, &all, ink::DIM);
         page.y += LINE;
     }

@@ -26,11 +26,7 @@ pub(super) fn draw(page: &mut Page, map: &HeatMap) {
         page.y += LINE;
         return;
     }
-    let labels = map
-        .row_labels
-        .iter()
-        .take(map.rows)
-        .map(|l| width(&cut(l, 24)));
+    let labels = map.row_labels.iter().take(map.rows).map(|l| width(&cut(l, 24)));
     let left = MARGIN + labels.fold(30.0, f64::max) + 10.0;
     let is_matrix = !map.column_labels.is_empty() && !map.row_labels.is_empty();
     /// The height of a field that is not wide.
@@ -69,11 +65,7 @@ fn proportion(map: &HeatMap, is_matrix: bool) -> f64 {
     } else {
         f64::from(map.x.1 - map.x.0).abs() / f64::from(map.y.1 - map.y.0).abs()
     };
-    if ratio.is_finite() && ratio > 0.0 {
-        ratio.clamp(0.4, 4.0)
-    } else {
-        1.0
-    }
+    if ratio.is_finite() && ratio > 0.0 { ratio.clamp(0.4, 4.0) } else { 1.0 }
 }
 
 /// The share of the scale; absent for a value that is not finite.
@@ -89,9 +81,7 @@ fn fields(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, high):
     for (row, cells) in map.cells.chunks(map.columns).take(map.rows).enumerate() {
         let mut column = 0;
         for run in cells.chunk_by(|a, b| shade(*a) == shade(*b)) {
-            let d = paths
-                .entry(run.first().and_then(|value| shade(*value)))
-                .or_default();
+            let d = paths.entry(run.first().and_then(|value| shade(*value))).or_default();
             let x = left + column as f64 * wide;
             let y = top + row as f64 * high;
             let (across, down) = (short(run.len() as f64 * wide), short(high));
@@ -110,28 +100,13 @@ fn fields(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, high):
 /// Labels of rows and columns, and the numbers in the cells where there is room.
 fn categories(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, high): (f64, f64)) {
     let every = |size: f64, needed: f64| (needed / size.max(0.1)).ceil().max(1.0) as usize;
-    let widest = map
-        .column_labels
-        .iter()
-        .take(map.columns)
-        .map(|l| width(&cut(l, 10)));
+    let widest = map.column_labels.iter().take(map.columns).map(|l| width(&cut(l, 10)));
     let across = every(wide, widest.fold(8.0, f64::max) + 4.0);
-    for (column, label) in map
-        .column_labels
-        .iter()
-        .take(map.columns)
-        .enumerate()
-        .step_by(across)
-    {
+    for (column, label) in map.column_labels.iter().take(map.columns).enumerate().step_by(across) {
         let x = left + (column as f64 + 0.5) * wide;
         page.text((x, top - 5.0), Anchor::Middle, &cut(label, 10), ink::INK);
     }
-    for (row, label) in map
-        .row_labels
-        .iter()
-        .take(map.rows)
-        .enumerate()
-        .step_by(every(high, 14.0))
+    for (row, label) in map.row_labels.iter().take(map.rows).enumerate().step_by(every(high, 14.0))
     {
         let y = top + (row as f64 + 0.5) * high + 4.0;
         page.text((left - 6.0, y), Anchor::End, &cut(label, 24), ink::INK);
@@ -156,11 +131,7 @@ fn categories(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, hi
 
 /// A cell's number, short; a dot for 0.
 fn said(value: f32) -> String {
-    if value == 0.0 {
-        "·".to_owned()
-    } else {
-        number((f64::from(value) * 100.0).round() / 100.0)
-    }
+    if value == 0.0 { "·".to_owned() } else { number((f64::from(value) * 100.0).round() / 100.0) }
 }
 
 /// What the columns and rows span.
@@ -169,18 +140,8 @@ fn edges(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, high): 
     let below = top + high + 16.0;
     page.text((left, below), Anchor::Start, &said(map.x.0), ink::INK);
     page.text((left + wide, below), Anchor::End, &said(map.x.1), ink::INK);
-    page.text(
-        (left - 6.0, top + 10.0),
-        Anchor::End,
-        &said(map.y.1),
-        ink::INK,
-    );
-    page.text(
-        (left - 6.0, top + high),
-        Anchor::End,
-        &said(map.y.0),
-        ink::INK,
-    );
+    page.text((left - 6.0, top + 10.0), Anchor::End, &said(map.y.1), ink::INK);
+    page.text((left - 6.0, top + high), Anchor::End, &said(map.y.0), ink::INK);
 }
 
 /// The points, each the mark of its class.
@@ -202,11 +163,7 @@ fn points(page: &mut Page, map: &HeatMap, (left, top): (f64, f64), (wide, high):
         let y = top + 10.0 + column as f64 * LINE;
         let x = left + wide + 16.0;
         let place = usize::from(*class);
-        page.shape(
-            &mark(place, (x, y - 4.0)),
-            ink::color(place + 1),
-            ink::PAPER,
-        );
+        page.shape(&mark(place, (x, y - 4.0)), ink::color(place + 1), ink::PAPER);
         let text = format!("class {class}: {count} points");
         page.text((x + 10.0, y), Anchor::Start, &text, ink::INK);
     }

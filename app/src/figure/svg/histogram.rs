@@ -14,23 +14,10 @@ use crate::figure::unit;
 /// Draws columns, the second population as an outline, and marked values.
 pub(super) fn draw(page: &mut Page, histogram: &Histogram) {
     let finite = |edge: &&f64| edge.is_finite();
-    let first = histogram
-        .edges
-        .first()
-        .filter(finite)
-        .copied()
-        .unwrap_or(0.0);
-    let last = histogram
-        .edges
-        .last()
-        .filter(finite)
-        .copied()
-        .unwrap_or(1.0);
+    let first = histogram.edges.first().filter(finite).copied().unwrap_or(0.0);
+    let last = histogram.edges.last().filter(finite).copied().unwrap_or(1.0);
     let populations = [Some(&histogram.first), histogram.second.as_ref()];
-    let shares = populations
-        .into_iter()
-        .flatten()
-        .flat_map(Distribution::shares);
+    let shares = populations.into_iter().flatten().flat_map(Distribution::shares);
     let shares = shares.filter(|share| *share > 0.0);
     let (low, high) = shares.fold((1.0_f64, 0.0_f64), |(l, h), x| (l.min(x), h.max(x)));
     let heights = match histogram.scale {
@@ -44,34 +31,20 @@ pub(super) fn draw(page: &mut Page, histogram: &Histogram) {
             name: &histogram.quantity,
             unit: unit(&histogram.unit),
         },
-        Side {
-            axis: heights,
-            name: "share of values",
-            unit: None,
-        },
+        Side { axis: heights, name: "share of values", unit: None },
         6.0,
     );
     page.shape(&columns(&plot, histogram), "#c9ddee", ink::color(0));
     let mut legend = vec![(Sample::Field("#c9ddee"), said(&histogram.first))];
     if let Some(second) = &histogram.second {
-        page.stroke(
-            &outline(&plot, histogram, second),
-            ink::color(1),
-            2.0,
-            "none",
-        );
+        page.stroke(&outline(&plot, histogram, second), ink::color(1), 2.0, "none");
         legend.push((Sample::Curve(1, None), said(second)));
     }
     for level in histogram.levels.iter().take(1000) {
         let inside = (first..=last).contains(&level.at);
         if let Some(x) = plot.across(level.at).filter(|_| inside) {
             page.line((x, plot.top), (x, plot.bottom), ink::DIM, "2 3");
-            page.text(
-                (x + 3.0, plot.top + 10.0),
-                Anchor::Start,
-                &cut(&level.label, 20),
-                ink::DIM,
-            );
+            page.text((x + 3.0, plot.top + 10.0), Anchor::Start, &cut(&level.label, 20), ink::DIM);
         }
     }
     if let Some(text) = histogram.marks() {

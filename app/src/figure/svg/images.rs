@@ -27,11 +27,7 @@ pub(super) fn draw(page: &mut Page, images: &Images) {
     }
     let pixel = EDGE / images.width.max(images.height) as f64;
     let high = pixel * images.height as f64;
-    for row in images
-        .images
-        .chunks(across.max(1))
-        .take(MOST.div_ceil(across.max(1)))
-    {
+    for row in images.images.chunks(across.max(1)).take(MOST.div_ceil(across.max(1))) {
         for (column, image) in row.iter().enumerate() {
             let x = MARGIN + column as f64 * (EDGE + 16.0);
             pixels(page, images, image, (x, page.y), pixel);
@@ -40,12 +36,7 @@ pub(super) fn draw(page: &mut Page, images: &Images) {
                 Verdict::Right => (format!("✓ {}", image.label), ink::INK),
                 Verdict::Wrong => (format!("✗ {} wrong", image.label), ink::BAD),
             };
-            page.text(
-                (x, page.y + high + 14.0),
-                Anchor::Start,
-                &cut(&text, 18),
-                color,
-            );
+            page.text((x, page.y + high + 14.0), Anchor::Start, &cut(&text, 18), color);
         }
         page.y += high + 30.0;
     }
@@ -61,12 +52,7 @@ fn pixels(page: &mut Page, images: &Images, image: &Image, (left, top): (f64, f6
     let is_blank = |level: &u8| Some(*level) == images.blank;
     let grey = |level: u8| level / (255 / GREYS + 1);
     let mut paths: BTreeMap<u8, String> = BTreeMap::new();
-    for (row, levels) in image
-        .pixels
-        .chunks(images.width)
-        .take(images.height)
-        .enumerate()
-    {
+    for (row, levels) in image.pixels.chunks(images.width).take(images.height).enumerate() {
         let mut column = 0;
         let alike = |a: &u8, b: &u8| grey(*a) == grey(*b) && is_blank(a) == is_blank(b);
         for run in levels.chunk_by(alike) {
@@ -74,19 +60,10 @@ fn pixels(page: &mut Page, images: &Images, image: &Image, (left, top): (f64, f6
                 column += run.len();
                 continue;
             }
-            let d = paths
-                .entry(run.first().map_or(0, |level| grey(*level)))
-                .or_default();
+            let d = paths.entry(run.first().map_or(0, |level| grey(*level))).or_default();
             let (x, y) = (left + column as f64 * edge, top + row as f64 * edge);
             let across = short(run.len() as f64 * edge);
-            let _ = write!(
-                d,
-                "M{} {}h{across}v{}h{}z",
-                short(x),
-                short(y),
-                short(edge),
-                -across
-            );
+            let _ = write!(d, "M{} {}h{across}v{}h{}z", short(x), short(y), short(edge), -across);
             column += run.len();
         }
     }

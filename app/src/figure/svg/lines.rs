@@ -34,9 +34,7 @@ pub(super) fn draw(page: &mut Page, figure: &Figure<'_>, names: &[&str]) {
             (*name, curves(figure, &names, data, Smoothing::WhereNoisy))
         })
         .collect();
-    let all = now
-        .iter()
-        .chain(before.iter().flat_map(|(_, curves)| curves));
+    let all = now.iter().chain(before.iter().flat_map(|(_, curves)| curves));
     let values = all.flat_map(|curve| match &curve.kind {
         Kind::Series(series) => series.raw.iter().flatten().map(|p| p.1).collect(),
         Kind::Level(value) => vec![*value],
@@ -45,20 +43,13 @@ pub(super) fn draw(page: &mut Page, figure: &Figure<'_>, names: &[&str]) {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
     });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-        (l.min(x), h.max(x))
-    });
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
-    let unit = names
-        .first()
-        .and_then(|name| metrics::unit(figure.schema, name));
+    let unit = names.first().and_then(|name| metrics::unit(figure.schema, name));
     let plot = Plot::draw(
         page,
-        Side {
-            axis: Axis::steps(steps.0, steps.1),
-            name: "step",
-            unit: None,
-        },
+        Side { axis: Axis::steps(steps.0, steps.1), name: "step", unit: None },
         Side {
             axis: Axis::around(low, high, scale),
             name: if let [name] = names { name } else { "" },
@@ -95,14 +86,9 @@ pub(super) fn draw(page: &mut Page, figure: &Figure<'_>, names: &[&str]) {
     if several {
         letters(page, &plot, ends);
     }
-    let smooth = now
-        .iter()
-        .any(|c| matches!(&c.kind, Kind::Series(s) if s.smooth.is_some()));
+    let smooth = now.iter().any(|c| matches!(&c.kind, Kind::Series(s) if s.smooth.is_some()));
     if smooth {
-        legend.push((
-            Sample::Thin("none"),
-            "thin: as measured, thick: smoothed".to_owned(),
-        ));
+        legend.push((Sample::Thin("none"), "thin: as measured, thick: smoothed".to_owned()));
     }
     page.legend(&legend);
 }
@@ -155,9 +141,7 @@ fn path(plot: &Plot, stretches: &[Vec<(u64, f64)>]) -> String {
     let mut d = String::new();
     for stretch in stretches {
         let mut pen = 'M';
-        let placed = stretch
-            .iter()
-            .filter_map(|&(step, value)| plot.at((step as f64, value)));
+        let placed = stretch.iter().filter_map(|&(step, value)| plot.at((step as f64, value)));
         for (x, y) in placed {
             let _ = write!(d, "{pen}{} {}", short(x), short(y));
             pen = 'L';
@@ -204,19 +188,14 @@ fn letter(place: usize) -> char {
 fn said(figure: &Figure<'_>, curve: &Curve<'_>) -> String {
     let unit = metrics::unit(figure.schema, curve.name);
     let value = |x: f64| quantity(x, unit, &glyphs());
-    let modelled = if metrics::is_modelled(figure.schema, curve.name) {
-        " (modelled)"
-    } else {
-        ""
-    };
+    let modelled = if metrics::is_modelled(figure.schema, curve.name) { " (modelled)" } else { "" };
     let name = curve.name;
     match &curve.kind {
         Kind::Level(x) => format!("{name} = {}{modelled}", value(*x)),
         Kind::Series(series) => {
             let last = series.raw.last().and_then(|stretch| stretch.last());
-            let last = last.map_or("no finite value".to_owned(), |(_, x)| {
-                format!("last {}", value(*x))
-            });
+            let last =
+                last.map_or("no finite value".to_owned(), |(_, x)| format!("last {}", value(*x)));
             match series.gaps.first() {
                 None => format!("{name}, {last}{modelled}"),
                 Some(gap) => format!("{name}, {last}{modelled}, × not finite from step {gap}"),
@@ -228,18 +207,11 @@ fn said(figure: &Figure<'_>, curve: &Curve<'_>) -> String {
 /// Knobs turned during the run, as lines down.
 fn changes(page: &mut Page, plot: &Plot, figure: &Figure<'_>, legend: &mut Vec<(Sample, String)>) {
     let (from, to) = figure.steps();
-    let shown = figure
-        .data
-        .changes
-        .iter()
-        .filter(|c| (from..=to).contains(&c.step));
+    let shown = figure.data.changes.iter().filter(|c| (from..=to).contains(&c.step));
     for change in shown.take(20) {
         if let Some(x) = plot.across(change.step as f64) {
             page.line((x, plot.top), (x, plot.bottom), ink::DIM, "1 3");
-            let text = format!(
-                "{} = {} from step {}",
-                change.name, change.value, change.step
-            );
+            let text = format!("{} = {} from step {}", change.name, change.value, change.step);
             legend.push((Sample::Thin("1 3"), cut(&text, 60)));
         }
     }

@@ -6,10 +6,7 @@ use super::page::short;
 pub(super) fn mark(place: usize, (x, y): (f64, f64)) -> String {
     let (x, y) = (short(x), short(y));
     match place % 6 {
-        0 => format!(
-            "M{} {y}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
-            short(x - 4.5)
-        ),
+        0 => format!("M{} {y}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", short(x - 4.5)),
         1 => format!(
             "M{} {}l2 -2l3 3l3 -3l2 2l-3 3l3 3l-2 2l-3 -3l-3 3l-2 -2l3 -3z",
             short(x - 5.0),

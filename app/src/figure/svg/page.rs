@@ -47,13 +47,7 @@ impl Page {
         };
         let (title, about) = (page.title.clone(), page.about.clone());
         page.y += 14.0;
-        page.styled(
-            (MARGIN, page.y),
-            Anchor::Start,
-            &cut(&title, 80),
-            "t",
-            ink::INK,
-        );
+        page.styled((MARGIN, page.y), Anchor::Start, &cut(&title, 80), "t", ink::INK);
         page.y += LINE + 2.0;
         for line in wrapped(&about, WIDTH - 2.0 * MARGIN).iter().take(2) {
             page.text((MARGIN, page.y), Anchor::Start, line, ink::DIM);
@@ -128,13 +122,7 @@ impl Page {
 
     /// A straight line.
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), color: &str, dash: &str) {
-        let d = format!(
-            "M{} {}L{} {}",
-            short(from.0),
-            short(from.1),
-            short(to.0),
-            short(to.1)
-        );
+        let d = format!("M{} {}L{} {}", short(from.0), short(from.1), short(to.0), short(to.1));
         self.stroke(&d, color, 1.0, dash);
     }
 
@@ -197,12 +185,7 @@ impl Page {
                 break;
             }
             sample.draw(self, (x, self.y));
-            self.text(
-                (x + sample.width() + 6.0, self.y + 4.0),
-                Anchor::Start,
-                &text,
-                ink::INK,
-            );
+            self.text((x + sample.width() + 6.0, self.y + 4.0), Anchor::Start, &text, ink::INK);
             x += wide + GAP;
         }
         if !entries.is_empty() {
@@ -264,22 +247,11 @@ impl Sample {
                 page.stroke(&d, ink::color(*place), 2.0, ink::dash(*place));
                 if let Some(letter) = letter {
                     let at = (x + 31.0, y + 4.0);
-                    page.styled(
-                        at,
-                        Anchor::Start,
-                        &letter.to_string(),
-                        "b",
-                        ink::color(*place),
-                    );
+                    page.styled(at, Anchor::Start, &letter.to_string(), "b", ink::color(*place));
                 }
             }
             Self::Thin(dash) => {
-                page.stroke(
-                    &format!("M{} {}h28", short(x), short(y)),
-                    ink::DIM,
-                    1.0,
-                    dash,
-                );
+                page.stroke(&format!("M{} {}h28", short(x), short(y)), ink::DIM, 1.0, dash);
             }
             Self::Mark(place) => {
                 let d = super::marks::mark(*place, (x + 6.0, y));
@@ -296,11 +268,7 @@ impl Sample {
 
 /// A coordinate to a tenth; what is not finite is no place at all.
 pub(super) fn short(x: f64) -> f64 {
-    if x.is_finite() {
-        (x * 10.0).round() / 10.0 + 0.0
-    } else {
-        0.0
-    }
+    if x.is_finite() { (x * 10.0).round() / 10.0 + 0.0 } else { 0.0 }
 }
 
 /// About how wide a text is at the size of labels.

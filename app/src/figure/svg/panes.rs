@@ -29,13 +29,7 @@ pub(super) fn draw(page: &mut Page, panes: &[Pane]) {
                 if let Some(map) = pane.frame.heat_map() {
                     // What the cells mean has to end before the next picture begins.
                     let legend = cut(&map.legend, LEGEND);
-                    heat::draw(
-                        page,
-                        &HeatMap {
-                            legend,
-                            ..map.clone()
-                        },
-                    );
+                    heat::draw(page, &HeatMap { legend, ..map.clone() });
                 } else {
                     super::frame(page, &pane.frame);
                 }

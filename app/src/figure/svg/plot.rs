@@ -28,10 +28,7 @@ impl Plot {
     /// Draws axes, grid and names; leaves room at the right for so many letters, and moves the page below.
     pub(super) fn draw(page: &mut Page, x: Side<'_>, y: Side<'_>, room: f64) -> Self {
         let ticks = y.axis.ticks(7, y.unit, &glyphs());
-        let widest = ticks
-            .iter()
-            .map(|(_, label)| width(label))
-            .fold(0.0, f64::max);
+        let widest = ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let plot = Self {
             left: MARGIN + 20.0 + widest.min(140.0) + 8.0,
             right: WIDTH - MARGIN - room,
@@ -65,12 +62,7 @@ impl Plot {
         );
         page.stroke(&corner, ink::INK, 1.2, "none");
         let middle = f64::midpoint(plot.left, plot.right);
-        page.text(
-            (middle, plot.bottom + 37.0),
-            Anchor::Middle,
-            &named(x.name, x.unit),
-            ink::DIM,
-        );
+        page.text((middle, plot.bottom + 37.0), Anchor::Middle, &named(x.name, x.unit), ink::DIM);
         let middle = f64::midpoint(plot.top, plot.bottom);
         page.upwards((MARGIN + 10.0, middle), &named(y.name, y.unit));
         page.y = plot.bottom + 58.0;

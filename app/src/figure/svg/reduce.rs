@@ -45,12 +45,8 @@ pub(super) fn reduce(
             }
     };
     let points: Vec<(u64, f64)> = series.points().iter().copied().filter(shown).collect();
-    let gaps: Vec<u64> = series
-        .gaps()
-        .iter()
-        .copied()
-        .filter(|step| (from..=to).contains(step))
-        .collect();
+    let gaps: Vec<u64> =
+        series.gaps().iter().copied().filter(|step| (from..=to).contains(step)).collect();
     let mut reduced = Reduced::default();
     let mut trend: Vec<Stretch> = Vec::new();
     let (mut travelled, mut low, mut high) = (0.0, f64::INFINITY, f64::NEG_INFINITY);
@@ -61,10 +57,7 @@ pub(super) fn reduce(
     while let Some(&first) = rest.first() {
         let here = column(first.0);
         let broken = before.is_some_and(|(step, _)| gap_between(&gaps, step, first.0));
-        let count = rest
-            .iter()
-            .take_while(|(step, _)| column(*step) == here)
-            .count();
+        let count = rest.iter().take_while(|(step, _)| column(*step) == here).count();
         let (bucket, after) = rest.split_at(count.max(1));
         rest = after;
         if broken || reduced.raw.is_empty() {
@@ -108,12 +101,8 @@ pub(super) fn reduce(
 /// The first, lowest, highest and last point of a column, in the order of their steps.
 fn extremes(bucket: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let by = |a: &&(u64, f64), b: &&(u64, f64)| a.1.total_cmp(&b.1);
-    let chosen = [
-        bucket.first(),
-        bucket.iter().min_by(by),
-        bucket.iter().max_by(by),
-        bucket.last(),
-    ];
+    let chosen =
+        [bucket.first(), bucket.iter().min_by(by), bucket.iter().max_by(by), bucket.last()];
     let mut points: Vec<(u64, f64)> = chosen.into_iter().flatten().copied().collect();
     points.sort_by_key(|(step, _)| *step);
     points.dedup();

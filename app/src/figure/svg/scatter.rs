@@ -33,10 +33,7 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
     }
     page.stroke(&d, ink::DIM, 1.4, "6 3");
     let color_of = |line: usize| {
-        let joined = scatter
-            .lines
-            .get(line)
-            .and_then(|line| scatter.joined(line));
+        let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
         ink::color(joined.unwrap_or(scatter.series.len().max(1) + line))
     };
     for (place, line) in scatter.lines.iter().enumerate() {
@@ -77,11 +74,8 @@ pub(super) fn draw(page: &mut Page, scatter: &Scatter) {
             Better::Less => format!("less {}", dimension.name),
             Better::More | Better::Neither => format!("more {}", dimension.name),
         };
-        let text = format!(
-            "Pareto front: none has both {} and {}",
-            way(&scatter.x),
-            way(&scatter.y)
-        );
+        let text =
+            format!("Pareto front: none has both {} and {}", way(&scatter.x), way(&scatter.y));
         legend.push((Sample::Sign("★"), text));
     }
     page.legend(&legend);
@@ -94,9 +88,5 @@ fn side<'a>(
 ) -> Side<'a> {
     let axis = Axis::of(dimension, scatter.places().map(of));
     let axis = axis.unwrap_or_else(|| Axis::around(0.1, 1.0, dimension.scale));
-    Side {
-        axis,
-        name: &dimension.name,
-        unit: unit(&dimension.unit),
-    }
+    Side { axis, name: &dimension.name, unit: unit(&dimension.unit) }
 }

@@ -18,11 +18,7 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
         .iter()
         .map(|stack| {
             let total = quantity(stack.total(), unit, &glyphs());
-            let over = if stacks.is_over(stack) {
-                ", over the limit"
-            } else {
-                ""
-            };
+            let over = if stacks.is_over(stack) { ", over the limit" } else { "" };
             match cut(&stack.remark, 24).as_str() {
                 "" => format!("{total}{over}"),
                 remark => format!("{total}{over} ({remark})"),
@@ -36,11 +32,7 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
     let beside = widest(&mut said.iter().cloned());
     let left = MARGIN + labels + 10.0;
     let right = (WIDTH - MARGIN - beside - 10.0).max(left + 100.0);
-    let axis = Axis::around(
-        0.0,
-        stacks.extent().unwrap_or(1.0),
-        mlsys_lab::schema::Scale::Linear,
-    );
+    let axis = Axis::around(0.0, stacks.extent().unwrap_or(1.0), mlsys_lab::schema::Scale::Linear);
     let across = |value: f64| axis.share(value).map(|share| left + share * (right - left));
     let top = page.y;
     let bottom = top + shown.len() as f64 * (LINE + 4.0) + 6.0;
@@ -55,12 +47,7 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
     }
     for (row, (stack, said)) in shown.iter().zip(&said).enumerate() {
         let y = top + 6.0 + row as f64 * (LINE + 4.0);
-        page.text(
-            (left - 8.0, y + 12.0),
-            Anchor::End,
-            &cut(&stack.label, 40),
-            ink::INK,
-        );
+        page.text((left - 8.0, y + 12.0), Anchor::End, &cut(&stack.label, 40), ink::INK);
         let mut sum = 0.0;
         for (part, length) in stack.lengths().enumerate() {
             let ends = (across(sum), across(sum + length));
@@ -86,12 +73,7 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
         && let Some(x) = across(limit.at)
     {
         page.line((x, top - 4.0), (x, bottom), ink::INK, "4 3");
-        page.text(
-            (x, page.y),
-            Anchor::Middle,
-            &cut(&limit.label, 40),
-            ink::INK,
-        );
+        page.text((x, page.y), Anchor::Middle, &cut(&limit.label, 40), ink::INK);
         page.y += LINE;
     }
     let items = stacks.parts.iter().enumerate();
@@ -103,12 +85,7 @@ pub(super) fn draw(page: &mut Page, stacks: &Stacks) {
         .collect();
     page.legend(&items);
     if !stacks.note.is_empty() {
-        page.text(
-            (MARGIN, page.y),
-            Anchor::Start,
-            &cut(&stacks.note, 110),
-            ink::INK,
-        );
+        page.text((MARGIN, page.y), Anchor::Start, &cut(&stacks.note, 110), ink::INK);
         page.y += LINE;
     }
 }

@@ -37,12 +37,7 @@ pub(super) fn draw(page: &mut Page, timeline: &Timeline) {
         page.y += LINE;
         return;
     };
-    let lanes: Vec<String> = timeline
-        .lanes
-        .iter()
-        .take(MOST)
-        .map(|name| cut(name, 32))
-        .collect();
+    let lanes: Vec<String> = timeline.lanes.iter().take(MOST).map(|name| cut(name, 32)).collect();
     let names = lanes.iter().map(|name| width(name)).fold(40.0, f64::max);
     let across = Across {
         axis: Axis::exactly(low, high),
@@ -56,12 +51,7 @@ pub(super) fn draw(page: &mut Page, timeline: &Timeline) {
         draw_total(page, total, &timeline.unit, &across);
     }
     for (lane, name) in lanes.iter().enumerate() {
-        page.text(
-            (across.left - 8.0, page.y + BAR - 3.0),
-            Anchor::End,
-            name,
-            ink::INK,
-        );
+        page.text((across.left - 8.0, page.y + BAR - 3.0), Anchor::End, name, ink::INK);
         spans(page, timeline, lane, &across);
         page.y += LINE;
     }
@@ -138,11 +128,7 @@ fn draw_total(page: &mut Page, total: &Total, along: &str, across: &Across) {
     );
     page.text((across.left - 8.0, bottom), Anchor::End, "0", ink::INK);
     if let (Some(x), Some(said)) = (across.at(at), outline::peak(total, along, &glyphs())) {
-        let anchor = if x + width(&said) < across.right {
-            Anchor::Start
-        } else {
-            Anchor::End
-        };
+        let anchor = if x + width(&said) < across.right { Anchor::Start } else { Anchor::End };
         page.styled((x, top - 5.0), anchor, &said, "b", ink::INK);
     }
 }
@@ -154,17 +140,9 @@ fn milestones(page: &mut Page, timeline: &Timeline, across: &Across, (top, botto
             continue;
         };
         page.line((x, top), (x, bottom), ink::BAD, "4 3");
-        let anchor = if x + width(&mark.label) < across.right {
-            Anchor::Start
-        } else {
-            Anchor::End
-        };
-        page.text(
-            (x + 3.0, top - 5.0),
-            anchor,
-            &cut(&mark.label, 60),
-            ink::BAD,
-        );
+        let anchor =
+            if x + width(&mark.label) < across.right { Anchor::Start } else { Anchor::End };
+        page.text((x + 3.0, top - 5.0), anchor, &cut(&mark.label, 60), ink::BAD);
     }
 }
 

@@ -29,22 +29,13 @@ pub(crate) fn well_formed(text: &str) -> Vec<String> {
         assert!(name.chars().all(|c| c.is_ascii_alphanumeric()), "{name}");
         let mut seen = Vec::new();
         while !attributes.trim().is_empty() {
-            let (key, after) = attributes
-                .trim_start()
-                .split_once("=\"")
-                .expect("an attribute");
+            let (key, after) = attributes.trim_start().split_once("=\"").expect("an attribute");
             let (value, after) = after.split_once('"').expect("a quote that ends");
             assert!(!seen.contains(&key) && !value.contains('<'), "{tag}");
             entities(value);
             let numeric = ["x", "y", "width", "height"].contains(&key);
-            assert!(
-                !numeric || value.parse::<f64>().is_ok_and(f64::is_finite),
-                "{tag}"
-            );
-            assert!(
-                key != "d" || !value.contains("NaN") && !value.contains("inf"),
-                "{tag}"
-            );
+            assert!(!numeric || value.parse::<f64>().is_ok_and(f64::is_finite), "{tag}");
+            assert!(key != "d" || !value.contains("NaN") && !value.contains("inf"), "{tag}");
             seen.push(key);
             attributes = after;
         }
@@ -60,10 +51,7 @@ pub(crate) fn well_formed(text: &str) -> Vec<String> {
 fn entities(text: &str) {
     for part in text.split('&').skip(1) {
         let (name, _) = part.split_once(';').expect("an entity that ends");
-        assert!(
-            ["amp", "lt", "gt", "quot", "#10", "#9", "#13"].contains(&name),
-            "{name}"
-        );
+        assert!(["amp", "lt", "gt", "quot", "#10", "#9", "#13"].contains(&name), "{name}");
     }
 }
 

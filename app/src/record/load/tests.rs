@@ -16,24 +16,15 @@ impl Drawn {
 }
 
 fn point(name: &str, step: u64, value: f64) -> Report {
-    Report::Point {
-        name: name.into(),
-        step,
-        value,
-    }
+    Report::Point { name: name.into(), step, value }
 }
 
 #[test]
 fn lines_of_values_load_as_if_each_value_had_been_reported() {
-    let names: Vec<Arc<str>> = [
-        "loss",
-        "accuracy",
-        "gradient_norm.layer1",
-        "seconds",
-        "odd \"\\ name",
-    ]
-    .map(Arc::from)
-    .into();
+    let names: Vec<Arc<str>> =
+        ["loss", "accuracy", "gradient_norm.layer1", "seconds", "odd \"\\ name"]
+            .map(Arc::from)
+            .into();
     let mut drawn = Drawn(7);
     let mut expected = RunData::default();
     let (mut batch, mut text) = (Batch::default(), Vec::new());
@@ -78,29 +69,19 @@ fn lines_of_values_load_as_if_each_value_had_been_reported() {
 
 #[test]
 fn a_line_without_end_costs_no_memory_and_what_follows_is_read() {
-    let limits = Limits {
-        line: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits { line: 1 << 20, ..Limits::default() };
     let endless = io::repeat(b'x').take(1 << 23);
     let text = b"{\"notice\":\"before\"}\n".chain(endless);
     let text = text.chain(&b"\n{\"notice\":\"after\"}\n"[..]);
     let loaded = load(text, "r", limits).unwrap();
     assert_eq!(loaded.data.notices, ["before", "after"]);
     assert_eq!(loaded.warnings.len(), 1);
-    assert!(
-        loaded.warnings[0].starts_with("r:2 was passed over"),
-        "{:?}",
-        loaded.warnings
-    );
+    assert!(loaded.warnings[0].starts_with("r:2 was passed over"), "{:?}", loaded.warnings);
 }
 
 #[test]
 fn more_values_than_fit_are_left_out_with_a_sentence() {
-    let limits = Limits {
-        values: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits { values: 100_000, ..Limits::default() };
     let mut text = String::new();
     for step in 0..200_000 {
         text +=
@@ -109,11 +90,7 @@ fn more_values_than_fit_are_left_out_with_a_sentence() {
     let loaded = load(text.as_bytes(), "r", limits).unwrap();
     let kept = loaded.data.series["loss"].points().len();
     assert!(kept > 0 && kept < 200_000, "{kept}");
-    assert!(
-        loaded.warnings[0].contains("more than 100000 values"),
-        "{:?}",
-        loaded.warnings
-    );
+    assert!(loaded.warnings[0].contains("more than 100000 values"), "{:?}", loaded.warnings);
 }
 
 #[test]
@@ -159,17 +136,12 @@ fn steps_that_go_backwards_are_passed_over() {
     let text = [line(5), line(1), line(6)].concat();
     let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
     assert_eq!(loaded.data.series["a"].points().len(), 4);
-    assert_eq!(
-        loaded.warnings,
-        ["r:2 was passed over: the steps of 'a' go backwards"]
-    );
+    assert_eq!(loaded.warnings, ["r:2 was passed over: the steps of 'a' go backwards"]);
 }
 
 #[test]
 fn notices_without_end_are_left_out() {
-    let text: String = (0..2000)
-        .map(|n| format!("{{\"notice\":\"{n}\"}}\n"))
-        .collect();
+    let text: String = (0..2000).map(|n| format!("{{\"notice\":\"{n}\"}}\n")).collect();
     let loaded = load(text.as_bytes(), "r", Limits::default()).unwrap();
     assert_eq!(loaded.data.notices.len(), 1000);
     assert_eq!(loaded.warnings, ["r: 1000 notices were left out"]);

@@ -50,26 +50,16 @@ impl App {
     /// What earlier sessions recorded; it comes before what has ended in this one.
     pub(super) fn recalled(&mut self, mut found: Vec<Attempt>) -> Vec<Effect> {
         // Another page may have been opened since they were asked for.
-        let lesson = self
-            .page
-            .as_ref()
-            .map(|page| page.lesson.front.id.to_string());
+        let lesson = self.page.as_ref().map(|page| page.lesson.front.id.to_string());
         let slots = self.page.iter().flat_map(|page| &page.slots);
         for slot in slots {
-            let set = Params::resolve(
-                slot.schema,
-                &slot.settings,
-                Tables::builtin(),
-                Some(slot.seed),
-            );
+            let set =
+                Params::resolve(slot.schema, &slot.settings, Tables::builtin(), Some(slot.seed));
             let Ok(set) = set else { continue };
             let theirs = |one: &&mut Attempt| {
                 one.lesson == lesson && one.lab == slot.id && one.schema.kind == slot.schema.kind
             };
-            found
-                .iter_mut()
-                .filter(theirs)
-                .for_each(|one| one.tell_apart(&set));
+            found.iter_mut().filter(theirs).for_each(|one| one.tell_apart(&set));
         }
         let found = found.into_iter().map(Arc::new);
         self.attempts_kept.all.splice(..0, found);
@@ -83,10 +73,7 @@ impl App {
             return;
         };
         let lesson = page.lesson.front.id.to_string();
-        let left = page
-            .slots
-            .get_mut(slot)
-            .and_then(|slot| slot.leave(&lesson));
+        let left = page.slots.get_mut(slot).and_then(|slot| slot.leave(&lesson));
         if let Some(left) = left {
             self.attempts_kept.keep(left);
             self.share_attempts();

@@ -34,11 +34,7 @@ impl App {
         let slot = page.and_then(Page::slot);
         let labs = page.map_or(0, |page| page.slots.len());
         let met = |holds: bool, reason: &str| {
-            if holds {
-                Ok(())
-            } else {
-                Err(reason.to_owned())
-            }
+            if holds { Ok(()) } else { Err(reason.to_owned()) }
         };
         match need {
             Need::Activity => activity(page),
@@ -56,14 +52,12 @@ impl App {
                 slot.is_some_and(|slot| slot.schema.is_live()),
                 "this lab answers at once: it has no steps",
             ),
-            Need::Knob => met(
-                slot.is_some_and(|slot| !slot.knobs.is_empty()),
-                "this lab has no knobs",
-            ),
-            Need::Picture => met(
-                slot.is_some_and(|slot| !slot.panels.is_empty()),
-                "this lesson has no picture",
-            ),
+            Need::Knob => {
+                met(slot.is_some_and(|slot| !slot.knobs.is_empty()), "this lab has no knobs")
+            }
+            Need::Picture => {
+                met(slot.is_some_and(|slot| !slot.panels.is_empty()), "this lesson has no picture")
+            }
             Need::Chart => met(
                 slot.is_some_and(|slot| slot.draws() == Some(Draw::Line)),
                 "the chosen picture is no chart: v goes to the next one",
@@ -95,22 +89,17 @@ impl App {
                 slot.is_some_and(|slot| self.has_points(slot)),
                 "no picture has steps to go through",
             ),
-            Need::Groups => met(
-                self.has_groups(),
-                "the chosen picture is no graph with groups",
-            ),
-            Need::Table => met(
-                self.has_table(),
-                "the chosen picture is no table: v goes to the next one",
-            ),
+            Need::Groups => met(self.has_groups(), "the chosen picture is no graph with groups"),
+            Need::Table => {
+                met(self.has_table(), "the chosen picture is no table: v goes to the next one")
+            }
             Need::EarlierRun => met(
                 slot.is_some_and(|slot| !slot.earlier.is_empty()),
                 "there is no earlier run yet: run again to have one",
             ),
-            Need::OtherPicture => met(
-                slot.is_some_and(|slot| slot.panels.len() > 1),
-                "there is no other picture",
-            ),
+            Need::OtherPicture => {
+                met(slot.is_some_and(|slot| slot.panels.len() > 1), "there is no other picture")
+            }
             Need::Reported => met(
                 slot.is_some_and(|slot| slot.frozen.is_some() || slot.data.step > 0),
                 "there is nothing to freeze yet",
@@ -194,10 +183,9 @@ impl App {
             return Ok(());
         };
         match page.slots.get(active.slot) {
-            Some(slot) if active.slot != page.current => Err(format!(
-                "'{}' is still running: [ and ] go to it, x ends it",
-                slot.id
-            )),
+            Some(slot) if active.slot != page.current => {
+                Err(format!("'{}' is still running: [ and ] go to it, x ends it", slot.id))
+            }
             Some(_) | None => Ok(()),
         }
     }

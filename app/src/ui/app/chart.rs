@@ -71,10 +71,7 @@ pub(super) fn inspect_chart(slot: &mut Slot, inspect: Inspect) -> Option<String>
             let (smoothing, said) = if smoothed {
                 (Smoothing::Off, "no curve is smoothed")
             } else {
-                (
-                    Smoothing::On,
-                    "all curves are smoothed; the raw ones stay behind",
-                )
+                (Smoothing::On, "all curves are smoothed; the raw ones stay behind")
             };
             slot.chosen_view()?.chart.smoothing = smoothing;
             return Some(said.to_owned());

@@ -18,20 +18,12 @@ impl App {
 
     /// Leaves the lesson; asks if that ends a run that has something to show.
     pub(super) fn ask_to_leave(&mut self) -> Vec<Effect> {
-        if self.is_at_stake() {
-            self.ask(Confirm::Leave)
-        } else {
-            self.leave()
-        }
+        if self.is_at_stake() { self.ask(Confirm::Leave) } else { self.leave() }
     }
 
     /// Goes to a lesson or a lab; asks if that ends a run that has something to show.
     pub(super) fn ask_to_go(&mut self, target: Target) -> Vec<Effect> {
-        if self.is_at_stake() {
-            self.ask(Confirm::Go(target))
-        } else {
-            self.go(target)
-        }
+        if self.is_at_stake() { self.ask(Confirm::Go(target)) } else { self.go(target) }
     }
 
     /// Puts everything back; asks if that ends a run or undoes a turn of a knob.
@@ -41,11 +33,7 @@ impl App {
             .and_then(|page| page.slot())
             .is_some_and(|slot| slot.knobs.iter().any(|knob| knob.value != knob.initial));
         let here = self.active.map(|active| active.slot) == page.map(|page| page.current);
-        if turned || here && self.is_at_stake() {
-            self.ask(Confirm::Reset)
-        } else {
-            self.reset()
-        }
+        if turned || here && self.is_at_stake() { self.ask(Confirm::Reset) } else { self.reset() }
     }
 
     /// The answer to the question on the screen is yes.

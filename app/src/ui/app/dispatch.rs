@@ -12,9 +12,7 @@ use crate::ui::records::Purpose;
 impl App {
     /// Where keys go now.
     pub fn place(&self) -> Place {
-        self.overlay
-            .as_ref()
-            .map_or_else(|| self.ground(), Overlay::place)
+        self.overlay.as_ref().map_or_else(|| self.ground(), Overlay::place)
     }
 
     /// Where keys go when nothing lies over the page.

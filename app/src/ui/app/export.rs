@@ -17,9 +17,7 @@ impl App {
         let Some(page) = self.page.as_ref() else {
             return Vec::new();
         };
-        let scene = page
-            .slot()
-            .and_then(|slot| Some((slot, slot.scene(slot.chosen()?)?)));
+        let scene = page.slot().and_then(|slot| Some((slot, slot.scene(slot.chosen()?)?)));
         let Some((slot, scene)) = scene else {
             return Vec::new();
         };
@@ -38,9 +36,7 @@ impl App {
     /// Where the run on the screen comes from.
     fn source(&self, page: &Page, slot: &Slot) -> Source {
         let devices = self.devices.iter().flatten();
-        let device = devices
-            .into_iter()
-            .find(|info| Some(info.id) == slot.device);
+        let device = devices.into_iter().find(|info| Some(info.id) == slot.device);
         let params = began_with(slot);
         let params = params.iter().flat_map(Params::iter);
         let live = slot.schema.is_live();
@@ -48,9 +44,7 @@ impl App {
             lesson: Some(page.lesson.front.id.to_string()),
             changed: changed(slot.schema, params),
             seed: live.then(|| slot.seed.to_string()),
-            device: device
-                .filter(|_| live)
-                .map(|info| format!("{} ({})", info.name, info.id)),
+            device: device.filter(|_| live).map(|info| format!("{} ({})", info.name, info.id)),
             remark: None,
         }
     }
@@ -67,11 +61,7 @@ fn drawn(scene: &Scene<'_>, source: Source) -> Result<(String, String), Nothing>
     let earlier = scene.earlier.iter();
     let figure = Figure {
         earlier: earlier.map(|run| (run.label.as_str(), &run.data)).collect(),
-        options: Options {
-            scale: Some(chart.scale),
-            steps,
-            smoothing: chart.smoothing,
-        },
+        options: Options { scale: Some(chart.scale), steps, smoothing: chart.smoothing },
         walk: scene.walk,
         company: scene.company,
         ..Figure::of(scene.schema, scene.panel, scene.data, source)

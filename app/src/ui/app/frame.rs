@@ -243,8 +243,7 @@ pub(super) fn inspect_frame(slot: &mut Slot, inspect: Inspect) -> bool {
 
 /// Whether a panel shows a timeline.
 fn is_timeline(slot: &Slot, index: usize) -> bool {
-    slot.frame(index)
-        .is_some_and(|frame| frame.timeline().is_some())
+    slot.frame(index).is_some_and(|frame| frame.timeline().is_some())
 }
 
 /// Whether the steps of the chosen picture follow each other by themselves.

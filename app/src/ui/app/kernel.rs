@@ -36,12 +36,7 @@ impl App {
         let draft = Draft::of_question(&lesson.front.id, &question.id);
         let text = given.unwrap_or(&starter).to_owned();
         page.turn_to(Side::Text);
-        self.open_editor(Editor::new(
-            Subject::Question(block),
-            draft,
-            &text,
-            &starter,
-        ))
+        self.open_editor(Editor::new(Subject::Question(block), draft, &text, &starter))
     }
 
     /// Writes the kernel of the shown lab.
@@ -113,10 +108,9 @@ impl App {
         };
         let effects = match work(editor) {
             Typed::Same => Vec::new(),
-            Typed::Changed => vec![Effect::KeepDraft(
-                editor.draft.clone(),
-                editor.text.as_str().to_owned(),
-            )],
+            Typed::Changed => {
+                vec![Effect::KeepDraft(editor.draft.clone(), editor.text.as_str().to_owned())]
+            }
             Typed::Full => {
                 self.notice = Some(FULL.to_owned());
                 Vec::new()

@@ -61,10 +61,7 @@ impl App {
         if let Some(slot) = self.page.as_mut().and_then(Page::slot_mut) {
             slot.panel = (slot.panel + 1) % slot.panels.len().max(1);
         }
-        vec![
-            Effect::WantPictures(Panels::All),
-            Effect::Order(control::Command::Redraw),
-        ]
+        vec![Effect::WantPictures(Panels::All), Effect::Order(control::Command::Redraw)]
     }
 
     /// Says the pictures in words, or draws them again.
@@ -134,9 +131,8 @@ impl App {
                     PredictKind::Numeric { .. } => Options::None,
                     PredictKind::Choice { .. } => Options::Lettered,
                 };
-                let text = made.map_or(String::new(), |made| {
-                    answer::reopened(&made.given, lettered)
-                });
+                let text =
+                    made.map_or(String::new(), |made| answer::reopened(&made.given, lettered));
                 page.entry = Some(Entry::new(For::Block(block), text));
             }
             Some(Block::Question(question))
@@ -151,9 +147,8 @@ impl App {
                     Options::Lettered
                 };
                 let given = page.answers.get(&question.id);
-                let text = given.map_or(String::new(), |answered| {
-                    answer::reopened(&answered.given, lettered)
-                });
+                let text = given
+                    .map_or(String::new(), |answered| answer::reopened(&answered.given, lettered));
                 page.entry = Some(Entry::new(For::Block(block), text));
             }
             Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => {}
@@ -169,11 +164,7 @@ impl App {
         let value = page
             .slot()
             .and_then(|slot| slot.knobs.get(slot.knob))
-            .map(|knob| {
-                knob.value
-                    .as_ref()
-                    .map_or(String::new(), ToString::to_string)
-            });
+            .map(|knob| knob.value.as_ref().map_or(String::new(), ToString::to_string));
         page.entry = value.map(|value| Entry::new(For::Knob, value));
     }
 
@@ -246,18 +237,10 @@ impl App {
         let Some(page) = self.page.as_mut() else {
             return Ok(());
         };
-        for KnobTurn {
-            lab,
-            knob: name,
-            value,
-        } in turns
-        {
+        for KnobTurn { lab, knob: name, value } in turns {
             let labs: Vec<_> = page.slots.iter().map(|slot| slot.id.clone()).collect();
             let Some(slot) = page.slots.iter_mut().find(|slot| slot.id == *lab) else {
-                return Err(format!(
-                    "this lesson has no lab '{lab}'; it has: {}",
-                    labs.join(", ")
-                ));
+                return Err(format!("this lesson has no lab '{lab}'; it has: {}", labs.join(", ")));
             };
             let Some(index) = slot.knobs.iter().position(|knob| knob.name == *name) else {
                 let knobs: Vec<_> = slot.knobs.iter().map(|knob| knob.name.as_str()).collect();
@@ -298,12 +281,7 @@ impl App {
     pub(super) fn completed(&mut self) -> Option<Effect> {
         let page = self.page.as_ref()?;
         let id = &page.lesson.front.id;
-        if !page.is_complete()
-            || self
-                .progress
-                .lesson(id)
-                .is_some_and(|lesson| lesson.completed)
-        {
+        if !page.is_complete() || self.progress.lesson(id).is_some_and(|lesson| lesson.completed) {
             return None;
         }
         let event = Event::LessonCompleted { lesson: id.clone() };

@@ -130,11 +130,7 @@ impl App {
             Some(Overlay::Presets { chosen }) => std::mem::replace(chosen, entry),
             Some(_) | None => return Vec::new(),
         };
-        if marked == entry {
-            self.enter_overlay()
-        } else {
-            Vec::new()
-        }
+        if marked == entry { self.enter_overlay() } else { Vec::new() }
     }
 
     /// Marks a block; a click on the marked one answers it, or goes to its lab.
@@ -180,10 +176,7 @@ impl App {
         };
         page.turn_to(Side::Text);
         page.marked = Some(block);
-        let typed = page
-            .entry
-            .take()
-            .map_or(String::new(), |entry| entry.text().to_owned());
+        let typed = page.entry.take().map_or(String::new(), |entry| entry.text().to_owned());
         if let Err(reason) = self.available(Command::Enter) {
             self.notice = Some(reason);
             return;

@@ -28,11 +28,7 @@ impl App {
         let Some(active) = self.active.filter(|active| active.run == run) else {
             return Vec::new();
         };
-        let Some(slot) = self
-            .page
-            .as_mut()
-            .and_then(|page| page.slots.get_mut(active.slot))
-        else {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) else {
             return Vec::new();
         };
         slot.elapsed = since;
@@ -46,10 +42,7 @@ impl App {
             Some(page) if page.current == active.slot => view::lab::shown(self, page),
             Some(_) | None => Vec::new(),
         };
-        let slot = self
-            .page
-            .as_mut()
-            .and_then(|page| page.slots.get_mut(active.slot));
+        let slot = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot));
         let Some(slot) = slot else {
             return Vec::new();
         };
@@ -125,25 +118,14 @@ impl App {
             record: None,
         })];
         let held: Vec<String> = page.passed_checks().map(str::to_owned).collect();
-        let machine = Machine {
-            devices: &usable,
-            peaks: &self.peaks,
-        };
+        let machine = Machine { devices: &usable, peaks: &self.peaks };
         page.judge(machine);
-        let newly = page
-            .passed_checks()
-            .filter(|check| !held.iter().any(|h| h == check));
+        let newly = page.passed_checks().filter(|check| !held.iter().any(|h| h == check));
         effects.extend(newly.map(|check| {
-            Effect::Save(Event::CheckPassed {
-                lesson: lesson.clone(),
-                check: check.to_owned(),
-            })
+            Effect::Save(Event::CheckPassed { lesson: lesson.clone(), check: check.to_owned() })
         }));
         effects.extend(told_first(page, machine, &self.progress));
-        if page
-            .marked_block()
-            .is_some_and(|block| block.as_predict().is_some())
-        {
+        if page.marked_block().is_some_and(|block| block.as_predict().is_some()) {
             // The comparison has just grown below the prediction.
             self.keep_marked_in_view();
         }

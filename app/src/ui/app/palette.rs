@@ -92,10 +92,7 @@ impl App {
         if self.page.as_ref().is_some_and(is_it) {
             return Vec::new();
         }
-        let place = self
-            .lessons
-            .iter()
-            .position(|lesson| lesson.front.id.as_str() == id);
+        let place = self.lessons.iter().position(|lesson| lesson.front.id.as_str() == id);
         let Some(place) = place else {
             return Vec::new();
         };

@@ -71,11 +71,7 @@ impl App {
         }
         let slot = self.page.as_mut().and_then(Page::slot_mut);
         let said = slot.and_then(|slot| {
-            if inspect_frame(slot, inspect) {
-                None
-            } else {
-                inspect_chart(slot, inspect)
-            }
+            if inspect_frame(slot, inspect) { None } else { inspect_chart(slot, inspect) }
         });
         self.notice = match (inspect, self.tint()) {
             (Inspect::Smooth, Some(Tint::Class)) => Some("coloured by kind".to_owned()),

@@ -17,10 +17,7 @@ use crate::ui::slot::Slot;
 impl App {
     /// The presets of the lab shown, and why each cannot be taken here, if it cannot.
     pub fn presets(&self) -> Vec<(&'static Preset, Option<String>)> {
-        let Some((page, slot)) = self
-            .page
-            .as_ref()
-            .and_then(|page| Some((page, page.slot()?)))
+        let Some((page, slot)) = self.page.as_ref().and_then(|page| Some((page, page.slot()?)))
         else {
             return Vec::new();
         };
@@ -111,11 +108,7 @@ impl App {
             if knob.value != to {
                 let from = std::mem::replace(&mut knob.value, to.clone());
                 moved.push((knob.name.clone(), to.clone()));
-                slot.history.record(Turned {
-                    knob: index,
-                    from,
-                    to,
-                });
+                slot.history.record(Turned { knob: index, from, to });
             }
         }
         // A calculator answers once for all knobs.
@@ -137,11 +130,7 @@ fn turns(slot: &Slot, preset: &Preset) -> Result<Vec<Option<Value>>, String> {
     let mut wanted: Vec<Option<Value>> =
         slot.knobs.iter().map(|knob| knob.initial.clone()).collect();
     let params = slot.params().ok();
-    for (name, value) in preset
-        .set
-        .iter()
-        .flat_map(|(name, value)| by_entry(slot, name, value))
-    {
+    for (name, value) in preset.set.iter().flat_map(|(name, value)| by_entry(slot, name, value)) {
         let (name, value) = (&name, &value);
         let Some(place) = slot.knobs.iter().position(|knob| knob.name == *name) else {
             // What the lesson itself has set so needs no knob.
@@ -161,9 +150,7 @@ fn by_entry(slot: &Slot, name: &str, value: &Value) -> Vec<(String, Value)> {
     match value {
         Value::Table(entries) if !whole => {
             let entries = entries.iter();
-            entries
-                .map(|(entry, value)| (format!("{name}.{entry}"), value.clone()))
-                .collect()
+            entries.map(|(entry, value)| (format!("{name}.{entry}"), value.clone())).collect()
         }
         Value::Table(_)
         | Value::Bool(_)

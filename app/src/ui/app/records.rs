@@ -26,9 +26,7 @@ impl App {
 
     /// Takes in what has been recorded, the newest first.
     pub(super) fn take_records(&mut self, entries: Vec<Entry>) -> Vec<Effect> {
-        let items = entries
-            .iter()
-            .filter(|entry| matches!(entry.source, Source::Folder(_)));
+        let items = entries.iter().filter(|entry| matches!(entry.source, Source::Folder(_)));
         let item = |entry: &Entry| {
             let about = format!("{} {} {}", entry.started, entry.device, entry.standing);
             Item::new(Target::Run(entry.name.clone()), &entry.name, &about)
@@ -45,11 +43,7 @@ impl App {
 
     /// The recorded runs of the shown lab.
     fn records_here(&self) -> Vec<Entry> {
-        let kind = self
-            .page
-            .as_ref()
-            .and_then(Page::slot)
-            .map(|slot| slot.schema.kind.as_str());
+        let kind = self.page.as_ref().and_then(Page::slot).map(|slot| slot.schema.kind.as_str());
         let of_lab = |entry: &&Entry| Some(entry.lab.as_str()) == kind;
         self.records.iter().filter(of_lab).cloned().collect()
     }
@@ -83,12 +77,7 @@ impl App {
 
     /// Shows a run chosen by its name: on the page of its lab, where it is replayed.
     pub(super) fn go_to_record(&mut self, name: &str) -> Vec<Effect> {
-        let Some(entry) = self
-            .records
-            .iter()
-            .find(|entry| entry.name == name)
-            .cloned()
-        else {
+        let Some(entry) = self.records.iter().find(|entry| entry.name == name).cloned() else {
             return Vec::new();
         };
         let shown = self.page.as_ref().and_then(Page::slot);
@@ -97,9 +86,7 @@ impl App {
             Some(_) | None => self.go_to_lab(&entry.lab),
         };
         if let Some(page) = &self.page
-            && page
-                .slot()
-                .is_some_and(|slot| slot.schema.kind == entry.lab)
+            && page.slot().is_some_and(|slot| slot.schema.kind == entry.lab)
         {
             let slot = page.current;
             effects.extend(self.fetch(entry, Purpose::Replay, slot));
@@ -133,10 +120,7 @@ impl App {
                 if let Some(differences) = differences.filter(|list| !list.is_empty()) {
                     name = format!("{name}: {}", differences.join(", "));
                 }
-                earlier::keep(
-                    &mut slot.earlier,
-                    Earlier::new(name, Vec::new(), fetched.data),
-                );
+                earlier::keep(&mut slot.earlier, Earlier::new(name, Vec::new(), fetched.data));
                 if slot.overlay == earlier::Overlay::Nothing {
                     slot.overlay = earlier::Overlay::Newest;
                 }
@@ -162,10 +146,7 @@ impl App {
         let Ok(params) = slot.params() else {
             return effects;
         };
-        let steps = data
-            .series
-            .values()
-            .map(|series| series.points().len() + series.gaps().len());
+        let steps = data.series.values().map(|series| series.points().len() + series.gaps().len());
         let replay = Replay {
             origin: wanted.entry.origin(),
             speed: Speed::Watch,
@@ -196,13 +177,7 @@ impl App {
     /// The next speed of the replay that is going on, if one is.
     pub(super) fn change_speed(&mut self) -> Option<Vec<Effect>> {
         let active = self.active?;
-        let replay = self
-            .page
-            .as_mut()?
-            .slots
-            .get_mut(active.slot)?
-            .replay
-            .as_mut()?;
+        let replay = self.page.as_mut()?.slots.get_mut(active.slot)?.replay.as_mut()?;
         replay.speed = replay.speed.next();
         self.notice = Some(format!("the recorded run goes {}", replay.speed.word()));
         let interval = replay.interval(WATCHED);
@@ -216,16 +191,9 @@ impl App {
         let lab = lesson.lab(&page.slots.get(slot)?.id)?;
         let is_meant = |entry: &&Entry| {
             let ships = matches!(entry.source, Source::Shipped(_));
-            let theirs = entry
-                .lesson
-                .as_ref()
-                .map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
+            let theirs = entry.lesson.as_ref().map(|(lesson, lab)| (lesson.as_str(), lab.as_str()));
             ships && theirs == Some((lesson.front.id.as_str(), lab.id.as_str()))
         };
-        self.records
-            .iter()
-            .find(is_meant)
-            .filter(|_| lab.may_replay())
-            .cloned()
+        self.records.iter().find(is_meant).filter(|_| lab.may_replay()).cloned()
     }
 }

@@ -69,19 +69,13 @@ impl App {
             let seed = Some(slot.seed);
             let params = Params::resolve(slot.schema, &slot.settings, Tables::builtin(), seed);
             match (self.registry.find(&slot.schema.kind), params) {
-                (Ok(lab), Ok(params)) if is_earlier => earlier.push(Earlier {
-                    id: slot.id.clone(),
-                    lab,
-                    params,
-                }),
+                (Ok(lab), Ok(params)) if is_earlier => {
+                    earlier.push(Earlier { id: slot.id.clone(), lab, params })
+                }
                 _ => others.push(slot.id.clone()),
             }
         }
-        Sources {
-            earlier,
-            others,
-            ..Sources::default()
-        }
+        Sources { earlier, others, ..Sources::default() }
     }
 
     /// Forgets the run and puts the knobs back.
@@ -107,11 +101,7 @@ impl App {
         let Some(active) = self.active.take() else {
             return Vec::new();
         };
-        if let Some(slot) = self
-            .page
-            .as_mut()
-            .and_then(|page| page.slots.get_mut(active.slot))
-        {
+        if let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(active.slot)) {
             slot.state = State::Stopped;
             slot.data.status.clear();
         }
@@ -127,11 +117,7 @@ impl App {
                     && page.unmade_prediction(&slot.id).is_none()
             })
         });
-        if instant && self.active.is_none() {
-            self.start(How::Run)
-        } else {
-            Vec::new()
-        }
+        if instant && self.active.is_none() { self.start(How::Run) } else { Vec::new() }
     }
 
     /// Whether a lab cannot run because another does, which is said.
@@ -192,15 +178,11 @@ impl App {
             {
                 slot.explored = true;
                 let name = name.to_owned();
-                vec![
-                    Effect::Order(Command::Set { name, value }),
-                    Effect::WantPictures(Panels::All),
-                ]
+                vec![Effect::Order(Command::Set { name, value }), Effect::WantPictures(Panels::All)]
             }
             Some(active) if active.slot == current => {
-                self.notice = Some(format!(
-                    "{name} changes the network: it takes effect with the next run"
-                ));
+                self.notice =
+                    Some(format!("{name} changes the network: it takes effect with the next run"));
                 Vec::new()
             }
             Some(_) | None => Vec::new(),
@@ -284,10 +266,7 @@ impl App {
         let device = if !uses_device {
             Ok(DeviceId::CPU)
         } else if let Some(devices) = &self.devices {
-            match (
-                choose(self.choice, devices, &backends(&lesson, &slot.id)),
-                recording,
-            ) {
+            match (choose(self.choice, devices, &backends(&lesson, &slot.id)), recording) {
                 (Ok(device), _) => Ok(device),
                 (Err(_), Some(recording)) if self.choice == DeviceChoice::Auto => {
                     slot.state = State::Ready;
@@ -301,11 +280,7 @@ impl App {
         };
         let prepared = device.and_then(|device| {
             let params = params.map_err(|errors| {
-                errors
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join("; ")
+                errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
             })?;
             Ok((device, params))
         });
@@ -313,10 +288,7 @@ impl App {
             Ok((device, params)) => {
                 slot.device = Some(device);
                 slot.begun_params = Some(params.clone());
-                self.active = Some(Active {
-                    waiting: false,
-                    ..active
-                });
+                self.active = Some(Active { waiting: false, ..active });
                 let mut effects = vec![Effect::Start(Box::new(Start {
                     run: active.run,
                     kind: &slot.schema.kind,
@@ -363,8 +335,5 @@ pub(super) fn interval(tempo: Tempo, slot: &Slot) -> Duration {
 
 /// The back ends a lab of a lesson may run on, in the lesson's order.
 fn backends(lesson: &Lesson, lab: &str) -> Vec<mlsys_lab::Backend> {
-    lesson
-        .lab(lab)
-        .map(mlsys_lesson::LabDirective::backends)
-        .unwrap_or_default()
+    lesson.lab(lab).map(mlsys_lesson::LabDirective::backends).unwrap_or_default()
 }

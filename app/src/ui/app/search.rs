@@ -29,11 +29,7 @@ impl App {
         };
         let (width, _) = view::text_size(self.size);
         let document = document::build(page, width, &self.look);
-        hits(
-            &document.lines,
-            search.entry.text(),
-            &[self.look.glyphs.vertical],
-        )
+        hits(&document.lines, search.entry.text(), &[self.look.glyphs.vertical])
     }
 
     /// The lessons that the course page lists, by index: all, or those that fit the filter.
@@ -105,10 +101,7 @@ impl App {
             search.at = at;
             self.searched = search.entry.text().to_owned();
         }
-        let line = hits
-            .get(at)
-            .and_then(|hit| hit.0.first())
-            .map(|piece| piece.line);
+        let line = hits.get(at).and_then(|hit| hit.0.first()).map(|piece| piece.line);
         let (_, height) = view::text_size(self.size);
         if let (Some(line), Some(page)) = (line, &mut self.page) {
             let seen = page.scroll..page.scroll + height.saturating_sub(1).max(1);

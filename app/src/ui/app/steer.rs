@@ -31,9 +31,7 @@ impl App {
         let at = choices.iter().position(|&choice| choice == self.choice);
         let next = at.map_or(0, |at| (at + 1) % choices.len());
         self.choice = choices.get(next).copied().unwrap_or_default();
-        let name = devices
-            .iter()
-            .find(|info| DeviceChoice::Exactly(info.id) == self.choice);
+        let name = devices.iter().find(|info| DeviceChoice::Exactly(info.id) == self.choice);
         let name = name.map_or_else(String::new, |info| format!(" ({})", info.name));
         self.notice = Some(format!("new runs use device {}{name}", self.choice));
     }
@@ -137,10 +135,7 @@ impl App {
             return Vec::new();
         };
         match slot.frozen.take() {
-            Some(_) => vec![
-                Effect::WantPictures(Panels::All),
-                Effect::Order(Command::Redraw),
-            ],
+            Some(_) => vec![Effect::WantPictures(Panels::All), Effect::Order(Command::Redraw)],
             None => {
                 slot.frozen = Some(Box::new(slot.data.clone()));
                 Vec::new()

@@ -59,10 +59,7 @@ impl App {
 fn named(slot: &Slot) -> String {
     let mut names = vec![slot.title.as_str()];
     names.extend(slot.knobs.iter().map(|knob| knob.name.as_str()));
-    let panels = slot
-        .panels
-        .iter()
-        .filter_map(|&panel| slot.schema.panels.get(panel));
+    let panels = slot.panels.iter().filter_map(|&panel| slot.schema.panels.get(panel));
     names.extend(panels.map(|panel| panel.name.as_str()));
     plain(&names.join("\n"))
 }

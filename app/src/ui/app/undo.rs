@@ -49,11 +49,7 @@ impl App {
         let shown = value.as_ref().map_or("unset".to_owned(), Value::to_string);
         let effects = self.knob_turned(&name, value);
         // What the turn itself has to say stands in the same line.
-        let later = if self.notice.is_some() {
-            ", with the next run"
-        } else {
-            ""
-        };
+        let later = if self.notice.is_some() { ", with the next run" } else { "" };
         self.notice = Some(format!("{word}: {name} is {shown} again{later}"));
         effects
     }

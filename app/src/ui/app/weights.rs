@@ -39,10 +39,7 @@ impl App {
             Ok(Some(left)) => {
                 self.is_saving = true;
                 self.notice = Some(format!("saving {file}"));
-                let save = SaveWeights {
-                    left: Arc::clone(left),
-                    path: PathBuf::from(&file),
-                };
+                let save = SaveWeights { left: Arc::clone(left), path: PathBuf::from(&file) };
                 self.weights_file = Some(file);
                 vec![Effect::SaveWeights(save)]
             }
@@ -62,10 +59,7 @@ pub(super) fn may_save(slot: Option<&Slot>) -> Result<(), String> {
     };
     let why = match (&slot.state, &slot.data.artifact) {
         _ if slot.schema.yields.is_none() => {
-            return Err(format!(
-                "lab {} leaves no trained network; train does",
-                slot.schema.kind
-            ));
+            return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));
         }
         _ if slot.replay.is_some() => {
             "a recorded run has its network in its folder: `mlsys runs show` names it"

@@ -3,13 +3,7 @@
 use super::{Binding, Place, TABLE};
 
 /// The pages, as against what lies over them.
-const PAGES: [Place; 5] = [
-    Place::Course,
-    Place::Text,
-    Place::Lab,
-    Place::Picture,
-    Place::Kernel,
-];
+const PAGES: [Place; 5] = [Place::Course, Place::Text, Place::Lab, Place::Picture, Place::Kernel];
 
 /// Rows that hold at the same places, and the words for these.
 pub struct Section {
@@ -26,10 +20,7 @@ pub fn sections() -> Vec<Section> {
         let title = title(row);
         match sections.iter_mut().find(|section| section.title == title) {
             Some(section) => section.rows.push(row),
-            None => sections.push(Section {
-                title,
-                rows: vec![row],
-            }),
+            None => sections.push(Section { title, rows: vec![row] }),
         }
     }
     sections.sort_by_key(|section| {
@@ -42,11 +33,8 @@ pub fn sections() -> Vec<Section> {
 }
 
 fn title(row: &Binding) -> String {
-    let pages: Vec<&str> = PAGES
-        .iter()
-        .filter(|place| row.places.contains(place))
-        .map(|place| place.word())
-        .collect();
+    let pages: Vec<&str> =
+        PAGES.iter().filter(|place| row.places.contains(place)).map(|place| place.word()).collect();
     match pages.as_slice() {
         [] => {
             let over: Vec<&str> = row.places.iter().map(|place| place.word()).collect();

@@ -995,13 +995,5 @@ const fn row(
     label: &'static str,
     help: &'static str,
 ) -> Binding {
-    Binding {
-        command,
-        keys,
-        places,
-        needs: &[],
-        rank: Rank::Usual,
-        label,
-        help,
-    }
+    Binding { command, keys, places, needs: &[], rank: Rank::Usual, label, help }
 }

@@ -16,10 +16,7 @@ impl Card<'_> {
     pub(super) fn notes(&mut self, notes: &Notes) {
         let theme = &self.look.theme;
         self.say(&[
-            (
-                "  NOTES".to_owned(),
-                theme.warn.add_modifier(Modifier::BOLD),
-            ),
+            ("  NOTES".to_owned(), theme.warn.add_modifier(Modifier::BOLD)),
             ("  students do not see this".to_owned(), theme.warn),
         ]);
         self.prose(&notes.markdown);
@@ -38,11 +35,7 @@ impl Card<'_> {
             | State::Stopped
             | State::Failed(_) => slot.state.word().to_owned(),
         };
-        self.head(
-            &format!("LAB {}", lab.id),
-            slot.title.clone(),
-            "enter: knobs",
-        );
+        self.head(&format!("LAB {}", lab.id), slot.title.clone(), "enter: knobs");
         self.line(state, self.look.theme.dim);
         self.unseen(|_| instructor::lab(lab));
     }
@@ -59,17 +52,12 @@ impl Card<'_> {
                 Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
             }
         };
-        self.head(
-            "PREDICT",
-            about,
-            if locked { "" } else { "enter: your guess" },
-        );
+        self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
         self.prose(&predict.prompt);
         let how = match &predict.kind {
-            PredictKind::Numeric { unit } => format!(
-                "a number or a formula{}; enter keeps it",
-                in_unit(unit.as_deref())
-            ),
+            PredictKind::Numeric { unit } => {
+                format!("a number or a formula{}; enter keeps it", in_unit(unit.as_deref()))
+            }
             PredictKind::Choice { choices } => {
                 self.options(&answer::choices(predict, choices));
                 "a letter; enter keeps it".to_owned()
@@ -78,10 +66,7 @@ impl Card<'_> {
         self.field(&how);
         if let Some(made) = made {
             self.line(
-                format!(
-                    "your guess: {}",
-                    answer::spelled(&made.given, |text| predict.label(text))
-                ),
+                format!("your guess: {}", answer::spelled(&made.given, |text| predict.label(text))),
                 theme.text,
             );
             if let Some(comparison) = &made.comparison {
@@ -119,17 +104,11 @@ impl Card<'_> {
         let options = answer::options(&self.page.lesson, question);
         if let Asked::Match { left, .. } = question.kind.asked() {
             for (index, left) in left.iter().enumerate() {
-                self.line(
-                    format!("  {}. {}", index + 1, question.label(left)),
-                    theme.text,
-                );
+                self.line(format!("  {}. {}", index + 1, question.label(left)), theme.text);
             }
         }
         self.options(&options);
-        if let Asked::Kernel {
-            starter: Some(text),
-        } = question.kind.asked()
-        {
+        if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
             self.code(&text);
         }
         let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);

@@ -26,15 +26,7 @@ pub(super) struct Card<'a> {
 
 impl<'a> Card<'a> {
     pub(super) fn new(page: &'a Page, block: usize, width: usize, look: &'a Look) -> Self {
-        Self {
-            page,
-            block,
-            width,
-            look,
-            lines: Vec::new(),
-            cursor: None,
-            options: Vec::new(),
-        }
+        Self { page, block, width, look, lines: Vec::new(), cursor: None, options: Vec::new() }
     }
 
     fn is_marked(&self) -> bool {
@@ -62,16 +54,9 @@ impl<'a> Card<'a> {
     /// The first line: what it is, and what enter does if it is marked.
     pub(super) fn head(&mut self, name: &str, about: String, key: &str) {
         let theme = &self.look.theme;
-        let mark = if self.is_marked() {
-            self.look.glyphs.arrow
-        } else {
-            " "
-        };
+        let mark = if self.is_marked() { self.look.glyphs.arrow } else { " " };
         let mut spans = vec![
-            (
-                format!("{mark} {name}"),
-                theme.accent.add_modifier(Modifier::BOLD),
-            ),
+            (format!("{mark} {name}"), theme.accent.add_modifier(Modifier::BOLD)),
             (format!("  {about}"), theme.dim),
         ];
         if self.is_marked() && self.page.entry.is_none() && !key.is_empty() {
@@ -84,12 +69,9 @@ impl<'a> Card<'a> {
     pub(super) fn prose(&mut self, markdown: &str) {
         let bar = self.bar();
         let width = self.width.saturating_sub(2);
-        for mut line in prose::render(
-            markdown,
-            width,
-            styles(self.page, self.look),
-            signs(self.look),
-        ) {
+        for mut line in
+            prose::render(markdown, width, styles(self.page, self.look), signs(self.look))
+        {
             line.spans.insert(0, bar.clone());
             self.lines.push(line);
         }
@@ -105,20 +87,15 @@ impl<'a> Card<'a> {
             );
             let rest = Span::styled(format!("{}     ", self.look.glyphs.vertical), theme.border);
             let start = self.lines.len();
-            self.lines
-                .extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
-            self.options
-                .extend((start..self.lines.len()).map(|line| (line, index)));
+            self.lines.extend(wrap(&[(option.clone(), text)], self.width, lead, rest));
+            self.options.extend((start..self.lines.len()).map(|line| (line, index)));
         }
     }
 
     pub(super) fn field(&mut self, how: &str) {
         let theme = &self.look.theme;
-        let Some(entry) = self
-            .page
-            .entry
-            .as_ref()
-            .filter(|entry| entry.purpose == For::Block(self.block))
+        let Some(entry) =
+            self.page.entry.as_ref().filter(|entry| entry.purpose == For::Block(self.block))
         else {
             return;
         };
@@ -150,23 +127,15 @@ impl<'a> Card<'a> {
         let theme = &self.look.theme;
         let facts = DeviceFacts::default();
         let remarks = remarks(&self.page.env(&facts));
-        let unseen = (
-            "  students do not see: ".to_owned(),
-            theme.warn.add_modifier(Modifier::BOLD),
-        );
+        let unseen =
+            ("  students do not see: ".to_owned(), theme.warn.add_modifier(Modifier::BOLD));
         self.say(&[unseen]);
         for Remark { name, text } in remarks {
-            let lead = Span::styled(
-                format!("{}  {name}: ", self.look.glyphs.vertical),
-                theme.warn,
-            );
+            let lead = Span::styled(format!("{}  {name}: ", self.look.glyphs.vertical), theme.warn);
             let rest = Span::styled(format!("{}    ", self.look.glyphs.vertical), theme.warn);
             // Markdown of several lines is laid out below its name: a table cannot flow.
-            let (flowing, below) = if text.contains('\n') {
-                (String::new(), Some(text))
-            } else {
-                (text, None)
-            };
+            let (flowing, below) =
+                if text.contains('\n') { (String::new(), Some(text)) } else { (text, None) };
             let spans = [(flowing, theme.text)];
             self.lines.extend(wrap(&spans, self.width, lead, rest));
             if let Some(markdown) = below {

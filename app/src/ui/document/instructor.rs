@@ -18,10 +18,7 @@ pub(super) struct Remark {
 }
 
 fn remark(name: impl Into<String>, text: impl Into<String>) -> Remark {
-    Remark {
-        name: name.into(),
-        text: text.into(),
-    }
+    Remark { name: name.into(), text: text.into() }
 }
 
 /// About a question: how it is graded and what is said to which answer.
@@ -45,21 +42,12 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
     };
     let mut remarks = Vec::new();
     match &question.kind {
-        QuestionKind::Numeric {
-            answer,
-            tolerance,
-            wrong,
-            ..
-        } => {
+        QuestionKind::Numeric { answer, tolerance, wrong, .. } => {
             remarks.push(remark("answer", number(answer, env)));
             remarks.push(remark("tolerance", within(*tolerance)));
             remarks.extend(says(wrong, |value| number(value, env)));
         }
-        QuestionKind::List {
-            answer,
-            tolerance,
-            wrong,
-        } => {
+        QuestionKind::List { answer, tolerance, wrong } => {
             remarks.push(remark("answer", numbers(answer)));
             remarks.push(remark("tolerance", within(*tolerance)));
             remarks.extend(says(wrong, |value| numbers(value)));
@@ -85,30 +73,16 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
                 remarks.push(remark("belongs to none", all(extra)));
             }
         }
-        QuestionKind::Text {
-            answer,
-            accept,
-            wrong,
-        } => {
+        QuestionKind::Text { answer, accept, wrong } => {
             remarks.push(remark("answer", answer.clone()));
             if !accept.is_empty() {
                 remarks.push(remark("also right", accept.join(", ")));
             }
             remarks.extend(says(wrong, Clone::clone));
         }
-        QuestionKind::Expression {
-            lab,
-            param,
-            set,
-            accept,
-            answer,
-            wrong,
-        } => {
+        QuestionKind::Expression { lab, param, set, accept, answer, wrong } => {
             remarks.push(remark("answer", answer.value.clone()));
-            remarks.push(remark(
-                "graded by",
-                format!("{}.{}", lab.value, param.value),
-            ));
+            remarks.push(remark("graded by", format!("{}.{}", lab.value, param.value)));
             remarks.extend(set.iter().map(setting));
             remarks.push(remark("accept", accept.source.clone()));
             remarks.extend(says(wrong, Clone::clone));
@@ -117,9 +91,8 @@ pub(super) fn question(page: &Page, question: &Question, env: &dyn Env) -> Vec<R
             remarks.push(remark("answer", task.answer.value.clone()));
             for test in &task.tests {
                 let expected = test.expect.iter();
-                let expected: Vec<String> = expected
-                    .map(|e| format!("{} = {}", e.buffer.value, e.value.source))
-                    .collect();
+                let expected: Vec<String> =
+                    expected.map(|e| format!("{} = {}", e.buffer.value, e.value.source)).collect();
                 let wanted = if expected.is_empty() {
                     "as the reference leaves it".to_owned()
                 } else {
@@ -216,11 +189,7 @@ fn says<T>(wrong: &[Wrong<T>], shown: impl Fn(&T) -> String) -> Vec<Remark> {
 /// A formula, and what it comes to where that is not the same text.
 fn number(formula: &Formula, env: &dyn Env) -> String {
     let value = formula.in_words(env);
-    if value == formula.source {
-        value
-    } else {
-        format!("{} = {value}", formula.source)
-    }
+    if value == formula.source { value } else { format!("{} = {value}", formula.source) }
 }
 
 fn within(tolerance: Tolerance) -> String {

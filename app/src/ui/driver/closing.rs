@@ -44,8 +44,7 @@ fn training(runs: &Path) -> Loop {
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     let mut it = Loop::new(Some(runs.to_owned()));
     it.app.tempo = Tempo::Full;
-    it.app
-        .open(own_page::lesson(lab.schema(), &params).unwrap());
+    it.app.open(own_page::lesson(lab.schema(), &params).unwrap());
     it.feed(Message::Probed(vec![DeviceInfo {
         id: DeviceId::CPU,
         name: "CPU".to_owned(),

@@ -32,12 +32,7 @@ struct Open {
 
 impl Desk {
     pub(super) fn new(drafts: Drafts) -> Self {
-        Self {
-            drafts,
-            open: None,
-            unread: None,
-            unkept: BTreeMap::new(),
-        }
+        Self { drafts, open: None, unread: None, unkept: BTreeMap::new() }
     }
 
     /// The file of a text.
@@ -48,17 +43,11 @@ impl Desk {
     /// Opens a text and follows its file; tells what is kept of it.
     pub(super) fn open(&mut self, draft: Draft, outbox: &Outbox) -> Vec<Message> {
         self.close();
-        let watch = Watch::new(Follow {
-            files: vec![self.path(&draft)],
-            read: Box::new(|| ()),
-        });
+        let watch = Watch::new(Follow { files: vec![self.path(&draft)], read: Box::new(|| ()) });
         // Without a thread the text is kept all the same; what others save is read when it is opened again.
         let stop = start(outbox, watch, |()| Input::DraftSaved).ok();
-        let told = |text: Option<String>, whence| Message::Draft {
-            draft: draft.clone(),
-            text,
-            whence,
-        };
+        let told =
+            |text: Option<String>, whence| Message::Draft { draft: draft.clone(), text, whence };
         let (kept, failed) = match self.drafts.read(&draft) {
             Ok(text) => (text, None),
             Err(error) => {
@@ -72,20 +61,13 @@ impl Desk {
             messages.push(told(Some(text.clone()), Whence::Saved));
         }
         messages.extend(failed);
-        self.open = Some(Open {
-            draft,
-            known: kept,
-            _stop: stop,
-        });
+        self.open = Some(Open { draft, known: kept, _stop: stop });
         messages
     }
 
     fn unreadable(&self, draft: &Draft, error: &io::Error) -> Message {
         let path = self.path(draft);
-        Message::NotSaved(format!(
-            "what you wrote cannot be read from {}: {error}",
-            path.display()
-        ))
+        Message::NotSaved(format!("what you wrote cannot be read from {}: {error}", path.display()))
     }
 
     /// Follows no text any more.
@@ -131,11 +113,7 @@ impl Desk {
             return None;
         }
         open.known = Some(text.clone());
-        Some(Message::Draft {
-            draft,
-            text: Some(text),
-            whence: Whence::Saved,
-        })
+        Some(Message::Draft { draft, text: Some(text), whence: Whence::Saved })
     }
 }
 
@@ -160,10 +138,7 @@ mod tests {
     fn nothing_is_written_over_what_cannot_be_read_and_what_cannot_be_written_is_held() {
         let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
         let mut desk = Desk::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
-        let draft = Draft {
-            lesson: "gpu/threads".parse().unwrap(),
-            name: "mine".to_owned(),
-        };
+        let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
         let (outbox, _inbox) = mpsc::channel();
         assert!(texts(&desk.open(draft.clone(), &outbox)).is_empty());
         desk.keep(&draft, "first").unwrap();

@@ -30,9 +30,5 @@ fn gesture(mouse: crossterm::event::MouseEvent) -> Option<Message> {
         | MouseEventKind::ScrollLeft
         | MouseEventKind::ScrollRight => return None,
     };
-    Some(Message::Mouse {
-        gesture,
-        column: mouse.column,
-        row: mouse.row,
-    })
+    Some(Message::Mouse { gesture, column: mouse.column, row: mouse.row })
 }

@@ -90,10 +90,7 @@ impl Loop {
         Self {
             app,
             driver,
-            screen: Counted {
-                terminal,
-                frames: 0,
-            },
+            screen: Counted { terminal, frames: 0 },
             inbox,
             pulse: Pulse::new(),
             sender,
@@ -101,20 +98,11 @@ impl Loop {
     }
 
     pub(super) fn feed(&mut self, message: Message) {
-        self.driver
-            .feed(&mut self.app, &mut self.screen, message)
-            .unwrap();
+        self.driver.feed(&mut self.app, &mut self.screen, message).unwrap();
     }
 
     pub(super) fn turn(&mut self) {
-        self.driver
-            .turn(
-                &mut self.app,
-                &mut self.screen,
-                &self.inbox,
-                &mut self.pulse,
-            )
-            .unwrap();
+        self.driver.turn(&mut self.app, &mut self.screen, &self.inbox, &mut self.pulse).unwrap();
     }
 }
 
@@ -127,10 +115,7 @@ fn a_frame_is_drawn_for_what_was_typed_and_none_for_nothing() {
     }
     idle.turn();
     assert_eq!(idle.screen.frames, 1, "keys typed ahead share a frame");
-    assert!(
-        idle.pulse.next().is_none(),
-        "the loop sleeps until something comes"
-    );
+    assert!(idle.pulse.next().is_none(), "the loop sleeps until something comes");
     // A run that woke the loop and has been given up meanwhile: one look, no frame, and sleep again.
     idle.sender.send(Input::RunSpoke).unwrap();
     idle.turn();

@@ -149,9 +149,6 @@ mod tests {
             panic!("a mistake in the decoder");
         });
         assert!(thread.join().is_err());
-        assert!(matches!(
-            inbox.recv(),
-            Ok(Input::Message(Message::Terminate))
-        ));
+        assert!(matches!(inbox.recv(), Ok(Input::Message(Message::Terminate))));
     }
 }

@@ -27,9 +27,7 @@ pub(super) fn edit(path: &Path) -> Result<(), String> {
             Err(format!("there is no editor '{editor}'; {advice}"))
         }
         Ok(status) => Err(format!("the editor '{editor}' ended with {status}")),
-        Err(error) => Err(format!(
-            "the editor '{editor}' cannot be started: {error}; {advice}"
-        )),
+        Err(error) => Err(format!("the editor '{editor}' cannot be started: {error}; {advice}")),
     }
 }
 

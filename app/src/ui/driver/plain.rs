@@ -108,14 +108,9 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     fn begin(&mut self, effects: Vec<crate::ui::message::Effect>) -> io::Result<()> {
-        self.driver
-            .carry_out(effects, &mut self.app, &mut NoScreen)?;
+        self.driver.carry_out(effects, &mut self.app, &mut NoScreen)?;
         self.notice()?;
-        if self.app.page.is_some() {
-            self.opened()
-        } else {
-            self.say(say::course(&self.app))
-        }
+        if self.app.page.is_some() { self.opened() } else { self.say(say::course(&self.app)) }
     }
 
     fn serve(&mut self) -> io::Result<Left> {
@@ -155,8 +150,7 @@ impl Talk<'_> {
             if let Some(line) = self.driver.lines.pop_front() {
                 return Ok(line);
             }
-            self.driver
-                .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
+            self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
     }
 
@@ -190,7 +184,5 @@ impl Talk<'_> {
 
 /// A line without anything that could steer a terminal.
 fn harmless(line: &str) -> String {
-    line.chars()
-        .filter(|c| !c.is_control() || *c == '\t')
-        .collect()
+    line.chars().filter(|c| !c.is_control() || *c == '\t').collect()
 }

@@ -35,12 +35,7 @@ impl Ticking {
 
 impl Pulse {
     pub(super) fn new() -> Self {
-        Self {
-            drawn: Instant::now(),
-            due: None,
-            wait: None,
-            beat: None,
-        }
+        Self { drawn: Instant::now(), due: None, wait: None, beat: None }
     }
 
     /// The run has something to say: it is listened to when the frame before is old enough.
@@ -57,11 +52,8 @@ impl Pulse {
     pub(super) fn heed(&mut self, waiting: Option<&Waiting>, now: Instant) {
         let known = self.wait.as_ref().map(|wait| &wait.what);
         if known != waiting.map(|waiting| &waiting.what) {
-            self.wait = waiting.map(|waiting| Ticking {
-                what: waiting.what.clone(),
-                since: now,
-                told: 0,
-            });
+            self.wait =
+                waiting.map(|waiting| Ticking { what: waiting.what.clone(), since: now, told: 0 });
         }
     }
 
@@ -125,10 +117,7 @@ mod tests {
     use super::*;
 
     fn compiling() -> Waiting {
-        Waiting {
-            what: Wait::Preparing("compiling kernels".to_owned()),
-            seconds: 0,
-        }
+        Waiting { what: Wait::Preparing("compiling kernels".to_owned()), seconds: 0 }
     }
 
     #[test]
@@ -177,10 +166,7 @@ mod tests {
         // A loop that was held up tells the time as it is, once.
         assert_eq!(pulse.second(after(4200)), Some(4));
         assert_eq!(pulse.next(), Some(after(5000)));
-        let other = Waiting {
-            what: Wait::Stop,
-            seconds: 0,
-        };
+        let other = Waiting { what: Wait::Stop, seconds: 0 };
         pulse.heed(Some(&other), after(4500));
         assert_eq!(pulse.next(), Some(after(5500)));
     }

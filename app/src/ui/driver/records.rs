@@ -45,22 +45,16 @@ fn beside(name: &str, outbox: &Outbox, work: impl FnOnce() -> Message + Send + '
 
 fn entries(folder: Option<PathBuf>) -> Vec<Entry> {
     let names = folder.as_deref().and_then(|runs| record::list(runs).ok());
-    let folders = folder
-        .iter()
-        .flat_map(|runs| names.iter().flatten().rev().map(|name| runs.join(name)));
+    let folders =
+        folder.iter().flat_map(|runs| names.iter().flatten().rev().map(|name| runs.join(name)));
     // What cannot be read is told by `mlsys runs list`, where there is room for it.
     let own = folders.filter_map(|folder| {
         let summary = record::summary(&folder).ok()?;
         Some(Entry::new(Source::Folder(folder), &summary))
     });
-    let shipped = record::shipped()
-        .enumerate()
-        .filter_map(|(place, recording)| {
-            Some(Entry::new(
-                Source::Shipped(place),
-                &recording.summary().ok()?,
-            ))
-        });
+    let shipped = record::shipped().enumerate().filter_map(|(place, recording)| {
+        Some(Entry::new(Source::Shipped(place), &recording.summary().ok()?))
+    });
     own.chain(shipped).collect()
 }
 
@@ -73,9 +67,5 @@ fn fetched(wanted: records::Wanted) -> Result<Box<Fetched>, String> {
         },
     };
     let Past { data, warnings, .. } = past?;
-    Ok(Box::new(Fetched {
-        wanted,
-        data,
-        warnings,
-    }))
+    Ok(Box::new(Fetched { wanted, data, warnings }))
 }

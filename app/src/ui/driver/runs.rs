@@ -61,11 +61,7 @@ impl Runner {
             Ok(lab) => lab,
             Err(error) => return Some(failed(start.run, error.to_string())),
         };
-        let device = app
-            .devices
-            .iter()
-            .flatten()
-            .find(|info| info.id == start.device);
+        let device = app.devices.iter().flatten().find(|info| info.id == start.device);
         let about = About {
             schema: lab.schema(),
             params: &start.params,
@@ -90,27 +86,18 @@ impl Runner {
         };
         let lab = Supplied::new(lab, sources);
         match Session::start(lab, start.params, start.device, start.limits, wake) {
-            Err(error) => Some(failed(
-                start.run,
-                format!("no thread could be started: {error}"),
-            )),
+            Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
             Ok(session) => {
                 let (record, trouble) = match record {
                     Some(Ok(record)) => (Some(record), None),
                     Some(Err(error)) => (
                         None,
-                        Some(Message::NotSaved(format!(
-                            "this run is not recorded: {error}"
-                        ))),
+                        Some(Message::NotSaved(format!("this run is not recorded: {error}"))),
                     ),
                     None => (None, None),
                 };
-                self.running = Some(Running {
-                    run: start.run,
-                    session,
-                    record,
-                    started: Instant::now(),
-                });
+                self.running =
+                    Some(Running { run: start.run, session, record, started: Instant::now() });
                 trouble
             }
         }
@@ -119,12 +106,7 @@ impl Runner {
     /// Replays a recorded run; nothing of it is recorded again.
     pub fn replay(&mut self, start: ReplayStart) -> Option<Message> {
         self.abandon();
-        let ReplayStart {
-            run,
-            schema,
-            params,
-            data,
-        } = start;
+        let ReplayStart { run, schema, params, data } = start;
         let outbox = self.outbox.clone();
         let wake = move || {
             let _ = outbox.send(Input::RunSpoke);
@@ -133,12 +115,8 @@ impl Runner {
         match Session::start(lab, params, DeviceId::CPU, Limits::default(), wake) {
             Err(error) => Some(failed(run, format!("no thread could be started: {error}"))),
             Ok(session) => {
-                self.running = Some(Running {
-                    run,
-                    session,
-                    record: None,
-                    started: Instant::now(),
-                });
+                self.running =
+                    Some(Running { run, session, record: None, started: Instant::now() });
                 None
             }
         }
@@ -152,13 +130,11 @@ impl Runner {
     /// Runs the tests of a kernel beside the loop.
     pub fn try_kernel(&self, tried: Try) {
         let (outbox, registry) = (self.outbox.clone(), self.registry);
-        let spawned = thread::Builder::new()
-            .name("tests".to_owned())
-            .spawn(move || {
-                if let Some(tried) = tried.run(registry) {
-                    let _ = outbox.send(Input::Message(Message::Tried(Box::new(tried))));
-                }
-            });
+        let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
+            if let Some(tried) = tried.run(registry) {
+                let _ = outbox.send(Input::Message(Message::Tried(Box::new(tried))));
+            }
+        });
         if let Err(error) = spawned {
             let why = format!("the tests cannot be run: {error}");
             let _ = self.outbox.send(Input::Message(Message::NotSaved(why)));
@@ -227,9 +203,7 @@ impl Runner {
             });
         });
         if let Err(error) = begun {
-            say(Err(format!(
-                "not saved: no thread could be started: {error}"
-            )));
+            say(Err(format!("not saved: no thread could be started: {error}")));
         }
     }
 
@@ -266,14 +240,10 @@ impl Runner {
         let (reports, ended) = running.session.take();
         let mut messages = Vec::new();
         if let Some(record) = &mut running.record
-            && let Some(error) = reports
-                .iter()
-                .find_map(|report| record.append(report).err())
+            && let Some(error) = reports.iter().find_map(|report| record.append(report).err())
         {
             running.record = None;
-            messages.push(Message::NotSaved(format!(
-                "this run is no longer recorded: {error}"
-            )));
+            messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
         }
         let since = running.started.elapsed();
         let run = running.run;
@@ -290,22 +260,10 @@ impl Runner {
                 }
                 self.close(record, pictures, Ending::of(&outcome), after);
             }
-            messages.push(Message::Reports {
-                run,
-                reports,
-                since: after,
-            });
-            messages.push(Message::Ended {
-                run,
-                outcome,
-                after,
-            });
+            messages.push(Message::Reports { run, reports, since: after });
+            messages.push(Message::Ended { run, outcome, after });
         } else {
-            messages.push(Message::Reports {
-                run,
-                reports,
-                since,
-            });
+            messages.push(Message::Reports { run, reports, since });
             if settled {
                 messages.push(Message::Settled { run });
             }
@@ -315,9 +273,5 @@ impl Runner {
 }
 
 fn failed(run: u64, reason: String) -> Message {
-    Message::Ended {
-        run,
-        outcome: Outcome::Panicked(reason),
-        after: Duration::ZERO,
-    }
+    Message::Ended { run, outcome: Outcome::Panicked(reason), after: Duration::ZERO }
 }

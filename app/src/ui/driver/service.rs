@@ -162,10 +162,7 @@ impl Driver {
         };
         match exports::write(folder, export, SystemTime::now()) {
             Ok(stem) => format!("written: {}.svg and .csv", stem.display()),
-            Err(error) => format!(
-                "the picture is not written into {}: {error}",
-                folder.display()
-            ),
+            Err(error) => format!("the picture is not written into {}: {error}", folder.display()),
         }
     }
 

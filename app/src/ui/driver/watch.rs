@@ -90,20 +90,13 @@ impl<T> Watch<T> {
         if !self.pending && !self.seen.iter().flatten().any(is_recent) {
             return None;
         }
-        let content: Vec<_> = self
-            .follow
-            .files
-            .iter()
-            .map(|file| fs::read(file).ok())
-            .collect();
+        let content: Vec<_> = self.follow.files.iter().map(|file| fs::read(file).ok()).collect();
         if content == self.told {
             self.pending = false;
             return None;
         }
-        let vanishing = content
-            .iter()
-            .zip(&self.told)
-            .any(|(now, before)| is_empty(now) && !is_empty(before));
+        let vanishing =
+            content.iter().zip(&self.told).any(|(now, before)| is_empty(now) && !is_empty(before));
         if vanishing && self.waited < PATIENCE {
             self.waited += 1;
             self.pending = true;
@@ -121,11 +114,7 @@ fn is_empty(content: &Option<Vec<u8>>) -> bool {
 
 fn stamp(file: &PathBuf) -> Option<Stamp> {
     let about = fs::metadata(file).ok()?;
-    Some(Stamp {
-        length: about.len(),
-        changed: about.modified().ok(),
-        file: identity(&about),
-    })
+    Some(Stamp { length: about.len(), changed: about.modified().ok(), file: identity(&about) })
 }
 
 /// Which file it is: another one may have been put in its place with the same date and length.
@@ -141,10 +130,7 @@ fn identity(_: &Metadata) -> (u64, u64) {
 }
 
 fn is_recent(stamp: &Stamp) -> bool {
-    stamp
-        .changed
-        .and_then(|changed| changed.elapsed().ok())
-        .is_none_or(|age| age < COARSEST_DATE)
+    stamp.changed.and_then(|changed| changed.elapsed().ok()).is_none_or(|age| age < COARSEST_DATE)
 }
 
 /// Ends the following of files when it goes.
@@ -160,21 +146,19 @@ pub fn start<T: 'static>(
     let outbox = outbox.clone();
     let stop = Arc::new(());
     let wanted = Arc::downgrade(&stop);
-    thread::Builder::new()
-        .name("following".to_owned())
-        .spawn(move || {
-            loop {
-                thread::sleep(PERIOD);
-                if wanted.strong_count() == 0 {
-                    return;
-                }
-                if let Some(seen) = watch.look()
-                    && outbox.send(tell(seen)).is_err()
-                {
-                    return;
-                }
+    thread::Builder::new().name("following".to_owned()).spawn(move || {
+        loop {
+            thread::sleep(PERIOD);
+            if wanted.strong_count() == 0 {
+                return;
             }
-        })?;
+            if let Some(seen) = watch.look()
+                && outbox.send(tell(seen)).is_err()
+            {
+                return;
+            }
+        }
+    })?;
     Ok(Stop(stop))
 }
 
@@ -277,11 +261,7 @@ mod tests {
         fs::write(&file, "one").unwrap();
         assert_eq!(told(&mut watch, 20), ["one"]);
         fs::write(&file, "").unwrap();
-        assert_eq!(
-            told(&mut watch, 20),
-            [""],
-            "an empty file is told in the end"
-        );
+        assert_eq!(told(&mut watch, 20), [""], "an empty file is told in the end");
     }
 
     #[test]

@@ -14,18 +14,12 @@ pub struct Draft {
 impl Draft {
     /// The answer to a question.
     pub fn of_question(lesson: &LessonId, question: &str) -> Self {
-        Self {
-            lesson: lesson.clone(),
-            name: question.to_owned(),
-        }
+        Self { lesson: lesson.clone(), name: question.to_owned() }
     }
 
     /// A lab's kernel, by the example that it began as.
     pub fn of_lab(lesson: &LessonId, lab: &str, example: &str) -> Self {
-        Self {
-            lesson: lesson.clone(),
-            name: format!("{lab}.{example}"),
-        }
+        Self { lesson: lesson.clone(), name: format!("{lab}.{example}") }
     }
 }
 

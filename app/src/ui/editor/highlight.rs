@@ -131,9 +131,7 @@ mod tests {
 
     fn said(line: &str, inside: Inside) -> (Vec<(&str, Class)>, Inside) {
         let (parts, next) = parts(line, inside);
-        let said = parts
-            .into_iter()
-            .map(|(range, class)| (&line[range], class));
+        let said = parts.into_iter().map(|(range, class)| (&line[range], class));
         (said.collect(), next)
     }
 
@@ -159,34 +157,16 @@ mod tests {
         assert_eq!(line, [("c */", Comment), (" ", Plain), ("return", Keyword)]);
         assert_eq!(next, Inside::Code);
         assert_eq!(said("/*/ x", Inside::Code).1, Inside::Comment);
-        assert_eq!(
-            said("#define N 4", Inside::Code).0,
-            [("#define N 4", Directive)]
-        );
-        assert_eq!(
-            said("__syncthreads", Inside::Code).0,
-            [("__syncthreads", Given)]
-        );
+        assert_eq!(said("#define N 4", Inside::Code).0, [("#define N 4", Directive)]);
+        assert_eq!(said("__syncthreads", Inside::Code).0, [("__syncthreads", Given)]);
     }
 
     #[test]
     fn the_parts_of_any_line_are_the_line() {
-        for line in [
-            "",
-            "/*",
-            "*/",
-            "\t//",
-            "日本 /* 語 */ x",
-            "'\\\"",
-            "1e-5",
-            "a\u{301}b",
-        ] {
+        for line in ["", "/*", "*/", "\t//", "日本 /* 語 */ x", "'\\\"", "1e-5", "a\u{301}b"] {
             for inside in [Inside::Code, Inside::Comment] {
                 let (parts, _) = parts(line, inside);
-                let whole: String = parts
-                    .iter()
-                    .map(|(range, _)| &line[range.clone()])
-                    .collect();
+                let whole: String = parts.iter().map(|(range, _)| &line[range.clone()]).collect();
                 assert_eq!(whole, line);
             }
         }

@@ -5,10 +5,7 @@ use super::{Draft, Editor, Subject, Typed};
 use crate::ui::key::{Key, Way};
 
 fn editor(text: &str) -> Editor {
-    let draft = Draft {
-        lesson: "gpu/threads".parse().unwrap(),
-        name: "mine".to_owned(),
-    };
+    let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
     Editor::new(Subject::Question(0), draft, text, "")
 }
 
@@ -17,10 +14,7 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) as usize % end
     }
 }
@@ -68,11 +62,7 @@ fn whatever_is_typed_can_be_taken_back_and_done_again() {
             }
             // The cursor stands on a letter's edge, within the text, and on the screen's side of its column.
             let (line, column) = editor.text.cursor();
-            let shown = editor
-                .text
-                .lines()
-                .nth(line)
-                .expect("the cursor's line is there");
+            let shown = editor.text.lines().nth(line).expect("the cursor's line is there");
             assert!(column <= super::text::width(shown), "seed {seed}");
             let (top, left) = editor.followed(7, 20);
             assert!((top..top + 7).contains(&line) && (left..left + 20).contains(&column));

@@ -60,10 +60,7 @@ pub enum Select {
 impl Text {
     /// A text as it was found, the cursor at its beginning; nothing can be undone yet.
     pub fn new(text: &str) -> Self {
-        Self {
-            text: clean(text),
-            ..Self::default()
-        }
+        Self { text: clean(text), ..Self::default() }
     }
 
     /// The whole text.
@@ -139,12 +136,7 @@ impl Text {
     fn at_column(&self, start: usize, column: usize) -> usize {
         let line = self.line_of(start);
         let mut at = 0;
-        for (offset, c) in self
-            .text
-            .get(line.clone())
-            .unwrap_or_default()
-            .char_indices()
-        {
+        for (offset, c) in self.text.get(line.clone()).unwrap_or_default().char_indices() {
             let next = advance(at, c);
             if next > column {
                 return start + offset;
@@ -172,11 +164,7 @@ impl Text {
                 let line = self.line_of(self.cursor);
                 let text = self.text.get(line.clone()).unwrap_or_default();
                 let indent = line.start + (text.len() - text.trim_start().len());
-                self.cursor = if self.cursor == indent {
-                    line.start
-                } else {
-                    indent
-                };
+                self.cursor = if self.cursor == indent { line.start } else { indent };
             }
             Go::End => self.cursor = self.line_of(self.cursor).end,
             Go::Up(lines) | Go::Down(lines) => {

@@ -83,10 +83,7 @@ impl Known {
         let QuestionKind::Kernel(task) = &question.kind else {
             return Self::default();
         };
-        let names = task
-            .limits
-            .iter()
-            .flat_map(|limit| limit.assert.expr.names());
+        let names = task.limits.iter().flat_map(|limit| limit.assert.expr.names());
         let names = names.map(|(name, _)| name.as_str().to_owned());
         Self(
             names
@@ -99,10 +96,7 @@ impl Known {
 
 impl Env for Known {
     fn lookup(&self, name: &str) -> Result<Value, LookupError> {
-        self.0
-            .get(name)
-            .cloned()
-            .unwrap_or(Err(LookupError::Unknown { nearest: None }))
+        self.0.get(name).cloned().unwrap_or(Err(LookupError::Unknown { nearest: None }))
     }
 }
 

@@ -27,10 +27,9 @@ pub(super) fn slot(
         };
         let values = match (&knob.values, param.ty) {
             (Some(values), _) => values.clone(),
-            (None, Type::Enum) => allowed(param, Tables::builtin())
-                .into_iter()
-                .map(Value::Text)
-                .collect(),
+            (None, Type::Enum) => {
+                allowed(param, Tables::builtin()).into_iter().map(Value::Text).collect()
+            }
             (None, Type::Bool) => vec![Value::Bool(false), Value::Bool(true)],
             (None, Type::Int | Type::Float | Type::String | Type::Array | Type::Table) => {
                 Vec::new()
@@ -50,17 +49,10 @@ pub(super) fn slot(
         .iter()
         .filter_map(|panel| schema.panels.iter().position(|p| p.name == panel.name))
         .collect();
-    let panels = if named.is_empty() {
-        (0..schema.panels.len()).collect()
-    } else {
-        named
-    };
+    let panels = if named.is_empty() { (0..schema.panels.len()).collect() } else { named };
     Some(Slot {
         id: directive.id.clone(),
-        title: directive
-            .title
-            .clone()
-            .unwrap_or_else(|| schema.title.clone()),
+        title: directive.title.clone().unwrap_or_else(|| schema.title.clone()),
         schema,
         settings,
         panels,
@@ -99,8 +91,6 @@ impl Slot {
     pub fn pictures_of_the_lab(&self, panels: &[usize]) -> impl Iterator<Item = &'static str> {
         let schema = self.schema;
         let panels = panels.iter().filter_map(|&index| schema.panels.get(index));
-        panels
-            .filter(|panel| panel.draw == Draw::Frame)
-            .map(|panel| panel.name.as_str())
+        panels.filter(|panel| panel.draw == Draw::Frame).map(|panel| panel.name.as_str())
     }
 }

@@ -20,11 +20,7 @@ const SHORTEST: u16 = 8;
 /// The marked bar is always among them.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usize>, look: &Look) {
     let unit = unit(&bars.unit);
-    let said: Vec<String> = bars
-        .bars
-        .iter()
-        .map(|bar| said(bar, bars.scale, unit, look))
-        .collect();
+    let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
     let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
     let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
@@ -45,50 +41,21 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
     let rows = area.height - u16::from(has_ticks);
     let shown = fitting(bars.bars.len(), rows);
     // Room for air between the bars, if there is any.
-    let pitch = if bars.bars.len() * 2 <= usize::from(rows) {
-        2
-    } else {
-        1
-    };
+    let pitch = if bars.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let mut y = area.y + pitch - 1;
     let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
     let all = bars.bars.iter().zip(&said).enumerate();
     for (place, (bar, said)) in all.skip(first).take(shown) {
-        let style = if marked == Some(place) {
-            look.theme.selection
-        } else {
-            look.theme.text
-        };
+        let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
         pen.within(area.x, y, labels, &bar.label, style);
-        length(
-            &mut pen,
-            Rect {
-                y,
-                height: 1,
-                ..track
-            },
-            bar,
-            &axis,
-            look,
-        );
+        length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
         let style = match bar.value {
             Some(_) => look.theme.dim,
             None => look.theme.bad,
         };
-        pen.ending(
-            area.right() - beside,
-            y,
-            &pen::cut(said, values, look.glyphs.ellipsis),
-            style,
-        );
-        pen.within(
-            area.right() - remarks,
-            y,
-            remarks,
-            &bar.remark,
-            look.theme.dim,
-        );
+        pen.ending(area.right() - beside, y, &pen::cut(said, values, look.glyphs.ellipsis), style);
+        pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
         y += pitch;
     }
     if shown < bars.bars.len() && rows > 0 {
@@ -101,17 +68,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usi
     }
     if has_ticks {
         let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
-        ticks(
-            &mut pen,
-            Rect {
-                y,
-                height: 1,
-                ..track
-            },
-            &axis,
-            unit,
-            look,
-        );
+        ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
     }
 }
 
@@ -135,27 +92,18 @@ pub(super) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
 /// The bars that fit; the last row is kept for the number of the others.
 fn fitting(count: usize, rows: u16) -> usize {
     let rows = usize::from(rows);
-    if count <= rows {
-        count
-    } else {
-        rows.saturating_sub(1)
-    }
+    if count <= rows { count } else { rows.saturating_sub(1) }
 }
 
 /// The axis that holds all values and, if it is linear, zero.
 fn axis(bars: &Bars) -> Axis {
-    let values = bars
-        .bars
-        .iter()
-        .filter_map(|b| b.value)
-        .filter(|x| x.is_finite());
+    let values = bars.bars.iter().filter_map(|b| b.value).filter(|x| x.is_finite());
     let values = values.filter(|x| match bars.scale {
         Scale::Linear => true,
         Scale::Log => *x > 0.0,
     });
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-        (l.min(x), h.max(x))
-    });
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     match bars.scale {
         _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
         Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
@@ -184,11 +132,7 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
             track.x + ((zero * f64::from(track.width)) as u16).min(track.width.saturating_sub(1));
         pen.glyph(x, track.y, look.glyphs.vertical, look.theme.border);
     }
-    let Some(share) = bar
-        .value
-        .filter(|x| x.is_finite())
-        .and_then(|x| axis.share(x))
-    else {
+    let Some(share) = bar.value.filter(|x| x.is_finite()).and_then(|x| axis.share(x)) else {
         return;
     };
     let theme = &look.theme;
@@ -198,11 +142,7 @@ fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
     let at = |share: f64| (share * total as f64).round() as usize;
     let (from, to) = (at(zero), at(share));
     let modelled = bar.remark == "modelled";
-    let full = if modelled {
-        look.glyphs.modelled
-    } else {
-        parts[per_cell - 1]
-    };
+    let full = if modelled { look.glyphs.modelled } else { parts[per_cell - 1] };
     let (style, first) = if to >= from {
         (theme.curve(0), from.div_ceil(per_cell))
     } else {

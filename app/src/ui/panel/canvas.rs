@@ -57,10 +57,7 @@ impl Canvas {
     /// Dots in a row and in a column.
     pub(super) fn size(&self) -> (usize, usize) {
         let (across, down) = self.dots();
-        (
-            usize::from(self.area.width) * across,
-            usize::from(self.area.height) * down,
-        )
+        (usize::from(self.area.width) * across, usize::from(self.area.height) * down)
     }
 
     fn dots(&self) -> (usize, usize) {
@@ -139,12 +136,7 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    const INK: Ink = Ink {
-        rank: 1,
-        style: Style::new(),
-        marker: "*",
-        stroke: Stroke::Solid,
-    };
+    const INK: Ink = Ink { rank: 1, style: Style::new(), marker: "*", stroke: Stroke::Solid };
 
     fn drawn(set: GlyphSet, from: (usize, usize), to: (usize, usize)) -> Vec<String> {
         let area = Rect::new(0, 0, 4, 2);

@@ -51,23 +51,13 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cells: &Cells, mark: Option<Mar
         "" => Vec::new(),
         note => text::wrap(note, area.width),
     };
-    let legend = if area.height >= 5 {
-        legend::rows(&items, area.width, 2)
-    } else {
-        0
-    };
+    let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     // The sentence gives way to the cells.
     let wanted = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
-    let spare = area
-        .height
-        .saturating_sub(wanted.min(area.height / 2) + legend + 2);
+    let spare = area.height.saturating_sub(wanted.min(area.height / 2) + legend + 2);
     let said = u16::try_from(note.len()).unwrap_or(u16::MAX).min(spare);
     let head = u16::from(area.height >= 4 && !cells.across.is_empty());
-    let body = Rect {
-        y: area.y + head,
-        height: area.height - head - legend - said,
-        ..area
-    };
+    let body = Rect { y: area.y + head, height: area.height - head - legend - said, ..area };
     let plan = plan(body, cells, columns, mark);
     if head > 0 {
         numbers(area, buf, cells, &plan, look);
@@ -75,11 +65,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cells: &Cells, mark: Option<Mar
     let end = rows(body, buf, cells, &plan, mark, look);
     // Close below the last row, so that legend and cells are seen together.
     let mut y = end.min(area.bottom() - legend - said);
-    let below = Rect {
-        y,
-        height: legend,
-        ..area
-    };
+    let below = Rect { y, height: legend, ..area };
     legend::draw(below, buf, &items, look);
     y += legend;
     let mut pen = Pen::new(area, buf, &look.glyphs);
@@ -111,12 +97,7 @@ fn of(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
 fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
     let item = |kind: &Kind| {
         let (glyph, style) = tone(kind.tone, look);
-        Item {
-            mark: glyph.to_owned(),
-            style,
-            text: kind.name.clone(),
-            text_style: look.theme.dim,
-        }
+        Item { mark: glyph.to_owned(), style, text: kind.name.clone(), text_style: look.theme.dim }
     };
     cells.kinds.iter().map(item).collect()
 }
@@ -129,10 +110,7 @@ pub(super) fn least(cells: &Cells) -> (u16, u16) {
     let labels = labels.chain([pen::width(&cells.across)]).max();
     let wide = u16::try_from(wide(cells.columns(), 1, cells.group)).unwrap_or(u16::MAX);
     let high = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
-    (
-        wide.saturating_add(labels.unwrap_or(0) + 1),
-        high.saturating_add(AROUND),
-    )
+    (wide.saturating_add(labels.unwrap_or(0) + 1), high.saturating_add(AROUND))
 }
 
 /// The columns that so many cells take with the lines between groups.
@@ -141,9 +119,7 @@ fn wide(cells: usize, cell: u16, group: usize) -> usize {
         0 => 0,
         group => cells.saturating_sub(1) / group,
     };
-    cells
-        .saturating_mul(usize::from(cell))
-        .saturating_add(lines)
+    cells.saturating_mul(usize::from(cell)).saturating_add(lines)
 }
 
 fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
@@ -169,9 +145,7 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
         let cell = widest(behind).or_else(|| widest(0));
         (cell.unwrap_or(1), Written::No)
     };
-    let shown = (1..=columns)
-        .rev()
-        .find(|count| wide(*count, cell, cells.group) <= room);
+    let shown = (1..=columns).rev().find(|count| wide(*count, cell, cells.group) <= room);
     let shown = match (shown.unwrap_or(1), cells.group) {
         // Whole groups, so that a line stands where one ends.
         (shown, group) if group > 0 && shown < columns && shown > group => shown - shown % group,
@@ -185,9 +159,7 @@ fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
         _ => down.saturating_sub(1).max(1),
     };
     let window = |at: usize, shown: usize, all: usize| {
-        (at + 1 + shown / 4)
-            .saturating_sub(shown)
-            .min(all.saturating_sub(shown))
+        (at + 1 + shown / 4).saturating_sub(shown).min(all.saturating_sub(shown))
     };
     let (row, column) = match mark {
         Some(mark) => (mark.row, mark.column),
@@ -256,19 +228,10 @@ fn rows(
     let mut pen = Pen::new(area, buf, glyphs);
     let (first, shown) = plan.columns;
     let mut y = area.y;
-    let seen = cells
-        .rows
-        .iter()
-        .enumerate()
-        .skip(plan.rows.0)
-        .take(plan.rows.1);
+    let seen = cells.rows.iter().enumerate().skip(plan.rows.0).take(plan.rows.1);
     for (place, row) in seen {
         let marked = mark.filter(|mark| mark.row == place);
-        let style = if marked.is_some() {
-            theme.accent
-        } else {
-            theme.dim
-        };
+        let style = if marked.is_some() { theme.accent } else { theme.dim };
         let mut end = area.x + plan.labels + 1;
         for line in 0..plan.lines {
             let begin = first + line * shown;
@@ -321,21 +284,11 @@ fn rows(
         let mut said = Vec::new();
         if plan.rows.1 < all.0 {
             let (above, count) = plan.rows;
-            said.push(format!(
-                "rows {} to {} of {}",
-                above + 1,
-                above + count,
-                all.0
-            ));
+            said.push(format!("rows {} to {} of {}", above + 1, above + count, all.0));
         }
         if paged {
             let last = (first + shown).min(all.1) - 1;
-            said.push(format!(
-                "columns {} to {} of {}",
-                first + 1,
-                last + 1,
-                all.1
-            ));
+            said.push(format!("columns {} to {} of {}", first + 1, last + 1, all.1));
         }
         pen.text(area.x, y, &said.join(", "), theme.dim);
         y += 1;

@@ -38,14 +38,8 @@ pub(super) fn draw(
     }
     let at = figure::done(exchange, view.round);
     head(area, &mut pen, exchange, at, look);
-    let body = Rect {
-        y: area.y + 1,
-        height: area.height - 1,
-        ..area
-    };
-    let mark = view
-        .mark
-        .map(|mark| mark.within(exchange.chunks.len(), exchange.ranks));
+    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let mark = view.mark.map(|mark| mark.within(exchange.chunks.len(), exchange.ranks));
     let items = stages(look);
     let legend = match body.height {
         0..7 => 0,
@@ -54,9 +48,7 @@ pub(super) fn draw(
     // A row of chunk numbers and two ranks come before what stands below.
     let spare = body.height.saturating_sub(legend + 5);
     let kept = below::kept(body.width, exchange, look);
-    let said = kept
-        .iter()
-        .fold(0, |sum: u16, rows| sum.saturating_add(*rows));
+    let said = kept.iter().fold(0, |sum: u16, rows| sum.saturating_add(*rows));
     let said = said.min(spare);
     // Above the rows the ring, line, tree, star or mesh itself, where the rows keep what they need.
     let rest = body.height.saturating_sub(legend + said);
@@ -66,11 +58,7 @@ pub(super) fn draw(
         .map(|diagram| (diagram, exchange.after(at, 0..exchange.chunks.len())))
         .filter(|(_, after)| after.is_followed());
     let top = boxed.as_ref().map_or(0, |(boxes, _)| boxes.rows() + 1);
-    let rows = Rect {
-        y: body.y + top,
-        height: body.height - top,
-        ..body
-    };
+    let rows = Rect { y: body.y + top, height: body.height - top, ..body };
     let plan = Plan::of(rows, rows.height - legend - said, exchange, at, mark);
     let after = match boxed {
         Some((diagram, after)) => {
@@ -82,11 +70,7 @@ pub(super) fn draw(
     };
     let end = plan.draw(&mut pen, exchange, at, &after, mark, look);
     let y = end.min(area.bottom() - legend - said);
-    let row = Rect {
-        y,
-        height: legend,
-        ..area
-    };
+    let row = Rect { y, height: legend, ..area };
     legend::draw(row, buf, &items, look);
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let lines = below::lines(body.width, &kept, exchange, &after, mark, look);
@@ -176,27 +160,13 @@ impl Plan {
             _ => 0,
         };
         let gutter = if gutter * 3 > area.width { 0 } else { gutter };
-        let names = ranks
-            .clone()
-            .map(|rank| pen::width(&figure::label(exchange, rank)));
+        let names = ranks.clone().map(|rank| pen::width(&figure::label(exchange, rank)));
         let labels = names.max().unwrap_or(0).min(area.width / 4);
         let room = area.width.saturating_sub(gutter + labels + 1);
         let form = Form::fitting(exchange, room, pitch);
         let shown = usize::from(room / form.width().max(1)).max(1);
-        let chunks = window(
-            mark.map_or(0, |mark| mark.column),
-            shown,
-            exchange.chunks.len(),
-        );
-        Self {
-            area: Rect { height, ..area },
-            ranks,
-            chunks,
-            pitch,
-            gutter,
-            labels,
-            form,
-        }
+        let chunks = window(mark.map_or(0, |mark| mark.column), shown, exchange.chunks.len());
+        Self { area: Rect { height, ..area }, ranks, chunks, pitch, gutter, labels, form }
     }
 
     /// The column of the screen at which a chunk begins.
@@ -208,10 +178,7 @@ impl Plan {
 
     fn y(&self, rank: usize) -> u16 {
         let place = u16::try_from(rank - self.ranks.start).unwrap_or(u16::MAX);
-        self.area
-            .y
-            .saturating_add(1)
-            .saturating_add(place.saturating_mul(self.pitch))
+        self.area.y.saturating_add(1).saturating_add(place.saturating_mul(self.pitch))
     }
 
     /// Draws numbers, arrows, names and cells; returns the first row below.
@@ -240,11 +207,7 @@ impl Plan {
                 false => look.theme.text,
             };
             let x = self.area.x + self.gutter;
-            let name = pen::cut(
-                &figure::label(exchange, rank),
-                self.labels,
-                look.glyphs.ellipsis,
-            );
+            let name = pen::cut(&figure::label(exchange, rank), self.labels, look.glyphs.ellipsis);
             pen.text(x, y, &name, style);
             for chunk in self.chunks.clone() {
                 let Some(held) = after.held(rank, chunk) else {
@@ -256,15 +219,7 @@ impl Plan {
                 if held.arrived != Arrived::Nothing {
                     pen.glyph(x, y, look.glyphs.arrival, look.theme.accent);
                 }
-                self.form.draw(
-                    pen,
-                    (x + 1, y),
-                    exchange,
-                    after.versions(chunk),
-                    held,
-                    over,
-                    look,
-                );
+                self.form.draw(pen, (x + 1, y), exchange, after.versions(chunk), held, over, look);
             }
             if let Some(round) = round.filter(|_| self.gutter == 0) {
                 self.told(pen, exchange, round, rank, look);
@@ -318,11 +273,7 @@ impl Plan {
         let mut said = Vec::new();
         let mut tell = |what: &str, shown: &Range<usize>, all: usize| {
             if shown.len() < all {
-                said.push(format!(
-                    "{what} {} to {} of {all}",
-                    shown.start,
-                    shown.end - 1
-                ));
+                said.push(format!("{what} {} to {} of {all}", shown.start, shown.end - 1));
             }
         };
         tell("ranks", &self.ranks, exchange.ranks);

@@ -26,12 +26,5 @@ pub(super) fn draw(
     };
     let title = outline::still(film, view.round);
     pen.text(area.x, area.y, &title, look.theme.accent);
-    draw_frame(
-        super::below_title(area),
-        buf,
-        &still.frame,
-        view,
-        focus,
-        look,
-    );
+    draw_frame(super::below_title(area), buf, &still.frame, view, focus, look);
 }

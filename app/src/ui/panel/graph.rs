@@ -44,15 +44,8 @@ struct At {
 pub(super) fn draw(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, look: &Look) {
     let foot = foot(area);
     let [canvas, foot] = [
-        Rect {
-            height: area.height - foot,
-            ..area
-        },
-        Rect {
-            y: area.bottom() - foot,
-            height: foot,
-            ..area
-        },
+        Rect { height: area.height - foot, ..area },
+        Rect { y: area.bottom() - foot, height: foot, ..area },
     ];
     let room = (usize::from(canvas.width), usize::from(canvas.height));
     let drawing = Drawing::fitting(graph, sight, room);
@@ -94,10 +87,7 @@ fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> At {
         let place = links.position(|link| link.edges.contains(&edge))?;
         Some((place, step.pass))
     });
-    At {
-        focus: sight.focus(graph).and_then(box_of),
-        link,
-    }
+    At { focus: sight.focus(graph).and_then(box_of), link }
 }
 
 /// The window in which the focus is in sight: it moves by halves, so that it stands still over most steps.
@@ -115,16 +105,8 @@ fn window(area: Rect, drawing: &Drawing, focus: Option<usize>) -> Window {
     };
     Window {
         area,
-        left: along(
-            drawing.layout.width,
-            area.width,
-            place.map(|p| p.x + p.width / 2),
-        ),
-        top: along(
-            drawing.layout.height,
-            area.height,
-            place.map(|p| p.y + p.height / 2),
-        ),
+        left: along(drawing.layout.width, area.width, place.map(|p| p.x + p.width / 2)),
+        top: along(drawing.layout.height, area.height, place.map(|p| p.y + p.height / 2)),
     }
 }
 
@@ -134,11 +116,7 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
     if before + after > 0 {
         let shown = drawing.shown.items.len();
         let all = shown + before + after;
-        return Some(format!(
-            " boxes {} to {} of {all} ",
-            before + 1,
-            before + shown
-        ));
+        return Some(format!(" boxes {} to {} of {all} ", before + 1, before + shown));
     }
     let (width, height) = (drawing.layout.width, drawing.layout.height);
     let whole =
@@ -147,11 +125,7 @@ fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
         let right = usize::from(window.area.width).saturating_add_signed(window.left);
         let bottom = usize::from(window.area.height).saturating_add_signed(window.top);
         let percent = |part: usize, all: usize| (part.min(all) * 100).div_ceil(all.max(1));
-        format!(
-            " to {}% across, {}% down ",
-            percent(right, width),
-            percent(bottom, height)
-        )
+        format!(" to {}% across, {}% down ", percent(right, width), percent(bottom, height))
     })
 }
 
@@ -160,10 +134,7 @@ fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Dra
     let mut rows = area.y..area.bottom();
     let said = [
         (line(graph, sight), look.theme.accent),
-        (
-            facts(graph, sight, &drawing.shown, &look.glyphs),
-            look.theme.text,
-        ),
+        (facts(graph, sight, &drawing.shown, &look.glyphs), look.theme.text),
     ];
     let count = said.iter().filter(|(text, _)| text.is_some()).count();
     if count == 0 {

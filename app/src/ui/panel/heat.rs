@@ -17,16 +17,9 @@ use mlsys_lab::value::{number, significant};
 pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
     let field = Field::new(map);
     let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
-    let rows = if area.height >= 7 {
-        legend::rows(&items, area.width, 1)
-    } else {
-        0
-    };
+    let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
     let below = rows + u16::from(scale);
-    let room = Rect {
-        height: area.height - below,
-        ..area
-    };
+    let room = Rect { height: area.height - below, ..area };
     let plot = proportioned(room, map);
     if field.is_empty() {
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
@@ -40,26 +33,8 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
         self::mark(buf, plot, map, mark, look);
     }
     if scale {
-        self::scale(
-            Rect {
-                y: plot.bottom(),
-                height: 1,
-                ..area
-            },
-            buf,
-            map,
-            look,
-        );
-        legend::draw(
-            Rect {
-                y: plot.bottom() + 1,
-                height: rows,
-                ..area
-            },
-            buf,
-            &items,
-            look,
-        );
+        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, buf, map, look);
+        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, buf, &items, look);
     }
 }
 
@@ -67,30 +42,14 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
 fn proportioned(area: Rect, map: &HeatMap) -> Rect {
     let wide = f64::from(map.x.1 - map.x.0).abs();
     let high = f64::from(map.y.1 - map.y.0).abs();
-    let ratio = if wide > 0.0 && high > 0.0 {
-        2.0 * wide / high
-    } else {
-        2.0
-    };
+    let ratio = if wide > 0.0 && high > 0.0 { 2.0 * wide / high } else { 2.0 };
     // Beyond this the plane would be a line.
-    let ratio = if ratio.is_finite() {
-        ratio.clamp(0.5, 16.0)
-    } else {
-        2.0
-    };
-    let width = (f64::from(area.height) * ratio)
-        .round()
-        .min(f64::from(area.width)) as u16;
-    let height = (f64::from(width) / ratio)
-        .round()
-        .clamp(1.0, f64::from(area.height.max(1))) as u16;
+    let ratio = if ratio.is_finite() { ratio.clamp(0.5, 16.0) } else { 2.0 };
+    let width = (f64::from(area.height) * ratio).round().min(f64::from(area.width)) as u16;
+    let height =
+        (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
     let x = area.x + (area.width - width) / 2;
-    Rect {
-        x,
-        width,
-        height: height.min(area.height),
-        ..area
-    }
+    Rect { x, width, height: height.min(area.height), ..area }
 }
 
 /// The numbers, as shares of the scale.
@@ -128,11 +87,7 @@ impl<'a> Field<'a> {
         let place = |share: f32, cells: usize| {
             let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
             let first = (at as usize).min(cells.saturating_sub(1));
-            (
-                first,
-                (first + 1).min(cells.saturating_sub(1)),
-                at - first as f32,
-            )
+            (first, (first + 1).min(cells.saturating_sub(1)), at - first as f32)
         };
         let (left, right, across) = place(x, self.map.columns);
         let (above, under, down) = place(y, self.map.rows);
@@ -149,11 +104,8 @@ impl<'a> Field<'a> {
 fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
     let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
     let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
-    let color = |part| {
-        field
-            .at(across, down(part))
-            .and_then(|share| color_of(field.map, look, share))
-    };
+    let color =
+        |part| field.at(across, down(part)).and_then(|share| color_of(field.map, look, share));
     let target = &mut buf[(x, y)];
     match (look.glyphs.set, color(0.25), color(0.75)) {
         (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
@@ -192,9 +144,7 @@ fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
             let target = &mut buf[(plot.x + column, plot.y + row)];
             let field = behind(target.style().bg, target.style().fg, target.symbol());
             let style = look.theme.on(field).add_modifier(Modifier::BOLD);
-            target
-                .set_symbol(look.glyphs.class(point.class))
-                .set_style(style);
+            target.set_symbol(look.glyphs.class(point.class)).set_style(style);
         }
     }
 }
@@ -214,11 +164,7 @@ fn mark(buf: &mut Buffer, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
 
 /// The colour of a share: between categories the scale starts at nothing.
 fn color_of(map: &HeatMap, look: &Look, share: f32) -> Option<Color> {
-    if matrix::is_matrix(map) {
-        look.theme.amount(share)
-    } else {
-        look.theme.heat(share)
-    }
+    if matrix::is_matrix(map) { look.theme.amount(share) } else { look.theme.heat(share) }
 }
 
 /// The one colour behind a glyph that takes the place of a cell; of two halves, the lower.
@@ -244,11 +190,7 @@ fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
     }
     x = pen.text(x + 1, area.y, &end(map.high), theme.dim);
     x = pen.text(x.saturating_add(2), area.y, &map.legend, theme.text);
-    let edges = format!(
-        "x {}  y {}",
-        span(map.x, &look.glyphs),
-        span(map.y, &look.glyphs)
-    );
+    let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
     let wide = pen::width(&edges);
     if x.saturating_add(2 + wide) <= area.right() {
         pen.ending(area.right(), area.y, &edges, theme.dim);
@@ -270,10 +212,7 @@ fn classes(map: &HeatMap, look: &Look) -> Vec<Item> {
     for point in &map.points {
         seen[usize::from(point.class)] += 1;
     }
-    let present = seen
-        .into_iter()
-        .zip(0..=u8::MAX)
-        .filter(|(count, _)| *count > 0);
+    let present = seen.into_iter().zip(0..=u8::MAX).filter(|(count, _)| *count > 0);
     present
         .map(|(count, class)| Item {
             mark: look.glyphs.class(class).to_owned(),

@@ -38,20 +38,13 @@ pub(super) fn draw(
     let items = items(histogram, look);
     let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
     let rows = if area.height >= 8 { rows } else { 0 };
-    let upper = Rect {
-        height: area.height - rows,
-        ..area
-    };
+    let upper = Rect { height: area.height - rows, ..area };
     let x = Side {
         axis: Axis::exactly(bounds.0, bounds.1),
         name: &histogram.quantity,
         unit: unit(&histogram.unit),
     };
-    let y = Side {
-        axis: heights(histogram),
-        name: "share of values",
-        unit: None,
-    };
+    let y = Side { axis: heights(histogram), name: "share of values", unit: None };
     let plane = Plane::new(upper, x, y, look);
     plane.draw(buf, look);
     levels(&plane, buf, histogram, look);
@@ -61,11 +54,7 @@ pub(super) fn draw(
     }
     gaps(&plane, buf, histogram, look);
     labels(&plane, buf, histogram, look);
-    let below = Rect {
-        y: upper.bottom(),
-        height: rows,
-        ..area
-    };
+    let below = Rect { y: upper.bottom(), height: rows, ..area };
     legend::draw(below, buf, &items, look);
 }
 
@@ -73,10 +62,7 @@ pub(super) fn draw(
 fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
     let (first, last) = (*histogram.edges.first()?, *histogram.edges.last()?);
     let counted = histogram.first.total() > 0
-        || histogram
-            .second
-            .as_ref()
-            .is_some_and(|second| second.total() > 0);
+        || histogram.second.as_ref().is_some_and(|second| second.total() > 0);
     (first.is_finite() && last.is_finite() && first < last && counted).then_some((first, last))
 }
 
@@ -119,19 +105,10 @@ fn columns(
             continue;
         };
         let count = histogram.first.counts.get(bin).copied().unwrap_or(0);
-        let style = if chosen == Some(bin) {
-            look.theme.accent
-        } else {
-            look.theme.curve(0)
-        };
+        let style = if chosen == Some(bin) { look.theme.accent } else { look.theme.curve(0) };
         let x = plot.x + column;
         if chosen == Some(bin) {
-            pen.glyph(
-                x,
-                plot.bottom().saturating_sub(1),
-                look.glyphs.heights[0],
-                style,
-            );
+            pen.glyph(x, plot.bottom().saturating_sub(1), look.glyphs.heights[0], style);
         }
         let Some((_, top)) = plane.shares((*first, count as f64 / total)) else {
             continue;
@@ -235,9 +212,7 @@ fn places<'a>(
         let (low, high) = bounds?;
         let share = (level.at - low) / (high - low);
         let column = ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
-        (low..=high)
-            .contains(&level.at)
-            .then_some((plot.x + column, level))
+        (low..=high).contains(&level.at).then_some((plot.x + column, level))
     })
 }
 
@@ -325,21 +300,9 @@ fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
 
 /// The heights alone, where there is no room for axes.
 fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
-    let most = histogram
-        .first
-        .counts
-        .iter()
-        .max()
-        .copied()
-        .unwrap_or(0)
-        .max(1);
+    let most = histogram.first.counts.iter().max().copied().unwrap_or(0).max(1);
     let mut pen = Pen::new(area, buf, &look.glyphs);
-    let every = histogram
-        .first
-        .counts
-        .len()
-        .div_ceil(usize::from(area.width.max(1)))
-        .max(1);
+    let every = histogram.first.counts.len().div_ceil(usize::from(area.width.max(1))).max(1);
     for (x, counts) in (area.x..area.right()).zip(histogram.first.counts.chunks(every)) {
         let count = counts.iter().max().copied().unwrap_or(0);
         if count > 0 {
@@ -363,10 +326,7 @@ pub(super) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option
     if let Some(second) = &histogram.second {
         said.push_str(&format!("; {}", part(second, bin)));
     }
-    let inside = histogram
-        .levels
-        .iter()
-        .filter(|level| (from..to).contains(&level.at));
+    let inside = histogram.levels.iter().filter(|level| (from..to).contains(&level.at));
     let labels: Vec<String> = inside
         .map(|level| match level.label.as_str() {
             "" => quantity(level.at, unit, glyphs),

@@ -46,11 +46,7 @@ pub(super) fn draw(
         pixels(buf, tile, images, image, look);
         label(
             buf,
-            Rect {
-                height: height + 1,
-                ..tile
-            }
-            .intersection(area),
+            Rect { height: height + 1, ..tile }.intersection(area),
             image,
             (marked == Some(index)).then_some(look.theme.selection),
             look,
@@ -86,12 +82,7 @@ fn size(area: Rect, images: &Images) -> (u16, u16) {
     };
     let at = |divisor: usize| {
         let width = cells(images.width, divisor, 4, area.width.max(1));
-        let height = cells(
-            images.height,
-            2 * divisor,
-            2,
-            area.height.saturating_sub(1).max(1),
-        );
+        let height = cells(images.height, 2 * divisor, 2, area.height.saturating_sub(1).max(1));
         let in_row = in_row(area, width, images);
         let fit = usize::from(in_row) * usize::from(area.height / (height + 1));
         (width, height, fit)
@@ -116,24 +107,17 @@ fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &L
     // None where no pixel is to be seen.
     let mean = |x: u16, half: u16, halves: u16| {
         let columns = part(images.width, usize::from(x), usize::from(tile.width));
-        let rows = part(
-            images.height,
-            usize::from(half),
-            usize::from(tile.height * halves),
-        );
+        let rows = part(images.height, usize::from(half), usize::from(tile.height * halves));
         let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
         let levels = inside.filter_map(|(row, column)| images.level(image, row, column));
-        let (sum, count) = levels.fold((0_u32, 0_u32), |(s, c), level| {
-            (s + u32::from(level), c + 1)
-        });
+        let (sum, count) =
+            levels.fold((0_u32, 0_u32), |(s, c), level| (s + u32::from(level), c + 1));
         sum.checked_div(count).map(|mean| mean as u8)
     };
     // Without colours the darkest shade is blank too, and must not be taken for a pixel that is not there.
     let floor = if images.blank.is_some() { 0.25 } else { 0.0 };
     let shade = |level: Option<u8>| match level {
-        Some(level) => look
-            .glyphs
-            .shade(floor + (1.0 - floor) * f32::from(level) / 255.0),
+        Some(level) => look.glyphs.shade(floor + (1.0 - floor) * f32::from(level) / 255.0),
         None => " ",
     };
     for y in 0..tile.height {
@@ -175,14 +159,7 @@ fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, loo
         Verdict::Wrong => {
             let text = format!("{} {}", glyphs.wrong, image.label);
             let worded = format!("{text} wrong");
-            (
-                if pen::width(&worded) <= tile.width {
-                    worded
-                } else {
-                    text
-                },
-                theme.bad,
-            )
+            (if pen::width(&worded) <= tile.width { worded } else { text }, theme.bad)
         }
     };
     let y = tile.bottom().saturating_sub(1);
@@ -197,11 +174,8 @@ mod tests {
 
     /// Two rows of four pixels, as one row of cells.
     fn drawn(levels: [u8; 8], depth: ColorDepth, set: GlyphSet) -> String {
-        let image = Image {
-            pixels: levels.to_vec(),
-            label: String::new(),
-            verdict: Verdict::Unjudged,
-        };
+        let image =
+            Image { pixels: levels.to_vec(), label: String::new(), verdict: Verdict::Unjudged };
         let images = Images {
             width: 4,
             height: 2,
@@ -209,10 +183,7 @@ mod tests {
             blank: Some(0),
             together: 1,
         };
-        let look = Look {
-            theme: Theme::new(Background::Dark, depth),
-            glyphs: Glyphs::new(set),
-        };
+        let look = Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) };
         let area = Rect::new(0, 0, 4, 1);
         let mut buf = Buffer::empty(area);
         pixels(&mut buf, area, &images, &image, &look);

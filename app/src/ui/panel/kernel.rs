@@ -38,10 +38,7 @@ pub(super) fn draw(
         View::Grid => grid::draw(area, buf, walk, look),
         View::Lanes => lanes::draw(area, buf, walk, look),
         View::Memory => {
-            let room = Room {
-                columns: usize::from(area.width),
-                rows: usize::from(area.height),
-            };
+            let room = Room { columns: usize::from(area.width), rows: usize::from(area.height) };
             let memory = figure::memory(walk, room);
             let mark = memory.mark.map(|(row, column)| Mark { column, row });
             // The sentence below names the marked cell.
@@ -52,13 +49,7 @@ pub(super) fn draw(
         View::Timeline => timeline(area, buf, kernel, walk, look),
         View::Problems => {
             let mark = walk.problem().map(|row| Mark { column: 0, row });
-            shown(
-                area,
-                buf,
-                Frame::Table(figure::problems(kernel)),
-                mark,
-                look,
-            );
+            shown(area, buf, Frame::Table(figure::problems(kernel)), mark, look);
         }
     }
 }
@@ -88,10 +79,7 @@ pub(super) fn spot_at(area: Rect, kernel: &Kernel, walk: &Walk, at: Position) ->
 
 /// Draws a picture that is like those of other labs, with a place in it marked.
 fn shown(area: Rect, buf: &mut Buffer, frame: Frame, mark: Option<Mark>, look: &Look) {
-    let view = FrameView {
-        mark,
-        ..FrameView::default()
-    };
+    let view = FrameView { mark, ..FrameView::default() };
     super::draw_frame(area, buf, &frame, &view, Focus::Aside, look);
 }
 
@@ -103,19 +91,9 @@ fn timeline(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, look: &L
     let wide = f64::from(area.width.saturating_sub(area.width / 5).max(20));
     let at = walk.clock() as f64;
     let from = (at - 0.75 * wide).max(0.0);
-    let view = FrameView {
-        mark,
-        stretch: Stretch::between(from, from + wide),
-        ..FrameView::default()
-    };
-    super::draw_frame(
-        area,
-        buf,
-        &Frame::Timeline(order),
-        &view,
-        Focus::Aside,
-        look,
-    );
+    let view =
+        FrameView { mark, stretch: Stretch::between(from, from + wide), ..FrameView::default() };
+    super::draw_frame(area, buf, &Frame::Timeline(order), &view, Focus::Aside, look);
 }
 
 /// Where a walk stands and the rows of a picture, in words.
@@ -161,9 +139,7 @@ fn style(state: LaneState, theme: &Theme) -> Style {
 
 /// What the letters mean, of those that are there.
 fn legend(states: &[LaneState]) -> String {
-    let there = LaneState::ALL
-        .into_iter()
-        .filter(|state| states.contains(state));
+    let there = LaneState::ALL.into_iter().filter(|state| states.contains(state));
     let words = there.map(|state| format!("{} {}", state.letter(), state.word()));
     words.collect::<Vec<_>>().join(", ")
 }
@@ -186,14 +162,7 @@ fn say(area: Rect, buf: &mut Buffer, lines: &[(String, Style)], look: &Look) -> 
 fn split(area: Rect, below: u16) -> [Rect; 2] {
     let below = below.min(area.height);
     [
-        Rect {
-            height: area.height - below,
-            ..area
-        },
-        Rect {
-            y: area.bottom() - below,
-            height: below,
-            ..area
-        },
+        Rect { height: area.height - below, ..area },
+        Rect { y: area.bottom() - below, height: below, ..area },
     ]
 }

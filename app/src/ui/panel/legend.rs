@@ -68,9 +68,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, items: &[Item], look: &Look) {
             if !item.mark.is_empty() {
                 x = pen.text(x, y, &item.mark, item.style) + 1;
             }
-            x = pen
-                .text(x, y, &item.text, item.text_style)
-                .saturating_add(GAP);
+            x = pen.text(x, y, &item.text, item.text_style).saturating_add(GAP);
         }
     }
     if shown < items.len() && !rows.is_empty() {

@@ -131,18 +131,8 @@ pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
 /// The part above and the part below a row.
 fn split(area: Rect, above: u16) -> [Rect; 2] {
     let above = above.min(area.height);
-    let upper = Rect {
-        height: above,
-        ..area
-    };
-    [
-        upper,
-        Rect {
-            y: area.y + above,
-            height: area.height - above,
-            ..area
-        },
-    ]
+    let upper = Rect { height: above, ..area };
+    [upper, Rect { y: area.y + above, height: area.height - above, ..area }]
 }
 
 /// Says that a series has no finite value; false if it has no value at all.
@@ -171,9 +161,7 @@ fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_
         || look.glyphs.not_finite.to_owned(),
         |value| quantity(value, scene.unit(curve.name), &look.glyphs),
     );
-    let x = pen
-        .text(area.x, area.y, &latest, look.theme.text)
-        .saturating_add(1);
+    let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
     let room = usize::from(area.right().saturating_sub(x));
     let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
         return;

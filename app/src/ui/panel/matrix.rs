@@ -50,20 +50,9 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
         .min(area.width / 3);
     let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
     let room = area.width.saturating_sub(labels + 1);
-    let widest = map
-        .cells
-        .iter()
-        .take(map.columns.saturating_mul(map.rows.min(visible)));
-    let widest = widest
-        .map(|v| pen::width(&said(*v, unit(map), &look.glyphs)))
-        .max()
-        .unwrap_or(1);
-    let titles = map
-        .column_labels
-        .iter()
-        .map(|l| pen::width(l))
-        .max()
-        .unwrap_or(1);
+    let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
+    let widest = widest.map(|v| pen::width(&said(*v, unit(map), &look.glyphs))).max().unwrap_or(1);
+    let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
     let wanted = widest.max(titles.min(8)) + 2;
     let width = (room / columns).min(wanted).max(1);
     let has_numbers = width > widest;
@@ -74,13 +63,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
     for (column, title) in (0..columns).zip(&map.column_labels) {
         let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
         let title = pen::cut(title, width, "");
-        pen.within(
-            x + (width - pen::width(&title)).div_ceil(2),
-            area.y,
-            width,
-            &title,
-            theme.dim,
-        );
+        pen.within(x + (width - pen::width(&title)).div_ceil(2), area.y, width, &title, theme.dim);
     }
     for row in 0..rows {
         let top = (area.y + 1).saturating_add(row.saturating_mul(pitch));
@@ -97,27 +80,13 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mar
             };
             let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
             let share = (value - map.low) / (map.high - map.low);
-            let share = if share.is_finite() {
-                share.clamp(0.0, 1.0)
-            } else {
-                0.0
-            };
+            let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
             let field = theme.amount(share);
-            let here = Mark {
-                column: column.into(),
-                row: row.into(),
-            };
-            let style = if mark == Some(here) {
-                theme.selection
-            } else {
-                theme.on(field)
-            };
+            let here = Mark { column: column.into(), row: row.into() };
+            let style = if mark == Some(here) { theme.selection } else { theme.on(field) };
             // A number needs no shade; without colour a shade stands where no number fits.
-            let glyph = if field.is_none() && !has_numbers {
-                look.glyphs.shade(share)
-            } else {
-                " "
-            };
+            let glyph =
+                if field.is_none() && !has_numbers { look.glyphs.shade(share) } else { " " };
             for y in top..top.saturating_add(pitch).min(area.bottom()) {
                 pen.run(x, y, width, glyph, style);
             }

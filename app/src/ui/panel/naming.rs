@@ -96,11 +96,7 @@ pub(super) fn ordered(table: &Table, view: &FrameView) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(filter) = &view.filter {
         let shown = rows(table, view).len();
-        parts.push(format!(
-            "{shown} of {} rows: {}",
-            table.rows.len(),
-            filter.text
-        ));
+        parts.push(format!("{shown} of {} rows: {}", table.rows.len(), filter.text));
     }
     if let Some(sort) = view.sort {
         let name = table.columns.get(sort.column).map_or("", String::as_str);
@@ -122,15 +118,9 @@ fn cell(map: &HeatMap, mark: Mark, glyphs: &Glyphs) -> Option<String> {
     };
     if matrix::is_matrix(map) {
         let label = |labels: &[String], place: usize| {
-            labels
-                .get(place)
-                .cloned()
-                .unwrap_or_else(|| place.to_string())
+            labels.get(place).cloned().unwrap_or_else(|| place.to_string())
         };
-        let (row, column) = (
-            label(&map.row_labels, row),
-            label(&map.column_labels, column),
-        );
+        let (row, column) = (label(&map.row_labels, row), label(&map.column_labels, column));
         return Some(format!("row {row}, column {column}: {value}"));
     }
     let middle = |(low, high): (f32, f32), place: usize, cells: usize| {
@@ -178,9 +168,5 @@ fn image(images: &Images, mark: Mark) -> Option<String> {
         Verdict::Unjudged => "",
     };
     let count = images.images.len();
-    Some(format!(
-        "image {} of {count}: {}{verdict}",
-        index + 1,
-        image.label
-    ))
+    Some(format!("image {} of {count}: {}{verdict}", index + 1, image.label))
 }

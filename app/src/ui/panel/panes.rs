@@ -38,10 +38,7 @@ pub(super) fn draw(
     // One row has room for more where each is only as broad as it needs.
     let rows = rows(&needs, area.width);
     let packed = (down == 1 && rows.len() < panes.len().div_ceil(page))
-        .then(|| {
-            rows.into_iter()
-                .find(|row| row.contains(&marked.unwrap_or(0)))
-        })
+        .then(|| rows.into_iter().find(|row| row.contains(&marked.unwrap_or(0))))
         .flatten();
     let seen = packed.clone().unwrap_or(regular);
     // Where not all fit, a row says which these are.
@@ -118,9 +115,7 @@ fn needed(pane: &Pane) -> (u16, u16) {
 /// What the most demanding of them needs.
 fn most(needs: &[(u16, u16)]) -> (u16, u16) {
     let needs = needs.iter();
-    needs.fold((COLUMNS, ROWS), |(wide, high), need| {
-        (wide.max(need.0), high.max(need.1))
-    })
+    needs.fold((COLUMNS, ROWS), |(wide, high), need| (wide.max(need.0), high.max(need.1)))
 }
 
 /// The pictures in rows, as many in each as have room side by side with a column between two.

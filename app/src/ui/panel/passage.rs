@@ -17,11 +17,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
         return;
     }
     let items = items(passage, look);
-    let legend = if area.height >= 5 {
-        legend::rows(&items, area.width, 2)
-    } else {
-        0
-    };
+    let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
     let note: Vec<String> = match passage.note.as_str() {
         "" => Vec::new(),
         note => text::wrap(note, area.width),
@@ -54,11 +50,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, passage: &Passage, look: &Look)
         y += 1;
     }
     y += gap;
-    let below = Rect {
-        y,
-        height: legend.min(area.bottom().saturating_sub(y)),
-        ..area
-    };
+    let below = Rect { y, height: legend.min(area.bottom().saturating_sub(y)), ..area };
     legend::draw(below, buf, &items, look);
     y += legend;
     let mut pen = Pen::new(area, buf, &look.glyphs);

@@ -19,11 +19,7 @@ pub(super) struct Pen<'a> {
 impl<'a> Pen<'a> {
     /// A pen for the part of `area` that lies in the buffer.
     pub(super) fn new(area: Rect, buf: &'a mut Buffer, glyphs: &'a Glyphs) -> Self {
-        Self {
-            area: area.intersection(buf.area),
-            buf,
-            glyphs,
-        }
+        Self { area: area.intersection(buf.area), buf, glyphs }
     }
 
     /// What stands for text that was cut off.

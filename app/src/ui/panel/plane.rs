@@ -39,19 +39,8 @@ impl<'a> Plane<'a> {
         let ticks = y.axis.ticks((height / 3).max(2), y.unit, &look.glyphs);
         let widest = ticks.iter().map(|(_, label)| pen::width(label)).max();
         let left = (widest.unwrap_or(0).max(2) + 1).min(area.width / 2);
-        let plot = Rect {
-            x: area.x + left,
-            y: area.y + above,
-            width: area.width - left,
-            height,
-        };
-        Self {
-            plot,
-            area,
-            x,
-            y,
-            ticks,
-        }
+        let plot = Rect { x: area.x + left, y: area.y + above, width: area.width - left, height };
+        Self { plot, area, x, y, ticks }
     }
 
     /// Where a place lies in the field, as shares from its left and from its top; absent off a logarithmic axis.
@@ -103,11 +92,7 @@ impl<'a> Plane<'a> {
         pen.ending(self.area.right(), labels, &name, theme.dim);
         let end = self.area.right().saturating_sub(pen::width(&name) + 1);
         let mut free = self.area.x;
-        for (value, label) in self
-            .x
-            .axis
-            .ticks((plot.width / 10).max(2), self.x.unit, glyphs)
-        {
+        for (value, label) in self.x.axis.ticks((plot.width / 10).max(2), self.x.unit, glyphs) {
             let share = self.x.axis.share(value).unwrap_or(0.0);
             let column = (share * f64::from(plot.width)) as u16;
             let x = plot.x + column.min(plot.width.saturating_sub(1));

@@ -22,10 +22,9 @@ pub(super) fn draw(
     chosen: Option<usize>,
     look: &Look,
 ) {
-    let (Some(x), Some(y)) = (
-        side(&scatter.x, scatter, |p| p.0),
-        side(&scatter.y, scatter, |p| p.1),
-    ) else {
+    let (Some(x), Some(y)) =
+        (side(&scatter.x, scatter, |p| p.0), side(&scatter.y, scatter, |p| p.1))
+    else {
         Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
         return;
     };
@@ -38,21 +37,14 @@ pub(super) fn draw(
     let items = items(scatter, area.width, look);
     let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
     let rows = if area.height >= 8 { rows } else { 0 };
-    let upper = Rect {
-        height: area.height - rows,
-        ..area
-    };
+    let upper = Rect { height: area.height - rows, ..area };
     let plane = Plane::new(upper, x, y, look);
     plane.draw(buf, look);
     join(&plane, buf, scatter, &front, look);
     let order = order(scatter, &front, chosen);
     marks(&plane, buf, scatter, &front, &order, chosen, look);
     names(&plane, buf, scatter, &order, look);
-    let below = Rect {
-        y: upper.bottom(),
-        height: rows,
-        ..area
-    };
+    let below = Rect { y: upper.bottom(), height: rows, ..area };
     legend::draw(below, buf, &items, look);
 }
 
@@ -63,10 +55,7 @@ fn side<'a>(
     of: impl Fn((f64, f64)) -> f64,
 ) -> Option<Side<'a>> {
     Some(Side {
-        axis: Axis::of(
-            dimension,
-            scatter.places().map(|place| of(shown(scatter, place))),
-        )?,
+        axis: Axis::of(dimension, scatter.places().map(|place| of(shown(scatter, place))))?,
         name: &dimension.name,
         unit: unit(&dimension.unit),
     })
@@ -91,9 +80,7 @@ fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
         let value = quantity(value, unit(&dimension.unit), &look.glyphs);
         Some(format!("{} {value}, {name}", dimension.name))
     };
-    far(&scatter.y, point.y)
-        .or_else(|| far(&scatter.x, point.x))
-        .unwrap_or_else(|| name.to_owned())
+    far(&scatter.y, point.y).or_else(|| far(&scatter.x, point.x)).unwrap_or_else(|| name.to_owned())
 }
 
 /// The order in which points are drawn: what matters more later, so that it lies on top.
@@ -124,11 +111,7 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
     let front = front.filter_map(|index| scatter.points.get(*index)?.place());
     let mut strokes = vec![(front.filter_map(dot).collect::<Vec<_>>(), ink)];
     for (place, line) in scatter.lines.iter().enumerate() {
-        let ink = Ink {
-            rank: 2,
-            style: line_style(scatter, place, look),
-            ..ink
-        };
+        let ink = Ink { rank: 2, style: line_style(scatter, place, look), ..ink };
         strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
     }
     for (dots, ink) in strokes {
@@ -141,10 +124,7 @@ fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize],
 
 /// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
 fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
-    let joined = scatter
-        .lines
-        .get(line)
-        .and_then(|line| scatter.joined(line));
+    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
     let own = scatter.series.len().max(1) + line;
     look.theme.curve(joined.unwrap_or(own))
 }
@@ -225,10 +205,7 @@ fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize]
 
 /// Whether nothing stands in a cell but perhaps the line of the front.
 fn is_free(symbol: &str) -> bool {
-    symbol == " "
-        || symbol
-            .chars()
-            .all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
+    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
 }
 
 /// The groups by their glyphs, and what the front is.
@@ -296,25 +273,15 @@ pub(super) fn said(
         };
         format!("{} {value}", dimension.name)
     };
-    let name = if point.label.is_empty() {
-        format!("point {}", index + 1)
-    } else {
-        point.label.clone()
-    };
-    let mut said = format!(
-        "{name}: {}, {}",
-        value(&scatter.x, point.x),
-        value(&scatter.y, point.y)
-    );
+    let name =
+        if point.label.is_empty() { format!("point {}", index + 1) } else { point.label.clone() };
+    let mut said =
+        format!("{name}: {}, {}", value(&scatter.x, point.x), value(&scatter.y, point.y));
     if let Some(series) = scatter.series.get(point.series) {
         said.push_str(&format!(", {series}"));
     }
     if scatter.has_front() {
-        said.push_str(if front.contains(&index) {
-            ", on the front"
-        } else {
-            ", beaten"
-        });
+        said.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
     }
     Some(said)
 }

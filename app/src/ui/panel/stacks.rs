@@ -35,17 +35,9 @@ pub(super) fn draw(
     };
     let limited = u16::from(stacks.limit.is_some() && area.height >= legend + 3);
     let rows = area.height - legend - limited;
-    let said: Vec<String> = stacks
-        .stacks
-        .iter()
-        .map(|of| said(stacks, of, look))
-        .collect();
+    let said: Vec<String> = stacks.stacks.iter().map(|of| said(stacks, of, look)).collect();
     let columns = Columns::of(area, stacks, &said);
-    let pitch = if stacks.stacks.len() * 2 <= usize::from(rows) {
-        2
-    } else {
-        1
-    };
+    let pitch = if stacks.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
     let fits = usize::from(rows / pitch);
     let shown = match stacks.stacks.len() {
         all if all <= fits => all,
@@ -91,11 +83,7 @@ pub(super) fn draw(
         pen.text(x, y, &said, theme.warn);
         y += 1;
     }
-    let below = Rect {
-        y: y.min(area.bottom() - legend),
-        height: legend,
-        ..area
-    };
+    let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
     legend::draw(below, buf, &items, look);
     let y = below.bottom();
     let rest = area.bottom().saturating_sub(y);
@@ -119,11 +107,7 @@ impl Columns {
         let beside = said.iter().map(|text| pen::width(text)).max().unwrap_or(0);
         let left = area.x + labels + 1;
         let beside = beside.min(area.width * 2 / 5) + 1;
-        Self {
-            labels,
-            left,
-            right: area.right().saturating_sub(beside).max(left + 1),
-        }
+        Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
     }
 
     /// The column of a share of the axis.
@@ -160,12 +144,7 @@ fn part_look(place: usize, look: &Look) -> (Style, &'static str) {
 fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
     let item = |(place, name): (usize, &String)| {
         let (style, fill) = part_look(place, look);
-        Item {
-            mark: fill.repeat(2),
-            style,
-            text: name.clone(),
-            text_style: look.theme.text,
-        }
+        Item { mark: fill.repeat(2), style, text: name.clone(), text_style: look.theme.text }
     };
     stacks.parts.iter().enumerate().map(item).collect()
 }

@@ -29,9 +29,7 @@ pub(super) fn draw(
     look: &Look,
 ) {
     let shown = order::rows(table, view);
-    let mark = view
-        .mark
-        .map(|mark| mark.within(table.columns.len(), shown.len()));
+    let mark = view.mark.map(|mark| mark.within(table.columns.len(), shown.len()));
     let layout = Layout::new(area, table, &shown, view, mark, look);
     layout.titles(buf, view, mark.filter(|_| focus == Focus::Keys), look);
     layout.rows(buf, &shown, mark, look);
@@ -131,11 +129,7 @@ impl<'a> Layout<'a> {
     fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
         let (column, x, width) = place;
         let right = self.numeric.get(column).copied().unwrap_or(false);
-        let indent = if right {
-            width.saturating_sub(pen::width(text))
-        } else {
-            0
-        };
+        let indent = if right { width.saturating_sub(pen::width(text)) } else { 0 };
         pen.within(x.saturating_add(indent), y, width - indent, text, style);
     }
 
@@ -153,10 +147,7 @@ impl<'a> Layout<'a> {
             self.put(&mut pen, self.area.y, place, &title, style);
         }
         if self.top > self.area.y + 1 {
-            let end = self
-                .columns
-                .last()
-                .map_or(0, |(_, x, width)| x.saturating_add(*width));
+            let end = self.columns.last().map_or(0, |(_, x, width)| x.saturating_add(*width));
             let wide = end.min(self.area.right()).saturating_sub(self.area.x);
             let line = look.glyphs.horizontal;
             pen.run(self.area.x, self.area.y + 1, wide, line, look.theme.border);
@@ -171,12 +162,7 @@ impl<'a> Layout<'a> {
             }
         }
         if let Some(ordered) = &self.ordered {
-            pen.text(
-                self.area.x,
-                self.area.bottom() - 1,
-                ordered,
-                look.theme.accent,
-            );
+            pen.text(self.area.x, self.area.bottom() - 1, ordered, look.theme.accent);
         }
     }
 
@@ -189,11 +175,7 @@ impl<'a> Layout<'a> {
             return;
         }
         let fits = shown.len() <= self.height;
-        let seen = if fits {
-            self.height
-        } else {
-            self.height.saturating_sub(1)
-        };
+        let seen = if fits { self.height } else { self.height.saturating_sub(1) };
         let at = mark.map_or(0, |mark| mark.row);
         let first = (at + 1).saturating_sub(seen.max(1));
         let mut y = self.top;
@@ -205,11 +187,7 @@ impl<'a> Layout<'a> {
                 let Some(value) = row.get(column.0) else {
                     continue;
                 };
-                let marked = mark
-                    == Some(Mark {
-                        column: column.0,
-                        row: place,
-                    });
+                let marked = mark == Some(Mark { column: column.0, row: place });
                 let style = if marked { theme.selection } else { theme.text };
                 let said = fit::text(value, column.2, pen.ellipsis());
                 if !self.broken || value.as_f64().is_some() {

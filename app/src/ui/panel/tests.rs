@@ -24,10 +24,7 @@ use fixtures::{Noise, diverging, point, schema, steered};
 use odd::{odd_frames, odd_runs};
 
 fn look(depth: ColorDepth, set: GlyphSet) -> Look {
-    Look {
-        theme: Theme::new(Background::Dark, depth),
-        glyphs: Glyphs::new(set),
-    }
+    Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) }
 }
 
 fn looks() -> [Look; 4] {
@@ -41,12 +38,7 @@ fn looks() -> [Look; 4] {
 
 fn scenes<'a>(schema: &'a Schema, data: &'a RunData, earlier: &'a [Earlier]) -> Vec<Scene<'a>> {
     let names = schema.panels.iter().map(|panel| panel.name.as_str());
-    names
-        .map(|name| Scene {
-            earlier,
-            ..named(schema, data, name)
-        })
-        .collect()
+    names.map(|name| Scene { earlier, ..named(schema, data, name) }).collect()
 }
 
 /// A run as one that came before another.
@@ -126,20 +118,13 @@ fn a_million_points_are_drawn_and_the_spike_is_seen() {
             &mut data,
             "loss",
             step,
-            if step == 500_000 {
-                100.0
-            } else {
-                1.0 + (step % 5) as f64
-            },
+            if step == 500_000 { 100.0 } else { 1.0 + (step % 5) as f64 },
         );
     }
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
     let buf = drawn(&named(&schema, &data, "loss-curve"), 120, 40, &look);
     let top = &rows(&buf)[1];
-    let dots = top
-        .chars()
-        .filter(|c| ('\u{2801}'..='\u{28ff}').contains(c))
-        .count();
+    let dots = top.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
     assert_eq!(dots, 1, "{top}");
 }
 
@@ -224,13 +209,7 @@ fn what_is_not_finite_is_said_and_never_drawn() {
         let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
         assert!(text.contains("NaN or infinity from step 30"), "{text}");
         assert!(text.contains(look.glyphs.not_finite));
-        let text = rows(&drawn(
-            &named(&schema, &data, "gradient-flow"),
-            80,
-            10,
-            &look,
-        ))
-        .join("\n");
+        let text = rows(&drawn(&named(&schema, &data, "gradient-flow"), 80, 10, &look)).join("\n");
         assert!(text.contains("not finite"), "{text}");
     }
     assert!(words(&named(&schema, &data, "loss-curve")).contains("NaN or infinity from step 30"));
@@ -264,22 +243,13 @@ fn panels_say_what_they_show() {
     let schema = schema();
     let data = steered(400);
     for (panel, said) in [
-        (
-            "loss-curve",
-            "loss went from 0.7283 nats at step 1 to 0.05829 nats at step 400",
-        ),
-        (
-            "loss-curve",
-            "loss_floor is 0.02 nats. batch_size became 128 at step 260.",
-        ),
+        ("loss-curve", "loss went from 0.7283 nats at step 1 to 0.05829 nats at step 400"),
+        ("loss-curve", "loss_floor is 0.02 nats. batch_size became 128 at step 260."),
         (
             "decision-boundary",
             "probability of class 1, 48 by 48 cells, 50% of them at or above 0.5",
         ),
-        (
-            "confusion",
-            "445 of 484 on the diagonal, most off it in row 3, column 8: 7.",
-        ),
+        ("confusion", "445 of 484 on the diagonal, most off it in row 3, column 8: 7."),
         ("samples", "8 images, 1 wrong: 8, is 0."),
         (
             "memory",
@@ -291,10 +261,7 @@ fn panels_say_what_they_show() {
             "8 points of accuracy against size, 5 on the Pareto front: none has both less size and more accuracy: \
              int2: size 160 kB, accuracy 0.62, quantised, on the front; student: size 220 kB,",
         ),
-        (
-            "weights",
-            "a histogram of weight in 24 ranges; 5000 before, most in weight ",
-        ),
+        ("weights", "a histogram of weight in 24 ranges; 5000 before, most in weight "),
         ("text", "text: at step 400: the quick brown fox"),
     ] {
         let words = words(&named(&schema, &data, panel));
@@ -307,11 +274,7 @@ fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
     let schema = schema();
     for frame in odd_frames() {
         let mut data = RunData::default();
-        let report = Report::Frame {
-            panel: "memory".into(),
-            step: 1,
-            frame: Box::new(frame),
-        };
+        let report = Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) };
         data.apply(report);
         let scene = named(&schema, &data, "memory");
         let said = words(&scene);
@@ -320,15 +283,12 @@ fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
             "{said:?}"
         );
         for look in looks() {
-            for (width, height) in (0..=200)
-                .step_by(25)
-                .flat_map(|w| (0..=60).step_by(12).map(move |h| (w, h)))
+            for (width, height) in
+                (0..=200).step_by(25).flat_map(|w| (0..=60).step_by(12).map(move |h| (w, h)))
             {
                 let buf = drawn(&scene, width, height, &look);
-                let control = buf
-                    .content
-                    .iter()
-                    .any(|cell| cell.symbol().chars().any(char::is_control));
+                let control =
+                    buf.content.iter().any(|cell| cell.symbol().chars().any(char::is_control));
                 assert!(!control, "{:?}", rows(&buf));
             }
         }

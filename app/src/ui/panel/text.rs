@@ -13,10 +13,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, text: &str, first: usize, style
     let text = text.get(above..).unwrap_or_default();
     // A row holds at most its width in letters, so that what lies below need not be looked at.
     let most = (usize::from(area.width) + 1) * usize::from(area.height);
-    let seen = text
-        .char_indices()
-        .nth(most)
-        .map_or(text, |(end, _)| &text[..end]);
+    let seen = text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end]);
     let lines = seen.split('\n').flat_map(|line| wrap(line, area.width));
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         buf.set_stringn(area.x, y, line, usize::from(area.width), style);
@@ -64,10 +61,7 @@ mod tests {
         let text = "the quick brown fox jumps over extraordinarily-long lazy dogs";
         for width in 1..30 {
             let rows = wrap(text, width);
-            assert!(
-                rows.iter().all(|r| r.chars().count() <= usize::from(width)),
-                "{rows:?}"
-            );
+            assert!(rows.iter().all(|r| r.chars().count() <= usize::from(width)), "{rows:?}");
             assert_eq!(rows.concat().replace(' ', ""), text.replace(' ', ""));
         }
     }

@@ -63,11 +63,7 @@ pub(super) fn draw(
         }
     }
     draw_names(&parts, buf, timeline, first, marked, look);
-    let shown = Shown {
-        first,
-        marked,
-        tint,
-    };
+    let shown = Shown { first, marked, tint };
     draw_spans(&parts, buf, timeline, &axis, &shown, look);
     legend::draw(parts.legend, buf, &items, look);
 }
@@ -95,11 +91,7 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
         Some(_) | None => 0,
     };
     let count = u16::try_from(timeline.lanes.len()).unwrap_or(u16::MAX);
-    let pitch = if count.saturating_mul(2) <= rest - total {
-        2
-    } else {
-        1
-    };
+    let pitch = if count.saturating_mul(2) <= rest - total { 2 } else { 1 };
     let lanes = (rest - total).min(count.saturating_mul(pitch));
     // What the lanes do not need the total gets.
     let total = if total > 0 { (rest - lanes).min(12) } else { 0 };
@@ -115,11 +107,7 @@ fn parts(area: Rect, timeline: &Timeline, items: &[Item]) -> Parts {
     let lanes = take(lanes, plot, wide);
     let axis = take(axis, plot, wide);
     Parts {
-        names: Rect {
-            x: area.x,
-            width: names,
-            ..lanes
-        },
+        names: Rect { x: area.x, width: names, ..lanes },
         legend: take(legend, area.x, area.width),
         marks,
         total,
@@ -135,8 +123,7 @@ fn first_lane(timeline: &Timeline, marked: Option<usize>, rows: u16) -> usize {
     let lane = lane.map_or(0, |span| span.lane);
     let rows = usize::from(rows);
     let last = timeline.lanes.len().saturating_sub(rows);
-    lane.saturating_sub(rows.saturating_sub(1).saturating_sub(rows / 4))
-        .min(last)
+    lane.saturating_sub(rows.saturating_sub(1).saturating_sub(rows / 4)).min(last)
 }
 
 /// The columns from one place on the axis to another, at least one if they are in sight at all.
@@ -147,12 +134,8 @@ fn columns(plot: Rect, axis: &Axis, start: f64, end: f64) -> Option<(u16, u16)> 
         return None;
     }
     let wide = f64::from(plot.width);
-    let from = (axis.share(start)?.clamp(0.0, 1.0) * wide)
-        .round()
-        .min(wide - 1.0);
-    let to = (axis.share(end)?.clamp(0.0, 1.0) * wide)
-        .round()
-        .max(from + 1.0);
+    let from = (axis.share(start)?.clamp(0.0, 1.0) * wide).round().min(wide - 1.0);
+    let to = (axis.share(end)?.clamp(0.0, 1.0) * wide).round().max(from + 1.0);
     Some((plot.x + from as u16, plot.x + to as u16))
 }
 
@@ -193,9 +176,7 @@ fn draw_milestones(parts: &Parts, buf: &mut Buffer, timeline: &Timeline, axis: &
         let mut pen = Pen::new(area, buf, &look.glyphs);
         pen.column(x, down, look.glyphs.change, look.theme.warn);
         let wide = pen::width(&mark.label);
-        let start = x
-            .min(parts.marks.right().saturating_sub(wide))
-            .max(parts.marks.x);
+        let start = x.min(parts.marks.right().saturating_sub(wide)).max(parts.marks.x);
         if start >= free && parts.marks.height > 0 {
             let mut pen = Pen::new(parts.marks, buf, &look.glyphs);
             free = pen.text(start, parts.marks.y, &mark.label, look.theme.warn) + 2;
@@ -211,27 +192,18 @@ fn draw_names(
     marked: Option<usize>,
     look: &Look,
 ) {
-    let marked = marked
-        .and_then(|marked| timeline.spans.get(marked))
-        .map(|span| span.lane);
+    let marked = marked.and_then(|marked| timeline.spans.get(marked)).map(|span| span.lane);
     let mut pen = Pen::new(parts.names, buf, &look.glyphs);
     let names = timeline.lanes.iter().enumerate().skip(first);
-    for (y, (lane, name)) in (parts.names.y..parts.names.bottom())
-        .step_by(usize::from(parts.pitch))
-        .zip(names)
+    for (y, (lane, name)) in
+        (parts.names.y..parts.names.bottom()).step_by(usize::from(parts.pitch)).zip(names)
     {
-        let style = if marked == Some(lane) {
-            look.theme.accent
-        } else {
-            look.theme.text
-        };
+        let style = if marked == Some(lane) { look.theme.accent } else { look.theme.text };
         let name = pen::cut_name(name, parts.names.width, look.glyphs.ellipsis);
         pen.text(parts.names.x, y, &name, style);
     }
-    let below = timeline
-        .lanes
-        .len()
-        .saturating_sub(first + usize::from(parts.names.height / parts.pitch));
+    let below =
+        timeline.lanes.len().saturating_sub(first + usize::from(parts.names.height / parts.pitch));
     if (below > 0 || first > 0) && parts.lanes.height > 0 {
         let said = format!(
             " lanes {} to {} of {} ",
@@ -249,24 +221,16 @@ fn draw_spans(
     buf: &mut Buffer,
     timeline: &Timeline,
     axis: &Axis,
-    &Shown {
-        first,
-        marked,
-        tint,
-    }: &Shown,
+    &Shown { first, marked, tint }: &Shown,
     look: &Look,
 ) {
     let area = parts.lanes;
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let mut labels = Vec::new();
     for (index, span) in timeline.spans.iter().enumerate() {
-        let row = span
-            .lane
-            .checked_sub(first)
-            .and_then(|row| u16::try_from(row).ok());
-        let Some(row) = row
-            .map(|row| row.saturating_mul(parts.pitch))
-            .filter(|row| *row < area.height)
+        let row = span.lane.checked_sub(first).and_then(|row| u16::try_from(row).ok());
+        let Some(row) =
+            row.map(|row| row.saturating_mul(parts.pitch)).filter(|row| *row < area.height)
         else {
             continue;
         };
@@ -287,11 +251,7 @@ fn draw_spans(
             pen.glyph(from, y, look.glyphs.reading, look.theme.accent);
         }
         if label > 0 && label <= to - from {
-            let style = if chosen {
-                look.theme.selection
-            } else {
-                on_bar(style)
-            };
+            let style = if chosen { look.theme.selection } else { on_bar(style) };
             if label > SHORT && wide <= to - from {
                 let text = format!(" {} ", span.label);
                 labels.push((y, from + (to - from - wide) / 2, wide, text, style));

@@ -105,9 +105,7 @@ impl Trace {
         let wide = |(low, high): (f64, f64), (a, b): (f64, f64)| (low.min(a), high.max(b));
         let edges = self.enters.into_iter().chain(self.leaves);
         let ranges = self.buckets.iter().map(|bucket| (bucket.low, bucket.high));
-        ranges
-            .chain(edges.map(|edge| (edge, edge)))
-            .fold((f64::INFINITY, f64::NEG_INFINITY), wide)
+        ranges.chain(edges.map(|edge| (edge, edge))).fold((f64::INFINITY, f64::NEG_INFINITY), wide)
     }
 
     /// Whether a value that was not finite lies between two steps.
@@ -188,9 +186,7 @@ impl Columns {
         let mut stretches = Vec::new();
         while let Some(&from) = gaps.first() {
             let next = points.get(points.partition_point(|(step, _)| *step <= from));
-            let count = gaps
-                .partition_point(|gap| next.is_none_or(|(step, _)| gap < step))
-                .max(1);
+            let count = gaps.partition_point(|gap| next.is_none_or(|(step, _)| gap < step)).max(1);
             let to = gaps[count - 1];
             stretches.push((from, to));
             let rest = &gaps[count..];
@@ -256,11 +252,7 @@ mod tests {
     use crate::ui::panel::Window;
 
     const fn chart(scale: Scale) -> ChartView {
-        ChartView {
-            scale,
-            smoothing: Smoothing::WhereNoisy,
-            window: Window::All,
-        }
+        ChartView { scale, smoothing: Smoothing::WhereNoisy, window: Window::All }
     }
 
     const LINEAR: ChartView = chart(Scale::Linear);
@@ -305,25 +297,12 @@ mod tests {
     fn what_is_not_finite_is_a_gap_and_what_is_not_positive_is_counted() {
         let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
         let trace = Trace::new(&series, (0, 6), 100, &LOG);
-        assert_eq!(
-            (trace.hidden, trace.gaps.as_slice()),
-            (2, &[(1, 1), (6, 6)][..])
-        );
+        assert_eq!((trace.hidden, trace.gaps.as_slice()), (2, &[(1, 1), (6, 6)][..]));
         assert_eq!(trace.bounds(), (1.0, 4.0));
         let alternating = |i: u32| if i.is_multiple_of(2) { f64::NAN } else { 1.0 };
-        let trace = Trace::new(
-            &self::series((0..10_000).map(alternating)),
-            (0, 9999),
-            50,
-            &LINEAR,
-        );
+        let trace = Trace::new(&self::series((0..10_000).map(alternating)), (0, 9999), 50, &LINEAR);
         assert_eq!(trace.gaps.len(), 50);
-        let trace = Trace::new(
-            &self::series([1.0, f64::NAN, f64::NAN, 2.0]),
-            (0, 3),
-            50,
-            &LINEAR,
-        );
+        let trace = Trace::new(&self::series([1.0, f64::NAN, f64::NAN, 2.0]), (0, 3), 50, &LINEAR);
         assert_eq!(trace.gaps, [(1, 2)]);
         assert!(Trace::broken_between(&series, 0, 2));
         assert!(!Trace::broken_between(&series, 2, 5));

@@ -208,11 +208,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    const RUN: Extent = Extent {
-        first: 1,
-        last: 400,
-        newest: 300,
-    };
+    const RUN: Extent = Extent { first: 1, last: 400, newest: 300 };
 
     /// Every way to look further.
     fn ways(window: Window, there: Extent, step: u64) -> [Window; 6] {
@@ -228,19 +224,9 @@ mod tests {
 
     #[test]
     fn every_window_shows_steps_in_order_whatever_led_to_it() {
-        let extents = [
-            (0, 0, 0),
-            (1, 1, 1),
-            (1, 400, 300),
-            (5, 7, 6),
-            (0, u64::MAX, u64::MAX),
-        ];
+        let extents = [(0, 0, 0), (1, 1, 1), (1, 400, 300), (5, 7, 6), (0, u64::MAX, u64::MAX)];
         for (first, last, newest) in extents {
-            let there = Extent {
-                first,
-                last,
-                newest,
-            };
+            let there = Extent { first, last, newest };
             let mut reached = vec![Window::All];
             for round in 0..6 {
                 let further = reached.iter().flat_map(|window| {

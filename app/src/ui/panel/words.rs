@@ -131,10 +131,7 @@ fn line_words(scene: &Scene<'_>, glyphs: &Glyphs) -> Option<String> {
         let step = scene.cursor.unwrap_or(run.data.step);
         let values = values_at(scene, &run.data, step, glyphs);
         if !values.is_empty() {
-            said.push_str(&format!(
-                " Earlier, {} at step {step}: {values}.",
-                run.label
-            ));
+            said.push_str(&format!(" Earlier, {} at step {step}: {values}.", run.label));
         }
     }
     Some(said)
@@ -211,35 +208,19 @@ pub(super) fn picture_words(frame: &Frame, view: &FrameView, glyphs: &Glyphs) ->
 }
 
 fn heat_words(map: &HeatMap) -> String {
-    let finite: Vec<f32> = map
-        .cells
-        .iter()
-        .copied()
-        .filter(|x| x.is_finite())
-        .collect();
+    let finite: Vec<f32> = map.cells.iter().copied().filter(|x| x.is_finite()).collect();
     let middle = f32::midpoint(map.low, map.high);
     let above = finite.iter().filter(|x| **x >= middle).count();
-    let share = if finite.is_empty() {
-        0.0
-    } else {
-        100.0 * above as f64 / finite.len() as f64
-    };
+    let share = if finite.is_empty() { 0.0 } else { 100.0 * above as f64 / finite.len() as f64 };
     let mut said = format!(
         "{}, {} by {} cells, {share:.0}% of them at or above {}.",
-        if map.legend.is_empty() {
-            "a field"
-        } else {
-            &map.legend
-        },
+        if map.legend.is_empty() { "a field" } else { &map.legend },
         map.columns,
         map.rows,
         number(f64::from(middle)),
     );
     if finite.len() < map.cells.len() {
-        said.push_str(&format!(
-            " {} are not finite.",
-            map.cells.len() - finite.len()
-        ));
+        said.push_str(&format!(" {} are not finite.", map.cells.len() - finite.len()));
     }
     if !map.points.is_empty() {
         said.push_str(&format!(" {} points lie on it.", map.points.len()));
@@ -279,11 +260,8 @@ fn histogram_words(histogram: &Histogram, glyphs: &Glyphs) -> String {
             fullest.unwrap_or_else(|| "no range".to_owned())
         )
     };
-    let mut parts = vec![format!(
-        "a histogram of {} in {} ranges",
-        histogram.quantity,
-        ranges.len()
-    )];
+    let mut parts =
+        vec![format!("a histogram of {} in {} ranges", histogram.quantity, ranges.len())];
     parts.push(said(&histogram.first));
     parts.extend(histogram.second.as_ref().map(said));
     parts.extend(histogram.marks());
@@ -305,17 +283,13 @@ fn scatter_words(scatter: &Scatter, glyphs: &Glyphs) -> String {
     match scatter::meaning(scatter) {
         Some(meaning) => {
             text.push_str(&format!(", {} on the {meaning}: ", front.len()));
-            let points: Vec<String> = front
-                .iter()
-                .take(READ_ROWS)
-                .filter_map(|i| said(*i))
-                .collect();
+            let points: Vec<String> =
+                front.iter().take(READ_ROWS).filter_map(|i| said(*i)).collect();
             text.push_str(&points.join("; "));
         }
         None => {
-            let points: Vec<String> = (0..scatter.points.len().min(READ_ROWS))
-                .filter_map(said)
-                .collect();
+            let points: Vec<String> =
+                (0..scatter.points.len().min(READ_ROWS)).filter_map(said).collect();
             text.push_str(&format!(": {}", points.join("; ")));
         }
     }
@@ -331,12 +305,7 @@ fn ends(scatter: &Scatter, glyphs: &Glyphs) -> Vec<String> {
     };
     let told = scatter.lines.iter().filter_map(|line| {
         let (first, last) = (line.points.first()?, line.points.last()?);
-        Some(format!(
-            "{} from {} to {}",
-            line.name,
-            at(*first),
-            at(*last)
-        ))
+        Some(format!("{} from {} to {}", line.name, at(*first), at(*last)))
     });
     told.collect()
 }
@@ -351,9 +320,7 @@ fn table_words(table: &Table, view: &FrameView) -> String {
     let rows = shown.iter().take(READ_ROWS);
     let rows = rows.filter_map(|index| table.rows.get(*index)).map(|row| {
         let cells = table.columns.iter().zip(row);
-        let cells: Vec<String> = cells
-            .map(|(title, value)| format!("{title} {value}"))
-            .collect();
+        let cells: Vec<String> = cells.map(|(title, value)| format!("{title} {value}")).collect();
         cells.join(", ")
     });
     let said = rows.collect::<Vec<_>>().join("; ");
@@ -384,10 +351,6 @@ fn images_words(images: &Images) -> String {
         }
         (false, _) => format!("{count} images."),
         (true, true) => format!("{count} images, all right."),
-        (true, false) => format!(
-            "{count} images, {} wrong: {}.",
-            labels.len(),
-            labels.join(", ")
-        ),
+        (true, false) => format!("{count} images, {} wrong: {}.", labels.len(), labels.join(", ")),
     }
 }

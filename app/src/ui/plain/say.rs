@@ -20,11 +20,7 @@ pub use lab::{end, knobs, pictures, progress};
 pub const WIDTH: usize = 78;
 
 /// Signs that are read aloud as little as possible.
-const SIGNS: Signs = Signs {
-    bullet: "-",
-    quote: ">",
-    rule: "-",
-};
+const SIGNS: Signs = Signs { bullet: "-", quote: ">", rule: "-" };
 
 /// A sentence as lines.
 pub fn sentence(text: &str) -> Vec<String> {
@@ -65,12 +61,8 @@ pub fn course(app: &App) -> Vec<String> {
                 Some(_) => ", begun",
                 None => "",
             };
-            let needs: Vec<&str> = lesson
-                .front
-                .requires
-                .iter()
-                .map(|needed| needed.value.as_str())
-                .collect();
+            let needs: Vec<&str> =
+                lesson.front.requires.iter().map(|needed| needed.value.as_str()).collect();
             let needs = if needs.is_empty() {
                 String::new()
             } else {
@@ -94,11 +86,7 @@ pub fn course(app: &App) -> Vec<String> {
 pub fn help() -> Vec<String> {
     let mut lines = vec!["What can be typed:".to_owned()];
     for known in WORDS {
-        let more = if known.more.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", known.more)
-        };
+        let more = if known.more.is_empty() { String::new() } else { format!(" {}", known.more) };
         lines.extend(sentence(&format!("{}{more}: {}.", known.word, known.about)));
     }
     lines
@@ -145,11 +133,7 @@ pub fn activities(page: &Page) -> Vec<String> {
             }
             Some(Block::Prose(_) | Block::Check(_) | Block::Notes(_)) | None => continue,
         };
-        let here = if page.marked == Some(block) {
-            " (you are here)"
-        } else {
-            ""
-        };
+        let here = if page.marked == Some(block) { " (you are here)" } else { "" };
         lines.push(format!("{}. {said}{here}.", index + 1));
     }
     lines

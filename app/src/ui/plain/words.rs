@@ -87,11 +87,7 @@ pub const WORDS: &[Word] = &[
     ),
     word("back", "", "go back to the one before"),
     word("again", "", "say this one again"),
-    word(
-        "list",
-        "",
-        "list predictions, labs and questions, with where they stand",
-    ),
+    word("list", "", "list predictions, labs and questions, with where they stand"),
     word("go", "NUMBER", "go to one by its number in that list"),
     word(
         "answer",
@@ -108,33 +104,17 @@ pub const WORDS: &[Word] = &[
     word("stop", "", "end the run and keep what it has reported"),
     word("set", "NAME VALUE", "turn a knob of the lab"),
     word("reset", "", "put all knobs back and forget the run"),
-    word(
-        "save",
-        "FILE",
-        "save what the run has learned, as .safetensors or .bpk",
-    ),
+    word("save", "FILE", "save what the run has learned, as .safetensors or .bpk"),
     word("show", "", "say the lab's knobs and pictures"),
     word(
         "step",
         "",
         "go a step of the graph, the kernel or the messages on and say it; step back goes one back; in a kernel also step line, barrier, block, problem, breakpoint, end, each with back before it",
     ),
-    word(
-        "thread",
-        "NUMBER",
-        "look at a thread of the kernel's block and follow its warp",
-    ),
+    word("thread", "NUMBER", "look at a thread of the kernel's block and follow its warp"),
     word("block", "NUMBER", "look at a block of the kernel"),
-    word(
-        "variable",
-        "NAME",
-        "show a variable of the kernel in each lane",
-    ),
-    word(
-        "breakpoint",
-        "LINE",
-        "set a breakpoint on a line of the kernel, or take it away",
-    ),
+    word("variable", "NAME", "show a variable of the kernel in each lane"),
+    word("breakpoint", "LINE", "set a breakpoint on a line of the kernel, or take it away"),
     word("lab", "NAME", "go to a lab by its name"),
     word("checks", "", "say what the checks come to"),
     word("lessons", "", "go back to the course and list its lessons"),
@@ -159,11 +139,7 @@ pub fn read(line: &str) -> Result<Line, String> {
     };
     let alone = |meant: Line| {
         // A text that begins with one of the words is an answer.
-        if rest.is_empty() {
-            meant
-        } else {
-            Line::Text(line.to_owned())
-        }
+        if rest.is_empty() { meant } else { Line::Text(line.to_owned()) }
     };
     Ok(match first {
         "" => Line::Next,
@@ -193,17 +169,16 @@ pub fn read(line: &str) -> Result<Line, String> {
         "lessons" => alone(Line::Lessons),
         "help" | "?" => alone(Line::Help),
         "quit" | "exit" => alone(Line::Quit),
-        "go" => needs(Line::Go(rest.parse().map_err(|_| {
-            "write go NUMBER, with a number that list shows".to_owned()
-        })?))?,
+        "go" => needs(Line::Go(
+            rest.parse()
+                .map_err(|_| "write go NUMBER, with a number that list shows".to_owned())?,
+        ))?,
         "answer" => needs(Line::Answer(rest.to_owned()))?,
         "save" => needs(Line::Save(rest.to_owned()))?,
         "lab" => needs(Line::Lab(rest.to_owned()))?,
         "open" => needs(Line::Open(rest.to_owned()))?,
         "set" => {
-            let parts = rest
-                .split_once('=')
-                .or_else(|| rest.split_once(char::is_whitespace));
+            let parts = rest.split_once('=').or_else(|| rest.split_once(char::is_whitespace));
             match parts {
                 Some((name, value)) => Line::Set(name.trim().to_owned(), value.trim().to_owned()),
                 None => return Err("write set NAME VALUE".to_owned()),

@@ -10,11 +10,7 @@ use super::super::view;
 /// The lines of a page's text as they stand on the screen.
 pub(super) fn lines(page: &Page, app: &App) -> Vec<String> {
     let (width, _) = view::text_size(app.size);
-    document::build(page, width, &app.look)
-        .lines
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    document::build(page, width, &app.look).lines.iter().map(ToString::to_string).collect()
 }
 
 /// Where the new text is to be scrolled to, so that what was read stays where it was.
@@ -45,10 +41,7 @@ fn places(lines: &[String]) -> HashMap<&str, Option<usize>> {
     for (at, line) in lines.iter().enumerate() {
         let line = line.trim();
         if line.chars().any(char::is_alphanumeric) {
-            places
-                .entry(line)
-                .and_modify(|place| *place = None)
-                .or_insert(Some(at));
+            places.entry(line).and_modify(|place| *place = None).or_insert(Some(at));
         }
     }
     places

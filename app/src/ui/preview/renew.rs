@@ -25,9 +25,7 @@ pub(super) struct Renewed {
 pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app: &App) -> Renewed {
     let running_id = running.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
     let shown_id = old.slot().map(|slot| slot.id.clone());
-    let reminded_id = old
-        .reminded
-        .and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
+    let reminded_id = old.reminded.and_then(|slot| old.slots.get(slot).map(|slot| slot.id.clone()));
     let old_slot_ids: Vec<String> = old.slots.iter().map(|slot| slot.id.clone()).collect();
     let before = anchor::lines(&old, app);
 
@@ -61,10 +59,8 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     }
     fresh.telling = old.telling;
     fresh.audience = old.audience;
-    fresh.marked = old
-        .marked
-        .and_then(|block| same_block(&old.lesson, &fresh.lesson, block))
-        .or(fresh.marked);
+    fresh.marked =
+        old.marked.and_then(|block| same_block(&old.lesson, &fresh.lesson, block)).or(fresh.marked);
     fresh.entry = old.entry.take().and_then(|mut entry| {
         if let For::Block(block) = entry.purpose {
             entry.purpose = For::Block(same_block(&old.lesson, &fresh.lesson, block)?);
@@ -88,11 +84,7 @@ pub(super) fn renew(mut old: Page, mut fresh: Page, running: Option<usize>, app:
     fresh.judge(app.machine());
     fresh.scroll = anchor::scroll(&before, old.scroll, &anchor::lines(&fresh, app))
         .min(longest_scroll(&fresh, app));
-    Renewed {
-        notice: notice(&changed, removed.as_deref()),
-        page: fresh,
-        running: kept_run,
-    }
+    Renewed { notice: notice(&changed, removed.as_deref()), page: fresh, running: kept_run }
 }
 
 /// What an author reads about labs that could not be kept.
@@ -101,11 +93,8 @@ fn notice(changed: &[(String, bool)], removed: Option<&str>) -> Option<String> {
         return Some(format!("lab '{id}' was taken out: its run was ended"));
     }
     let names = |running: bool| {
-        let names: Vec<&str> = changed
-            .iter()
-            .filter(|(_, ran)| *ran == running)
-            .map(|(id, _)| id.as_str())
-            .collect();
+        let names: Vec<&str> =
+            changed.iter().filter(|(_, ran)| *ran == running).map(|(id, _)| id.as_str()).collect();
         (!names.is_empty()).then(|| names.join("', '"))
     };
     match (names(true), names(false)) {
@@ -119,12 +108,7 @@ fn notice(changed: &[(String, bool)], removed: Option<&str>) -> Option<String> {
 fn is_set_alike(old: &Lesson, new: &Lesson, id: &str) -> bool {
     let setting = |setting: &Setting| (setting.name.clone(), setting.value.clone());
     let knob = |knob: &Knob| {
-        (
-            knob.param.clone(),
-            knob.values.clone(),
-            (knob.min, knob.max),
-            knob.default.clone(),
-        )
+        (knob.param.clone(), knob.values.clone(), (knob.min, knob.max), knob.default.clone())
     };
     let what = |lab: &LabDirective| {
         (
@@ -145,20 +129,14 @@ fn take_over(slot: &mut Slot, mut old: Slot) {
     old.title = std::mem::take(&mut slot.title);
     let shown = old.panels.get(old.panel).copied();
     old.panels = std::mem::take(&mut slot.panels);
-    old.panel = old
-        .panels
-        .iter()
-        .position(|&panel| Some(panel) == shown)
-        .unwrap_or(0);
+    old.panel = old.panels.iter().position(|&panel| Some(panel) == shown).unwrap_or(0);
     *slot = old;
 }
 
 /// The block of the new version that is the same activity.
 fn same_block(old: &Lesson, new: &Lesson, block: usize) -> Option<usize> {
     let id = activity(old.blocks.get(block)?)?;
-    new.blocks
-        .iter()
-        .position(|block| activity(block) == Some(id))
+    new.blocks.iter().position(|block| activity(block) == Some(id))
 }
 
 /// What kind of activity a block is, and its id.
@@ -184,11 +162,7 @@ fn keep_answers(old: &mut Page, fresh: &mut Page, app: &App) {
             continue;
         };
         if let Some((right, feedback)) = fresh.graded(question, &given, app.registry) {
-            let answered = Answered {
-                given,
-                right,
-                feedback,
-            };
+            let answered = Answered { given, right, feedback };
             fresh.answers.insert(id, answered);
         }
     }

@@ -43,9 +43,7 @@ impl Author {
     }
 
     fn is_abandoned(effects: &[Effect]) -> bool {
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Abandon))
+        effects.iter().any(|effect| matches!(effect, Effect::Abandon))
     }
 }
 
@@ -68,10 +66,8 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
     author.bench.keys("  ");
     author.bench.report(vec![point("loss", 1, 0.7)], 50);
     let run = "```{lab} run\n";
-    let effects = author.replaces(
-        run,
-        &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"),
-    );
+    let effects =
+        author.replaces(run, &format!("```{{lab}} other\nkind = \"train\"\n```\n\n{run}"));
     assert!(!Author::is_abandoned(&effects), "a lab was added before it");
     let active = author.bench.app.active.unwrap();
     assert_eq!(active.slot, 1);
@@ -81,25 +77,16 @@ fn a_changed_lab_ends_its_own_run_and_no_other() {
 
     let effects = author.replaces("default = 32", "default = 16");
     assert!(Author::is_abandoned(&effects));
-    author
-        .bench
-        .shows("lab 'run' was changed: its run was ended");
+    author.bench.shows("lab 'run' was changed: its run was ended");
     assert!(author.bench.app.active.is_none());
 
     author.bench.keys("  ");
     let effects = author.replaces(run, "```{lab} renamed\n");
-    assert!(
-        !Author::is_abandoned(&effects),
-        "not a valid lesson: checks name the lab"
-    );
-    let without = LESSON
-        .replace("run.", "renamed.")
-        .replace(run, "```{lab} renamed\n");
+    assert!(!Author::is_abandoned(&effects), "not a valid lesson: checks name the lab");
+    let without = LESSON.replace("run.", "renamed.").replace(run, "```{lab} renamed\n");
     let effects = author.saves(&without);
     assert!(Author::is_abandoned(&effects));
-    author
-        .bench
-        .shows("lab 'run' was taken out: its run was ended");
+    author.bench.shows("lab 'run' was taken out: its run was ended");
 }
 
 #[test]
@@ -107,9 +94,7 @@ fn an_error_is_shown_with_its_place_until_it_is_mended() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
     author.replaces("minutes = ", "minuets = ");
-    author
-        .bench
-        .shows("the last good version stays on the screen");
+    author.bench.shows("the last good version stays on the screen");
     author.bench.shows("--> lesson.md:");
     author.bench.shows("did you mean");
     author.bench.shows("minuets = ");
@@ -122,9 +107,7 @@ fn an_error_is_shown_with_its_place_until_it_is_mended() {
 fn a_file_that_goes_away_leaves_its_last_version() {
     let mut author = Author::new((120, 40));
     let good = author.bench.screen();
-    author.sees(Sight::Unreadable(
-        "lesson.md is not there any more".to_owned(),
-    ));
+    author.sees(Sight::Unreadable("lesson.md is not there any more".to_owned()));
     author.bench.shows("lesson.md is not there any more");
     author.bench.shows("Some text to read");
     author.saves(LESSON);
@@ -237,11 +220,7 @@ fn all_problems_can_be_read_one_by_one() {
     let mut author = Author::new((80, 16));
     author.bench.keys("!");
     author.bench.shows("nothing is wrong with the file");
-    author.saves(
-        &LESSON
-            .replace("answer = ", "anser = ")
-            .replace("minutes", "minuets"),
-    );
+    author.saves(&LESSON.replace("answer = ", "anser = ").replace("minutes", "minuets"));
     author.bench.shows("! shows them all");
     author.bench.keys("!");
     author.bench.shows("minuets");

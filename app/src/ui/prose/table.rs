@@ -31,28 +31,20 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            let style = if index == 0 {
-                styles.heading
-            } else {
-                styles.text
-            };
-            let cells = row
-                .iter()
-                .zip(&widths)
-                .enumerate()
-                .map(|(column, (cell, &width))| {
-                    let pad = width.saturating_sub(cell.width());
-                    match self.alignments.get(column) {
-                        Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
-                        Some(Alignment::Center) => {
-                            let left = pad / 2;
-                            format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
-                        }
-                        Some(Alignment::Left | Alignment::None) | None => {
-                            format!("{cell}{}", " ".repeat(pad))
-                        }
+            let style = if index == 0 { styles.heading } else { styles.text };
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                let pad = width.saturating_sub(cell.width());
+                match self.alignments.get(column) {
+                    Some(Alignment::Right) => format!("{}{cell}", " ".repeat(pad)),
+                    Some(Alignment::Center) => {
+                        let left = pad / 2;
+                        format!("{}{cell}{}", " ".repeat(left), " ".repeat(pad - left))
                     }
-                });
+                    Some(Alignment::Left | Alignment::None) | None => {
+                        format!("{cell}{}", " ".repeat(pad))
+                    }
+                }
+            });
             lines.push(Line::styled(cells.collect::<Vec<_>>().join("  "), style));
             if index == 0 {
                 let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);

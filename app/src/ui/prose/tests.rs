@@ -3,11 +3,7 @@
 use super::*;
 
 fn plain(markdown: &str, width: usize) -> Vec<String> {
-    let signs = Signs {
-        bullet: "-",
-        quote: "|",
-        rule: "-",
-    };
+    let signs = Signs { bullet: "-", quote: "|", rule: "-" };
     render(markdown, width, Styles::default(), signs)
         .iter()
         .map(|line| line.to_string().trim_end().to_owned())
@@ -33,25 +29,15 @@ fn blocks_become_lines() {
             "| said"
         ]
     );
-    assert_eq!(
-        plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40),
-        ["a  bb", "-----", "1   2"]
-    );
+    assert_eq!(plain("| a | bb |\n|---|---:|\n| 1 | 2 |\n", 40), ["a  bb", "-----", "1   2"]);
     assert_eq!(plain("```\nlet x = 1;\n```\n", 40), ["  let x = 1;"]);
     assert_eq!(plain("see [docs](there)", 40), ["see docs (there)"]);
 }
 
 #[test]
 fn the_first_use_of_a_term_in_a_paragraph_is_marked_and_no_heading_or_code() {
-    let styles = Styles {
-        terms: Some(Glossary::builtin()),
-        ..Styles::default()
-    };
-    let signs = Signs {
-        bullet: "-",
-        quote: "|",
-        rule: "-",
-    };
+    let styles = Styles { terms: Some(Glossary::builtin()), ..Styles::default() };
+    let signs = Signs { bullet: "-", quote: "|", rule: "-" };
     let markdown = "# A gradient\n\nThe loss, `loss` and\nloss, and **batch\nsizes**.\n\n- a loss\n\n```\nloss\n```";
     let lines = render(markdown, 60, styles, signs);
     let spans = lines.iter().skip(1).flat_map(|line| &line.spans);

@@ -43,10 +43,7 @@ impl Slot {
         let params = params.map(|(name, value)| (name.to_owned(), value.clone()));
         let left = Arc::new(Attempt::new(
             self.schema,
-            (
-                Some(lesson.to_owned()),
-                named(lesson, &self.id, self.schema),
-            ),
+            (Some(lesson.to_owned()), named(lesson, &self.id, self.schema)),
             params.collect(),
             self.turned_at_start.clone(),
             &self.data,
@@ -68,9 +65,7 @@ impl Slot {
         self.attempts.all = all;
         self.forget_drawn();
         let panels = self.schema.panels.iter();
-        self.attempts.goals = panels
-            .map(|panel| lesson.goals(&panel.name).to_vec())
-            .collect();
+        self.attempts.goals = panels.map(|panel| lesson.goals(&panel.name).to_vec()).collect();
         let company = self.company(None);
         let curves = |panel: &Panel| {
             if panel.draw != Draw::Line || panel.attempts.is_none() {
@@ -104,12 +99,7 @@ impl Slot {
 
     /// The runs whose curves stand behind those of a panel: those of this lab, or of all that the panel shows.
     pub(super) fn behind(&self, panel: usize) -> &[Earlier] {
-        match self
-            .attempts
-            .behind
-            .get(panel)
-            .filter(|runs| !runs.is_empty())
-        {
+        match self.attempts.behind.get(panel).filter(|runs| !runs.is_empty()) {
             Some(runs) if self.overlay != Overlay::Nothing => runs,
             Some(_) => &[],
             None => self.overlay.of(&self.earlier),

@@ -28,11 +28,7 @@ pub struct Knob {
 impl Knob {
     /// What it turns: an entry of a table is a number.
     pub fn ty(&self) -> Type {
-        if self.name == self.param.name {
-            self.param.ty
-        } else {
-            Type::Float
-        }
+        if self.name == self.param.name { self.param.ty } else { Type::Float }
     }
 
     /// The value so many notches further, kept inside the range.
@@ -40,10 +36,7 @@ impl Knob {
     /// Rates and widths are felt as ratios, so numbers that span decades go in steps of 1, 2, 5, 10.
     fn after(&self, notches: i32) -> Option<Value> {
         if !self.values.is_empty() {
-            let at = self
-                .values
-                .iter()
-                .position(|v| Some(v) == self.value.as_ref());
+            let at = self.values.iter().position(|v| Some(v) == self.value.as_ref());
             let at = at.map_or(0, |at| at as i64 + i64::from(notches));
             let at = at.clamp(0, self.values.len() as i64 - 1);
             return self.values.get(at as usize).cloned();
@@ -59,9 +52,7 @@ impl Knob {
                 let next = even_notch(current.unwrap_or(0.0), notches);
                 Some(Value::Float(self.clamp(next)))
             }
-            Type::Float => Some(Value::Float(
-                self.clamp(notch(current.unwrap_or(0.0), notches)),
-            )),
+            Type::Float => Some(Value::Float(self.clamp(notch(current.unwrap_or(0.0), notches)))),
             Type::String | Type::Enum | Type::Array | Type::Table => None,
         }
     }
@@ -78,19 +69,11 @@ impl Knob {
             && (self.range.0.is_some_and(|low| x < low)
                 || self.range.1.is_some_and(|high| x > high))
         {
-            return Err(format!(
-                "this lesson keeps {} within {}",
-                self.name,
-                self.range_text()
-            ));
+            return Err(format!("this lesson keeps {} within {}", self.name, self.range_text()));
         }
         if !self.values.is_empty() && !self.values.contains(&value) {
             let values: Vec<_> = self.values.iter().map(ToString::to_string).collect();
-            return Err(format!(
-                "in this lesson {} is one of: {}",
-                self.name,
-                values.join(", ")
-            ));
+            return Err(format!("in this lesson {} is one of: {}", self.name, values.join(", ")));
         }
         Ok(value)
     }
@@ -143,11 +126,7 @@ impl Slot {
         }
         let (name, from) = (knob.name.clone(), knob.value.clone());
         self.give(index, Some(next.clone()));
-        self.history.record(Turned {
-            knob: index,
-            from,
-            to: Some(next.clone()),
-        });
+        self.history.record(Turned { knob: index, from, to: Some(next.clone()) });
         Some((name, next))
     }
 
@@ -161,11 +140,7 @@ impl Slot {
         let (name, from) = (knob.name.clone(), knob.value.clone());
         self.give(index, Some(value.clone()));
         if from.as_ref() != Some(&value) {
-            self.history.record(Turned {
-                knob: index,
-                from,
-                to: Some(value.clone()),
-            });
+            self.history.record(Turned { knob: index, from, to: Some(value.clone()) });
         }
         Ok((name, value))
     }

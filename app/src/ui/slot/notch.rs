@@ -42,13 +42,9 @@ pub fn notch(x: f64, notches: i32) -> f64 {
         });
         let near = x * 1e-9;
         x = if notches > 0 {
-            ladder
-                .filter(|&v| v > x + near && v >= SMALLEST)
-                .fold(f64::INFINITY, f64::min)
+            ladder.filter(|&v| v > x + near && v >= SMALLEST).fold(f64::INFINITY, f64::min)
         } else {
-            ladder
-                .filter(|&v| v < x - near && v >= SMALLEST)
-                .fold(0.0, f64::max)
+            ladder.filter(|&v| v < x - near && v >= SMALLEST).fold(0.0, f64::max)
         };
     }
     x
@@ -62,11 +58,7 @@ pub fn even_notch(x: f64, notches: i32) -> f64 {
         let towards_zero = (x > 0.0) != (notches > 0);
         let size = x.abs().max(1.0);
         // From 10 down the steps are those below 10.
-        let size = if towards_zero {
-            size * (1.0 - 1e-9)
-        } else {
-            size
-        };
+        let size = if towards_zero { size * (1.0 - 1e-9) } else { size };
         let step = 0.25 * 10_f64.powf(size.log10().floor().max(0.0));
         let near = 1e-9 * f64::from(notches.signum());
         x = if notches > 0 {

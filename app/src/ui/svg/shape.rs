@@ -47,27 +47,10 @@ const WHOLE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
 
 /// The raised dots of a Braille pattern; bits number the dots as Unicode does.
 fn braille(bits: u32) -> Vec<[f32; 2]> {
-    const PLACES: [(u8, u8); 8] = [
-        (0, 0),
-        (0, 1),
-        (0, 2),
-        (1, 0),
-        (1, 1),
-        (1, 2),
-        (0, 3),
-        (1, 3),
-    ];
-    let raised = PLACES
-        .iter()
-        .enumerate()
-        .filter(|(bit, _)| bits >> bit & 1 == 1);
+    const PLACES: [(u8, u8); 8] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
+    let raised = PLACES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
     raised
-        .map(|(_, (column, row))| {
-            [
-                0.25 + 0.5 * f32::from(*column),
-                0.125 + 0.25 * f32::from(*row),
-            ]
-        })
+        .map(|(_, (column, row))| [0.25 + 0.5 * f32::from(*column), 0.125 + 0.25 * f32::from(*row)])
         .collect()
 }
 
@@ -80,11 +63,7 @@ fn lines(c: char) -> Option<Vec<[f32; 4]>> {
     // A quarter turn, as three strokes: from the middle of one side to the middle of another.
     let corner = |across: f32, down: f32| {
         let (x, y) = (0.5 + across * 0.28, 0.5 + down * 0.14);
-        vec![
-            [0.5 + across * 0.5, 0.5, x, 0.5],
-            [x, 0.5, 0.5, y],
-            [0.5, y, 0.5, 0.5 + down * 0.5],
-        ]
+        vec![[0.5 + across * 0.5, 0.5, x, 0.5], [x, 0.5, 0.5, y], [0.5, y, 0.5, 0.5 + down * 0.5]]
     };
     let dashes = |count: u8| {
         let at = move |i: u8, part: f32| (f32::from(i) + part) / f32::from(count);

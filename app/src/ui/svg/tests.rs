@@ -16,10 +16,7 @@ fn well_formed(svg: &str) {
         let text = &rest[..start];
         assert!(!text.contains('>'), "{text}");
         for entity in text.split('&').skip(1) {
-            assert!(
-                ["amp;", "lt;", "gt;"].iter().any(|e| entity.starts_with(e)),
-                "{entity}"
-            );
+            assert!(["amp;", "lt;", "gt;"].iter().any(|e| entity.starts_with(e)), "{entity}");
         }
         let end = start + rest[start..].find('>').unwrap();
         let tag = &rest[start + 1..end];
@@ -38,20 +35,12 @@ fn well_formed(svg: &str) {
 #[test]
 fn text_is_escaped_and_stands_on_the_grid() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 12, 2));
-    buf.set_string(
-        1,
-        1,
-        "a<b> & 漢 \"",
-        Style::new().add_modifier(Modifier::BOLD),
-    );
+    buf.set_string(1, 1, "a<b> & 漢 \"", Style::new().add_modifier(Modifier::BOLD));
     let svg = to_svg(&buf, &theme());
     well_formed(&svg);
     assert!(svg.contains(">a&lt;b&gt;</text>"), "{svg}");
     assert!(svg.contains("<text x=\"23 32 41 50\" y=\"45.4\""), "{svg}");
-    assert!(
-        svg.contains(">漢</text>") && svg.contains("font-weight=\"bold\""),
-        "{svg}"
-    );
+    assert!(svg.contains(">漢</text>") && svg.contains("font-weight=\"bold\""), "{svg}");
 }
 
 #[test]
@@ -60,10 +49,7 @@ fn backgrounds_of_one_colour_are_one_shape() {
     buf.set_style(Rect::new(2, 0, 5, 1), Style::new().bg(Color::Rgb(1, 2, 3)));
     let svg = to_svg(&buf, &theme());
     well_formed(&svg);
-    assert!(
-        svg.contains("<path fill=\"#010203\" d=\"M32 14h45v18h-45z\"/>"),
-        "{svg}"
-    );
+    assert!(svg.contains("<path fill=\"#010203\" d=\"M32 14h45v18h-45z\"/>"), "{svg}");
 }
 
 #[test]
@@ -84,12 +70,6 @@ fn reversed_text_changes_places_with_what_is_behind() {
     buf.set_string(0, 0, "x", Style::new().add_modifier(Modifier::REVERSED));
     let svg = to_svg(&buf, &theme());
     let (text, screen) = theme().defaults();
-    assert!(
-        svg.contains(&format!("<path fill=\"{}\"", hex(text))),
-        "{svg}"
-    );
-    assert!(
-        svg.contains(&format!("fill=\"{}\">x<", hex(screen))),
-        "{svg}"
-    );
+    assert!(svg.contains(&format!("<path fill=\"{}\"", hex(text))), "{svg}");
+    assert!(svg.contains(&format!("fill=\"{}\">x<", hex(screen))), "{svg}");
 }

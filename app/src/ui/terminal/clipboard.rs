@@ -52,9 +52,6 @@ mod tests {
     fn inside_tmux_the_terminal_around_it_is_told_too() {
         assert_eq!(osc52("foo", false), "\x1b]52;c;Zm9v\x07");
         let inside = osc52("foo", true);
-        assert!(
-            inside.ends_with("\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\"),
-            "{inside:?}"
-        );
+        assert!(inside.ends_with("\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\"), "{inside:?}");
     }
 }

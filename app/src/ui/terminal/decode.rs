@@ -52,11 +52,7 @@ impl Decoder {
         let mut done = 0;
         loop {
             let rest = self.pending.get(done..).unwrap_or_default();
-            let step = if self.pasting {
-                pasted(rest)
-            } else {
-                first(rest)
-            };
+            let step = if self.pasting { pasted(rest) } else { first(rest) };
             match step {
                 Step::More => break,
                 Step::Took(count, what) => {
@@ -94,24 +90,15 @@ fn key(code: KeyCode, modifiers: KeyModifiers) -> Said {
 }
 
 fn character(c: char, modifiers: KeyModifiers) -> Said {
-    let shift = if c.is_uppercase() {
-        KeyModifiers::SHIFT
-    } else {
-        KeyModifiers::NONE
-    };
+    let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     key(KeyCode::Char(c), modifiers | shift)
 }
 
 /// The text up to the end of a paste.
 fn pasted(bytes: &[u8]) -> Step {
-    let text = |bytes: &[u8]| {
-        Some(Said::Event(Event::Paste(
-            String::from_utf8_lossy(bytes).into_owned(),
-        )))
-    };
-    let end = bytes
-        .windows(PASTE_END.len())
-        .position(|window| window == PASTE_END);
+    let text =
+        |bytes: &[u8]| Some(Said::Event(Event::Paste(String::from_utf8_lossy(bytes).into_owned())));
+    let end = bytes.windows(PASTE_END.len()).position(|window| window == PASTE_END);
     match end {
         Some(end) => Step::Took(end + PASTE_END.len(), text(&bytes[..end])),
         // Nobody types that much: the end was lost, and keys must not be for ever part of a text.
@@ -166,11 +153,7 @@ fn letter(bytes: &[u8]) -> Letter {
     let have = bytes.get(..count.min(bytes.len())).unwrap_or_default();
     match std::str::from_utf8(have) {
         Ok(text) => text.chars().next().map_or(Letter::No, |c| {
-            if c.is_control() {
-                Letter::No
-            } else {
-                Letter::Whole(c, count)
-            }
+            if c.is_control() { Letter::No } else { Letter::Whole(c, count) }
         }),
         // Whole so far, but cut off.
         Err(error) if error.error_len().is_none() => Letter::Part,

@@ -34,10 +34,7 @@ fn recalls(effects: &[Effect]) -> Option<&Wanted> {
 }
 
 fn found(bytes: i64) -> Vec<Report> {
-    let of = |name: &str, value: Value| Report::Scalar {
-        name: name.into(),
-        value,
-    };
+    let of = |name: &str, value: Value| Report::Scalar { name: name.into(), value };
     vec![
         of("bytes_sent_per_worker", Value::Int(bytes)),
         of("parameters", Value::Int(209_472)),
@@ -90,9 +87,7 @@ fn what_earlier_sessions_recorded_comes_back_with_what_set_it_apart() {
     let mut params: std::collections::BTreeMap<String, Value> = params.collect();
     params.insert("workers".to_owned(), Value::Int(2));
     let mut data = mlsys_lab::report::RunData::default();
-    found(424_242)
-        .into_iter()
-        .for_each(|report| data.apply(report));
+    found(424_242).into_iter().for_each(|report| data.apply(report));
     let lesson = Some("parallel/both".to_owned());
     let attempt = Attempt::new(schema, (lesson, "dp".to_owned()), params, Vec::new(), &data);
     bench.app.update(Message::Recalled(vec![attempt]));

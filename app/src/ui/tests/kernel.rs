@@ -39,8 +39,7 @@ fn bench(size: (u16, u16)) -> Bench {
 
 fn press(bench: &mut Bench, keys: &[Key]) -> Vec<Effect> {
     let keys = keys.iter();
-    keys.flat_map(|key| bench.app.update(Message::Key(*key)))
-        .collect()
+    keys.flat_map(|key| bench.app.update(Message::Key(*key))).collect()
 }
 
 fn text(bench: &Bench) -> String {
@@ -51,11 +50,7 @@ fn text(bench: &Bench) -> String {
 /// The text that was to be kept last.
 fn kept(effects: &[Effect]) -> Option<&str> {
     effects.iter().rev().find_map(|effect| {
-        if let Effect::KeepDraft(_, text) = effect {
-            Some(text.as_str())
-        } else {
-            None
-        }
+        if let Effect::KeepDraft(_, text) = effect { Some(text.as_str()) } else { None }
     })
 }
 
@@ -85,11 +80,7 @@ fn a_kernel_is_written_mended_tested_and_right() {
     let effects = test(&mut bench);
     assert!(matches!(
         &effects[..],
-        [Effect::Save(Event::AnswerGiven {
-            right: false,
-            points: 0,
-            ..
-        })]
+        [Effect::Save(Event::AnswerGiven { right: false, points: 0, .. })]
     ));
     bench.shows("two blocks of four: line 3, block [0, 0, 0]");
     bench.shows("seven elements: ");
@@ -119,17 +110,11 @@ fn a_kernel_is_written_mended_tested_and_right() {
     for _ in 0.."int i = ".len() {
         press(&mut bench, &[Key::Right]);
     }
-    bench
-        .app
-        .update(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
+    bench.app.update(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
     let effects = test(&mut bench);
     assert!(effects.iter().any(|effect| matches!(
         effect,
-        Effect::Save(Event::AnswerGiven {
-            right: true,
-            points: 3,
-            ..
-        })
+        Effect::Save(Event::AnswerGiven { right: true, points: 3, .. })
     )));
     bench.shows("✓ right");
     bench.shows("sectors_per_load 1; allowed: sectors_per_load <= 1");
@@ -143,10 +128,7 @@ fn undo_goes_back_to_the_beginning_and_redo_to_the_end() {
     bench.keys("\n");
     let starter = text(&bench);
     bench.keys("int a;\n  b");
-    press(
-        &mut bench,
-        &[Key::Ctrl('x'), Key::Ctrl('v'), Key::Backspace],
-    );
+    press(&mut bench, &[Key::Ctrl('x'), Key::Ctrl('v'), Key::Backspace]);
     let last = text(&bench);
     assert_ne!(last, starter);
     for _ in 0..40 {
@@ -192,28 +174,18 @@ fn what_was_kept_is_there_again_and_what_others_save_is_taken() {
         text: Some(text.to_owned()),
         whence,
     };
-    bench
-        .app
-        .update(told("__global__ void kept() {}\r\n", Whence::Kept));
+    bench.app.update(told("__global__ void kept() {}\r\n", Whence::Kept));
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
     press(&mut bench, &[Key::Ctrl('u')]);
     bench.shows("nothing to take back");
-    bench
-        .app
-        .update(told("__global__ void saved() {}\n", Whence::Saved));
+    bench.app.update(told("__global__ void saved() {}\n", Whence::Saved));
     assert_eq!(text(&bench), "__global__ void saved() {}\n");
     press(&mut bench, &[Key::Ctrl('u')]);
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
     // Of another text nothing is taken.
-    let other = Draft {
-        name: "other".to_owned(),
-        ..draft.clone()
-    };
-    let message = Message::Draft {
-        draft: other,
-        text: Some("x".to_owned()),
-        whence: Whence::Saved,
-    };
+    let other = Draft { name: "other".to_owned(), ..draft.clone() };
+    let message =
+        Message::Draft { draft: other, text: Some("x".to_owned()), whence: Whence::Saved };
     bench.app.update(message);
     assert_eq!(text(&bench), "__global__ void kept() {}\n");
 }
@@ -271,14 +243,7 @@ fn odd_texts_are_shown_and_never_break_anything() {
             bench.app.update(Message::Paste(odd));
             assert!(!text(&bench).contains(['\u{1b}', '\r']));
             bench.screen();
-            for key in [
-                Key::Home,
-                Key::End,
-                Key::Up,
-                Key::PageUp,
-                Key::Left,
-                Key::Delete,
-            ] {
+            for key in [Key::Home, Key::End, Key::Up, Key::PageUp, Key::Left, Key::Delete] {
                 press(&mut bench, &[key]);
                 bench.screen();
             }
@@ -287,10 +252,7 @@ fn odd_texts_are_shown_and_never_break_anything() {
         let before = text(&bench);
         bench.app.update(Message::Paste("y\n".repeat(40_000)));
         assert_eq!(text(&bench), before);
-        bench.app.update(Message::Resize {
-            width: 60,
-            height: 9,
-        });
+        bench.app.update(Message::Resize { width: 60, height: 9 });
         bench.screen();
     }
 }

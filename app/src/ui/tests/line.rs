@@ -36,9 +36,7 @@ fn shell(line: &str) -> Vec<String> {
 fn knobs(bench: &Bench) -> Vec<(String, Option<Value>)> {
     let slots = &bench.app.page.as_ref().unwrap().slots;
     let knobs = slots.iter().flat_map(|slot| &slot.knobs);
-    knobs
-        .map(|knob| (knob.name.clone(), knob.value.clone()))
-        .collect()
+    knobs.map(|knob| (knob.name.clone(), knob.value.clone())).collect()
 }
 
 /// Opens what a line says, as the command line does.
@@ -56,10 +54,7 @@ fn opened(line: &str, size: (u16, u16)) -> Bench {
         }
         Some(Command::Lab(lab)) => {
             let registry = mlsys_registry::registry();
-            let schema = registry
-                .find(lab.kind.as_deref().unwrap())
-                .unwrap()
-                .schema();
+            let schema = registry.find(lab.kind.as_deref().unwrap()).unwrap().schema();
             let given = settings::of_lab(&lab.set).unwrap();
             let tables = mlsys_lab::tables::Tables::builtin();
             let params = mlsys_lab::params::Params::resolve(schema, &given, tables, None).unwrap();
@@ -139,21 +134,14 @@ fn values_of_every_type_are_opened_and_copied() {
         bench.app.open_at(lesson.clone(), &turns).unwrap();
         bench
     };
-    let typed = [
-        "net.profile=true",
-        "net.steps=1e3",
-        "net.learning_rate=2.5e-7",
-        "net.optimizer=sgd",
-    ];
+    let typed =
+        ["net.profile=true", "net.steps=1e3", "net.learning_rate=2.5e-7", "net.optimizer=sgd"];
     let bench = open(&typed.map(str::to_owned));
-    let values: Vec<String> = knobs(&bench)
-        .into_iter()
-        .map(|(_, value)| value.unwrap().to_string())
-        .collect();
+    let values: Vec<String> =
+        knobs(&bench).into_iter().map(|(_, value)| value.unwrap().to_string()).collect();
     assert_eq!(values, ["true", "1000", "2.5e-7", "sgd"]);
-    let Some(Command::Open(options)) = Cli::try_parse_from(shell(&line::line(&bench.app)))
-        .unwrap()
-        .command
+    let Some(Command::Open(options)) =
+        Cli::try_parse_from(shell(&line::line(&bench.app))).unwrap().command
     else {
         panic!("the line opens a lesson")
     };
@@ -186,17 +174,10 @@ fn words_that_shells_would_take_apart_come_back_whole() {
 fn y_sends_the_line_to_the_clipboard_and_shows_it_until_it_is_left() {
     let mut bench = Bench::in_lesson((40, 12));
     let effects = bench.keys("\t>\ty");
-    let copied = effects.iter().find_map(|effect| {
-        if let Effect::Copy(line) = effect {
-            Some(line.clone())
-        } else {
-            None
-        }
-    });
-    assert_eq!(
-        copied.as_deref(),
-        Some("mlsys open systems/small --set run.learning_rate=0.02")
-    );
+    let copied = effects
+        .iter()
+        .find_map(|effect| if let Effect::Copy(line) = effect { Some(line.clone()) } else { None });
+    assert_eq!(copied.as_deref(), Some("mlsys open systems/small --set run.learning_rate=0.02"));
     bench.shows("mlsys open systems/small --set \\");
     bench.shows("\nrun.learning_rate=0.02");
     bench.keys("\n");
@@ -212,14 +193,8 @@ fn a_state_that_does_not_exist_is_told_from_what_does() {
         bench.app.open_at(lesson, &turns).unwrap_err()
     };
     for (pair, complaint) in [
-        (
-            "runn.width=64",
-            "this lesson has no lab 'runn'; it has: run, ",
-        ),
-        (
-            "run.widht=64",
-            "lab 'run' has no knob 'widht'; it has: learning_rate, ",
-        ),
+        ("runn.width=64", "this lesson has no lab 'runn'; it has: run, "),
+        ("run.widht=64", "lab 'run' has no knob 'widht'; it has: learning_rate, "),
         ("run.width=wide", "width"),
         ("run.learning_rate=1e9", "outside 0 to 100"),
         ("run.optimizer=adma", "adam"),

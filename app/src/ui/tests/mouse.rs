@@ -18,11 +18,7 @@ fn on(bench: &mut Bench, gesture: Gesture, text: &str) -> Vec<Effect> {
         Some((column as u16, row as u16))
     });
     let (column, row) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
-    bench.app.update(Message::Mouse {
-        gesture,
-        column,
-        row,
-    })
+    bench.app.update(Message::Mouse { gesture, column, row })
 }
 
 #[track_caller]
@@ -33,10 +29,7 @@ fn click(bench: &mut Bench, text: &str) -> Vec<Effect> {
 fn with_mouse(size: (u16, u16)) -> Bench {
     let mut bench = Bench::in_lesson(size);
     let effects = bench.keys("M");
-    assert!(
-        matches!(effects.as_slice(), [Effect::Mouse(Mouse::On)]),
-        "{effects:?}"
-    );
+    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::On)]), "{effects:?}");
     bench
 }
 
@@ -49,10 +42,7 @@ fn until_it_is_asked_for_the_mouse_is_the_terminals() {
     bench.keys("M");
     bench.shows("the mouse chooses and scrolls");
     let effects = bench.keys("M");
-    assert!(
-        matches!(effects.as_slice(), [Effect::Mouse(Mouse::Off)]),
-        "{effects:?}"
-    );
+    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::Off)]), "{effects:?}");
     bench.shows("it selects text");
 }
 
@@ -76,11 +66,9 @@ fn knobs_labs_and_pictures_are_chosen_where_they_are_drawn() {
 #[test]
 fn tabs_stand_where_they_can_be_clicked() {
     let mut bench = with_mouse((80, 24));
-    for (tab, place) in [
-        (" lab: run ", Place::Lab),
-        (" picture ", Place::Picture),
-        (" text ", Place::Text),
-    ] {
+    for (tab, place) in
+        [(" lab: run ", Place::Lab), (" picture ", Place::Picture), (" text ", Place::Text)]
+    {
         click(&mut bench, tab.trim());
         assert_eq!(bench.app.place(), place, "{tab}");
     }
@@ -125,18 +113,10 @@ fn a_click_into_a_chart_moves_the_cursor_of_all_charts() {
     let mut bench = with_mouse((120, 40));
     bench.keys("  ");
     bench.train(1.0);
-    let row = bench
-        .screen()
-        .lines()
-        .position(|line| line.contains("loss-curve"))
-        .unwrap() as u16
-        + 4;
+    let row =
+        bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
     let mut press = |gesture, column| {
-        bench.app.update(Message::Mouse {
-            gesture,
-            column,
-            row,
-        });
+        bench.app.update(Message::Mouse { gesture, column, row });
         bench.app.page.as_ref().unwrap().slot().unwrap().cursor
     };
     let left = press(Gesture::Press, 70).unwrap();
@@ -156,11 +136,7 @@ fn the_palette_and_the_list_of_lessons_take_clicks() {
     click(&mut bench, "Occupancy");
     bench.shows("threads_per_block 256");
     bench.keys(":");
-    bench.app.update(Message::Mouse {
-        gesture: Gesture::Press,
-        column: 0,
-        row: 30,
-    });
+    bench.app.update(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
     assert!(bench.app.overlay.is_none());
     bench.keys("P");
     click(&mut bench, "tiny-blocks");
@@ -182,11 +158,7 @@ fn no_place_on_any_screen_makes_the_mouse_fail() {
             for row in (0..height + 2).step_by(3) {
                 for column in (0..width + 2).step_by(7) {
                     for gesture in [Gesture::WheelDown, Gesture::Drag, Gesture::Press] {
-                        bench.app.update(Message::Mouse {
-                            gesture,
-                            column,
-                            row,
-                        });
+                        bench.app.update(Message::Mouse { gesture, column, row });
                     }
                 }
             }

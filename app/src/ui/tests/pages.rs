@@ -21,10 +21,7 @@ fn a_lesson_opens_at_its_first_line_and_is_found_again_as_it_was_left() {
     bench.shows("begun, 0 of 2 questions right");
     bench.keys("\n");
     let page = bench.app.page.as_ref().unwrap();
-    assert!(
-        page.marked_block()
-            .is_some_and(|block| block.as_lab().is_some())
-    );
+    assert!(page.marked_block().is_some_and(|block| block.as_lab().is_some()));
 }
 
 #[test]
@@ -55,20 +52,11 @@ fn a_wrong_answer_gets_its_own_feedback_hints_come_one_by_one_and_right_is_right
     assert!(effects.is_empty());
     // The field opens with what was answered: it is taken away before the new answer.
     for _ in 0..4 {
-        bench.app.update(crate::ui::message::Message::Key(
-            crate::ui::key::Key::Backspace,
-        ));
+        bench.app.update(crate::ui::message::Message::Key(crate::ui::key::Key::Backspace));
     }
     let effects = bench.keys("2*32+32 + 32*32+32 + 32*2+2\n");
     let right = effects.iter().any(|effect| {
-        matches!(
-            effect,
-            Effect::Save(Event::AnswerGiven {
-                right: true,
-                points: 2,
-                ..
-            })
-        )
+        matches!(effect, Effect::Save(Event::AnswerGiven { right: true, points: 2, .. }))
     });
     assert!(right, "{effects:?}");
     bench.shows("right: 2*32+32");
@@ -78,9 +66,7 @@ fn a_wrong_answer_gets_its_own_feedback_hints_come_one_by_one_and_right_is_right
 fn text_that_is_no_answer_stays_in_the_field_with_a_complaint() {
     let mut bench = Bench::in_lesson((120, 60));
     let effects = bench.keys("nnn\ntwelve\n");
-    let saved = effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Save(_)));
+    let saved = effects.iter().any(|effect| matches!(effect, Effect::Save(_)));
     assert!(!saved, "{effects:?}");
     bench.shows("> twelve");
     bench.shows("write a number");
@@ -93,11 +79,7 @@ fn choices_are_answered_by_letter_whatever_their_order() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("nnnn");
     let screen = bench.screen();
-    let letter = if screen.contains("a) computes gradients") {
-        "a"
-    } else {
-        "b"
-    };
+    let letter = if screen.contains("a) computes gradients") { "a" } else { "b" };
     let other = if letter == "a" { "b" } else { "a" };
     bench.keys(&format!("\n{other}\n"));
     bench.shows("The optimizer does that.");

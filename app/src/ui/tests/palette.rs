@@ -38,10 +38,7 @@ fn a_lab_opens_on_a_page_of_its_own_and_a_lesson_from_there() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys(":occupancy\n");
     bench.shows("threads_per_block 256");
-    assert_eq!(
-        bench.app.page.as_ref().unwrap().lesson.front.id.as_str(),
-        "labs/occupancy"
-    );
+    assert_eq!(bench.app.page.as_ref().unwrap().lesson.front.id.as_str(), "labs/occupancy");
     bench.keys(":a small lesson\n");
     bench.shows("Some text to read");
     bench.keys("\u{1b}:launch geo\n");
@@ -62,27 +59,15 @@ fn what_cannot_be_done_is_listed_with_the_reason_and_choosing_it_says_it() {
 fn what_was_used_last_stands_first() {
     let mut bench = Bench::in_lesson((120, 40));
     bench.keys(":words\n:full\n:");
-    let Some(Overlay::Palette(palette)) = &bench.app.overlay else {
-        panic!("the palette is open")
-    };
-    let targets: Vec<_> = palette
-        .items
-        .iter()
-        .take(2)
-        .map(|item| item.target.clone())
-        .collect();
+    let Some(Overlay::Palette(palette)) = &bench.app.overlay else { panic!("the palette is open") };
+    let targets: Vec<_> = palette.items.iter().take(2).map(|item| item.target.clone()).collect();
     let expected = [Command::Tempo, Command::Words].map(Target::Command);
     assert_eq!(targets, expected);
     press(&mut bench, Key::Ctrl('n'));
     bench.keys("\n");
     bench.keys(":");
-    let Some(Overlay::Palette(palette)) = &bench.app.overlay else {
-        panic!("the palette is open")
-    };
-    assert_eq!(
-        palette.item().unwrap().target,
-        Target::Command(Command::Words)
-    );
+    let Some(Overlay::Palette(palette)) = &bench.app.overlay else { panic!("the palette is open") };
+    assert_eq!(palette.item().unwrap().target, Target::Command(Command::Words));
 }
 
 #[test]
@@ -99,22 +84,12 @@ fn ten_thousand_entries_are_searched() {
     let items: Vec<Item> = (0..10_000)
         .map(|n| {
             let name = format!("run 2026-{n:05} of the training loop");
-            Item::new(
-                Target::Run(n.to_string()),
-                &name,
-                "train on spiral, adam, finished",
-            )
+            Item::new(Target::Run(n.to_string()), &name, "train on spiral, adam, finished")
         })
         .collect();
     let mut palette = Palette::new(items, &[]);
     palette.key(Key::Char('t'));
-    for key in [
-        Key::Char('l'),
-        Key::Char('s'),
-        Key::Backspace,
-        Key::Char('a'),
-        Key::Char('f'),
-    ] {
+    for key in [Key::Char('l'), Key::Char('s'), Key::Backspace, Key::Char('a'), Key::Char('f')] {
         palette.key(key);
     }
     assert_eq!(palette.found.len(), 10_000);

@@ -8,11 +8,7 @@ use crate::ui::message::{Effect, Message};
 
 fn exported(effects: &[Effect]) -> Option<&Export> {
     effects.iter().find_map(|effect| {
-        if let Effect::Export(export) = effect {
-            Some(export.as_ref())
-        } else {
-            None
-        }
+        if let Effect::Export(export) = effect { Some(export.as_ref()) } else { None }
     })
 }
 
@@ -91,14 +87,7 @@ fn in_table() -> Bench {
         ..Table::default()
     };
     let panel = slot.schema.panels[chosen].name.as_str().into();
-    bench.report(
-        vec![Report::Frame {
-            panel,
-            step: 0,
-            frame: Box::new(Frame::Table(table)),
-        }],
-        1,
-    );
+    bench.report(vec![Report::Frame { panel, step: 0, frame: Box::new(Frame::Table(table)) }], 1);
     bench.end(crate::session::Outcome::Finished);
     bench.keys("\tz");
     bench

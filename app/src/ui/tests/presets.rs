@@ -30,14 +30,8 @@ fn a_lesson_takes_the_presets_its_knobs_allow_and_says_why_not_the_others() {
     bench.keys("\t>\tP");
     bench.shows("not here: this lesson has no knob for");
     let presets = bench.app.presets();
-    let free = presets
-        .iter()
-        .position(|(_, refused)| refused.is_none())
-        .unwrap();
-    let barred = presets
-        .iter()
-        .position(|(_, refused)| refused.is_some())
-        .unwrap();
+    let free = presets.iter().position(|(_, refused)| refused.is_none()).unwrap();
+    let barred = presets.iter().position(|(_, refused)| refused.is_some()).unwrap();
     let wanted = presets[free].0.set.clone();
     bench.keys(&"_".repeat(barred));
     bench.keys("\n");
@@ -59,19 +53,10 @@ fn a_calculator_answers_a_preset_once() {
     let effects = bench.keys("\n");
     let started: Vec<_> = effects
         .iter()
-        .filter_map(|effect| {
-            if let Effect::Start(start) = effect {
-                Some(start)
-            } else {
-                None
-            }
-        })
+        .filter_map(|effect| if let Effect::Start(start) = effect { Some(start) } else { None })
         .collect();
     assert_eq!(started.len(), 1);
-    assert_eq!(
-        started[0].params.get("registers_per_thread"),
-        Some(&Value::Int(128))
-    );
+    assert_eq!(started[0].params.get("registers_per_thread"), Some(&Value::Int(128)));
 }
 
 #[test]
@@ -86,10 +71,6 @@ fn a_preset_asks_before_it_ends_a_run() {
     bench.hides("y ends it and takes the preset");
     assert!(bench.app.active.is_some());
     let effects = bench.keys("P___\ny");
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Abandon))
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
     bench.shows("diverging: a step size");
 }

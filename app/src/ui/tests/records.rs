@@ -34,11 +34,7 @@ fn own() -> Source {
 
 fn wanted(effects: &[Effect]) -> Wanted {
     let mut wanted = effects.iter().filter_map(|effect| {
-        if let Effect::ReadRecord(wanted) = effect {
-            Some((**wanted).clone())
-        } else {
-            None
-        }
+        if let Effect::ReadRecord(wanted) = effect { Some((**wanted).clone()) } else { None }
     });
     wanted.next().expect("a run is to be read")
 }
@@ -56,11 +52,7 @@ impl Bench {
 
     fn fetched(&mut self, wanted: Wanted) -> Vec<Effect> {
         let (data, warnings) = (data(), Vec::new());
-        let fetched = Fetched {
-            wanted,
-            data,
-            warnings,
-        };
+        let fetched = Fetched { wanted, data, warnings };
         self.app.update(Message::Fetched(Ok(Box::new(fetched))))
     }
 }
@@ -107,20 +99,11 @@ fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
     let effects = bench.fetched(wanted);
     let pace = |effects: &[Effect]| {
         let mut paces = effects.iter().filter_map(|effect| {
-            if let Effect::Order(Command::Pace(interval)) = effect {
-                Some(*interval)
-            } else {
-                None
-            }
+            if let Effect::Order(Command::Pace(interval)) = effect { Some(*interval) } else { None }
         });
         paces.next().expect("it has a pace")
     };
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Replay(_))),
-        "{effects:?}"
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Replay(_))), "{effects:?}");
     assert_eq!(pace(&effects), Duration::from_millis(150));
     for millis in [100, 50, 10, 0, 150] {
         assert_eq!(pace(&bench.keys("f")), Duration::from_millis(millis));
@@ -139,9 +122,7 @@ fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
     // A live knob is not heard, and the device key changes nothing about it.
     let effects = bench.keys("\t>");
     assert!(
-        !effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Order(Command::Set { .. }))),
+        !effects.iter().any(|effect| matches!(effect, Effect::Order(Command::Set { .. }))),
         "{effects:?}"
     );
     let effects = bench.end(Outcome::Finished);
@@ -154,11 +135,7 @@ fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
     bench.keys("  ");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     assert!(slot.replay.is_none());
-    assert!(
-        slot.earlier[0].name.starts_with("recorded on cuda:0"),
-        "{}",
-        slot.earlier[0].name
-    );
+    assert!(slot.earlier[0].name.starts_with("recorded on cuda:0"), "{}", slot.earlier[0].name);
 }
 
 #[test]
@@ -167,9 +144,7 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
     bench.keys("r");
     bench.listed();
     bench.keys(" ");
-    bench
-        .app
-        .update(Message::Fetched(Err("run.json: it is cut off".to_owned())));
+    bench.app.update(Message::Fetched(Err("run.json: it is cut off".to_owned())));
     bench.shows("run.json: it is cut off");
 }
 
@@ -177,24 +152,16 @@ fn a_record_that_cannot_be_read_is_a_sentence() {
 fn a_recording_stands_in_for_a_missing_device_where_the_lesson_allows_it() {
     let mut bench = Bench::in_lesson((120, 40));
     let page = bench.app.page.as_ref().unwrap();
-    let (lesson, lab) = (
-        page.lesson.front.id.to_string(),
-        page.slot().unwrap().id.clone(),
-    );
+    let (lesson, lab) = (page.lesson.front.id.to_string(), page.slot().unwrap().id.clone());
     let may_replay = page.lesson.lab(&lab).unwrap().may_replay();
     assert!(may_replay, "the lesson of the tests allows it");
     let mut shipped = entry(Source::Shipped(0), 0.1);
     shipped.lesson = Some((lesson, lab));
-    bench
-        .app
-        .update(Message::Records(vec![entry(own(), 0.5), shipped.clone()]));
+    bench.app.update(Message::Records(vec![entry(own(), 0.5), shipped.clone()]));
     bench.app.update(Message::Probed(Vec::<DeviceInfo>::new()));
     let effects = bench.keys("  ");
     let wanted = wanted(&effects);
-    assert_eq!(
-        (wanted.entry.clone(), wanted.purpose),
-        (shipped, Purpose::Replay)
-    );
+    assert_eq!((wanted.entry.clone(), wanted.purpose), (shipped, Purpose::Replay));
     assert!(bench.app.active.is_none());
     bench.fetched(wanted);
     bench.report(vec![point("loss", 1, 0.5)], 100);

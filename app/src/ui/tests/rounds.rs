@@ -36,11 +36,7 @@ fn showing(size: (u16, u16), frame: Frame) -> Bench {
     let read = mlsys_lesson::read("rounds.md", LESSON.as_bytes(), registry);
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
     bench.app.open(Arc::new(read.lesson.unwrap()));
-    let report = Report::Frame {
-        panel: "graph".into(),
-        step: 0,
-        frame: Box::new(frame),
-    };
+    let report = Report::Frame { panel: "graph".into(), step: 0, frame: Box::new(frame) };
     bench.report(vec![report], 10);
     bench.end(Outcome::Finished);
     while bench.app.place() != crate::ui::command::Place::Picture {
@@ -97,10 +93,7 @@ fn pictures_one_after_the_other_are_stepped_and_played_as_rounds_are() {
         title: format!("after {name}"),
         frame: Frame::Text(format!("the state {name}")),
     };
-    let film = Film {
-        stills: ["one", "two", "three"].map(still).to_vec(),
-        cover: 1,
-    };
+    let film = Film { stills: ["one", "two", "three"].map(still).to_vec(), cover: 1 };
     let mut bench = showing((80, 24), Frame::Film(Box::new(film)));
     bench.shows("1 of 3: after one");
     bench.shows("the state one");

@@ -13,11 +13,7 @@ use crate::ui::message::{Effect, Message, Start};
 
 fn started(effects: &[Effect]) -> Option<&Start> {
     effects.iter().find_map(|effect| {
-        if let Effect::Start(start) = effect {
-            Some(start.as_ref())
-        } else {
-            None
-        }
+        if let Effect::Start(start) = effect { Some(start.as_ref()) } else { None }
     })
 }
 
@@ -40,9 +36,7 @@ fn a_prediction_is_asked_for_once_and_stands_once_the_run_has_started() {
     bench.shows("your guess: 0.6");
     let effects = bench.keys(" ");
     assert_eq!(started(&effects).unwrap().lab, "run");
-    let locked = effects
-        .iter()
-        .any(|e| matches!(e, Effect::Save(Event::PredictionLocked { .. })));
+    let locked = effects.iter().any(|e| matches!(e, Effect::Save(Event::PredictionLocked { .. })));
     assert!(locked, "{effects:?}");
     bench.train(1.0);
     bench.shows("You said 0.6; measured 1");
@@ -73,10 +67,7 @@ fn live_knobs_reach_the_run_and_others_wait_for_the_next() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  \t");
     let effects = bench.keys(">");
-    let set = Command::Set {
-        name: "learning_rate".into(),
-        value: Value::Float(0.02),
-    };
+    let set = Command::Set { name: "learning_rate".into(), value: Value::Float(0.02) };
     assert_eq!(orders(&effects), [&set]);
     let effects = bench.keys("_>");
     assert!(orders(&effects).is_empty());
@@ -93,9 +84,7 @@ fn a_typed_value_outside_the_range_is_refused_in_words() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("\t\n");
     for _ in 0..4 {
-        bench
-            .app
-            .update(Message::Key(crate::ui::key::Key::Backspace));
+        bench.app.update(Message::Key(crate::ui::key::Key::Backspace));
     }
     bench.keys("1e9\n");
     bench.shows("1e9 is outside 0 to 100");
@@ -161,11 +150,7 @@ fn late_news_of_an_abandoned_run_changes_nothing() {
     bench.keys("R");
     let before = bench.screen();
     let since = std::time::Duration::ZERO;
-    bench.app.update(Message::Reports {
-        run,
-        reports: vec![point("loss", 9, 3.0)],
-        since,
-    });
+    bench.app.update(Message::Reports { run, reports: vec![point("loss", 9, 3.0)], since });
     bench.app.update(Message::Ended {
         run,
         outcome: Outcome::Panicked("late".into()),
@@ -223,11 +208,7 @@ fn leaving_the_lesson_ends_the_run() {
     let mut bench = Bench::in_lesson((120, 60));
     bench.keys("  ");
     let effects = bench.keys("\u{1b}");
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Abandon))
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
     assert!(bench.app.active.is_none());
 }
 

@@ -20,9 +20,7 @@ fn the_pages_look_as_they_did() {
         bench.keys("\n");
         compare(&name("lesson"), &bench.buffer());
         bench.keys("\n0.9\n ");
-        let reports = (1..=120)
-            .map(|step| point("loss", step, 0.7 / step as f64))
-            .collect();
+        let reports = (1..=120).map(|step| point("loss", step, 0.7 / step as f64)).collect();
         bench.report(reports, 400);
         compare(&name("running"), &bench.buffer());
         bench.train(1.0);

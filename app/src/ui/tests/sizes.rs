@@ -44,10 +44,7 @@ fn looks() -> Vec<Look> {
         (Background::Dark, ColorDepth::Ansi16, GlyphSet::Ascii),
         (Background::Light, ColorDepth::None, GlyphSet::Ascii),
     ] {
-        looks.push(Look {
-            theme: Theme::new(background, depth),
-            glyphs: Glyphs::new(set),
-        });
+        looks.push(Look { theme: Theme::new(background, depth), glyphs: Glyphs::new(set) });
     }
     looks
 }
@@ -60,10 +57,7 @@ fn benches(keys: &str) -> Vec<Bench> {
     let ready = Bench::in_lesson((120, 40));
     let mut running = Bench::in_lesson((120, 40));
     running.keys("  ");
-    running.report(
-        (1..=40).map(|s| point("loss", s, 0.7 / s as f64)).collect(),
-        400,
-    );
+    running.report((1..=40).map(|s| point("loss", s, 0.7 / s as f64)).collect(), 400);
     let mut done = Bench::in_lesson((120, 40));
     done.keys("\n0.9\n ");
     done.train(1.0);
@@ -78,9 +72,7 @@ fn draw(bench: &mut Bench, look: &Look, (width, height): (u16, u16)) {
     bench.app.look = look.clone();
     bench.app.update(Message::Resize { width, height });
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal
-        .draw(|frame| view::draw(&bench.app, frame))
-        .unwrap();
+    terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
     let buffer = terminal.backend().buffer();
     for cell in buffer.content() {
         match look.theme.depth {
@@ -134,18 +126,14 @@ fn no_page_at_no_size_in_no_look_makes_drawing_fail() {
 fn a_screen_that_has_shrunk_since_it_was_laid_out_is_drawn_all_the_same() {
     for keys in PAGES {
         for mut bench in benches(keys) {
-            for (laid_out, drawn) in [
-                ((120, 40), (30, 8)),
-                ((30, 8), (120, 40)),
-                ((200, 9), (25, 60)),
-            ] {
+            for (laid_out, drawn) in
+                [((120, 40), (30, 8)), ((30, 8), (120, 40)), ((200, 9), (25, 60))]
+            {
                 let (width, height) = laid_out;
                 bench.app.update(Message::Resize { width, height });
                 let (width, height) = drawn;
                 let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-                terminal
-                    .draw(|frame| view::draw(&bench.app, frame))
-                    .unwrap();
+                terminal.draw(|frame| view::draw(&bench.app, frame)).unwrap();
             }
         }
     }

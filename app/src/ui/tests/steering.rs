@@ -27,9 +27,7 @@ fn quits(effects: &[Effect]) -> bool {
 }
 
 fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
-    steps
-        .map(|step| point("loss", step, 0.7 / step as f64))
-        .collect()
+    steps.map(|step| point("loss", step, 0.7 / step as f64)).collect()
 }
 
 /// A run that has done 120 steps, the knobs in front.
@@ -48,25 +46,14 @@ fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
     let mut bench = running((120, 40));
     bench.keys("F");
     bench.shows("frozen at step 120, run is at step 120");
-    let before = bench
-        .app
-        .page
-        .as_ref()
-        .unwrap()
-        .slot()
-        .unwrap()
-        .shown()
-        .clone();
+    let before = bench.app.page.as_ref().unwrap().slot().unwrap().shown().clone();
     bench.report(losses(121..=300), 500);
     bench.shows("frozen at step 120, run is at step 300");
     let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
     assert_eq!(*slot.shown(), before);
     assert_eq!(slot.data.step, 300);
     let effects = bench.train(1.0);
-    assert!(
-        !effects.is_empty(),
-        "checks are decided on what was not shown"
-    );
+    assert!(!effects.is_empty(), "checks are decided on what was not shown");
     bench.shows("frozen at step 120, run is at step 400");
     bench.keys("F");
     bench.hides("frozen");
@@ -82,15 +69,9 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     let mut bench = running((120, 40));
     let slot = &mut bench.app.page.as_mut().unwrap().slots[0];
     slot.panels = (0..slot.schema.panels.len()).collect();
-    let boundary = slot
-        .schema
-        .panels
-        .iter()
-        .position(|panel| panel.name == "decision-boundary");
+    let boundary = slot.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
     let wants = |effects: Vec<Effect>| {
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::WantPictures(_)))
+        effects.iter().any(|effect| matches!(effect, Effect::WantPictures(_)))
     };
     // Only curves and bars have room on the screen, and those are drawn from metrics.
     assert!(!wants(bench.report(losses(121..=125), 700)));
@@ -99,10 +80,7 @@ fn pictures_are_not_asked_for_while_nobody_sees_them() {
     let Some(Effect::WantPictures(Panels::These(names))) = effects.last() else {
         panic!("no pictures wanted: {effects:?}")
     };
-    assert!(
-        names.contains(&"decision-boundary") && !names.contains(&"attention"),
-        "{names:?}"
-    );
+    assert!(names.contains(&"decision-boundary") && !names.contains(&"attention"), "{names:?}");
     // The next picture may be one that was never made.
     assert!(wants(bench.keys("v")));
     bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
@@ -145,10 +123,7 @@ fn to_the_end_takes_the_pace_off_this_run_alone() {
     let mut bench = running((120, 40));
     bench.shows("paced");
     let effects = bench.keys("E");
-    assert_eq!(
-        orders(&effects),
-        [&Command::Pace(std::time::Duration::ZERO), &Command::Resume]
-    );
+    assert_eq!(orders(&effects), [&Command::Pace(std::time::Duration::ZERO), &Command::Resume]);
     bench.shows("to the en");
     bench.train(1.0);
     let effects = bench.keys(" ");
@@ -176,10 +151,8 @@ fn turns_of_knobs_are_taken_back_live_and_done_again() {
     bench.shows("no knob of this lab was turned");
     bench.keys(">>");
     let effects = bench.keys("u");
-    let set = |value: f64| Command::Set {
-        name: "learning_rate".into(),
-        value: Value::Float(value),
-    };
+    let set =
+        |value: f64| Command::Set { name: "learning_rate".into(), value: Value::Float(value) };
     assert_eq!(orders(&effects), [&set(0.02)]);
     bench.shows("undone: learning_rate is 0.02 again");
     assert_eq!(orders(&bench.keys("u")), [&set(0.01)]);
@@ -292,10 +265,7 @@ fn a_wait_is_said_with_its_seconds_and_ends_with_the_first_step() {
     bench.hides("compiling kernels,");
     bench.app.update(Message::Waited { seconds: 12 });
     bench.shows("compiling kernels, 12 s");
-    bench.report(
-        vec![Report::Status(String::new()), point("loss", 1, 0.7)],
-        13_000,
-    );
+    bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
     bench.hides("compiling");
     assert_eq!(bench.app.waiting, None);
 }
@@ -343,11 +313,7 @@ fn a_run_that_does_not_answer_can_be_left_behind() {
     bench.app.update(Message::Waited { seconds: 6 });
     bench.shows("x again leaves it behind");
     let effects = bench.keys("x");
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Abandon))
-    );
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
     assert!(bench.app.active.is_none());
     bench.shows("was left behind");
 }

@@ -166,11 +166,7 @@ fn a_click_chooses_what_it_points_at() {
             Some((column as u16, row))
         });
         let (column, row) = at.unwrap_or_else(|| panic!("{text} is not in {screen}"));
-        bench.app.update(Message::Mouse {
-            gesture: Gesture::Press,
-            column,
-            row,
-        });
+        bench.app.update(Message::Mouse { gesture: Gesture::Press, column, row });
     };
     click(&mut bench, "x[tid] += x[tid + s]", 2);
     assert_eq!(walk(&bench).marked(), 12);
@@ -266,10 +262,7 @@ fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
         text: Some("__global__ void add() {}\n".to_owned()),
         whence: Whence::Saved,
     });
-    assert_eq!(
-        bench.app.notice.as_deref(),
-        Some("another lab is still running: x ends it")
-    );
+    assert_eq!(bench.app.notice.as_deref(), Some("another lab is still running: x ends it"));
     assert_eq!(bench.app.page.as_ref().unwrap().slots[0].edited, None);
 }
 
@@ -278,10 +271,8 @@ fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_wa
     let mut bench = at_lab((80, 24), 0);
     let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().slots.remove(0);
     let mut own = slot(&mut bench);
-    own.edited = Some(Edited {
-        example: "reduce-interleaved".to_owned(),
-        text: "changed".to_owned(),
-    });
+    own.edited =
+        Some(Edited { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
     own.begin();
     assert!(!own.explored);
     own.edited.as_mut().unwrap().example = "vector-add".to_owned();
@@ -335,9 +326,7 @@ fn a_knob_keeps_the_place_and_another_text_begins_anew() {
 #[test]
 fn commands_say_where_there_is_no_kernel() {
     let mut bench = Bench::in_lesson((80, 24));
-    bench
-        .app
-        .update(Message::Do(Command::Walk(Goal::Line, Way::On)));
+    bench.app.update(Message::Do(Command::Walk(Goal::Line, Way::On)));
     bench.shows("no kernel has run here");
     let _ = bench.app.update(Message::Beat);
     assert_eq!(bench.app.restless(), None);
@@ -346,22 +335,12 @@ fn commands_say_where_there_is_no_kernel() {
 #[test]
 fn whole_screens_of_a_kernel() {
     for size in [(40, 24), (80, 24), (120, 40), (200, 60)] {
-        for (lab, keys, name) in [
-            (0, "......", "add"),
-            (1, "*", "race"),
-            (2, "}}........", "reduce"),
-        ] {
+        for (lab, keys, name) in
+            [(0, "......", "add"), (1, "*", "race"), (2, "}}........", "reduce")]
+        {
             let mut bench = at_lab(size, lab);
             bench.keys(keys);
-            let panels = bench
-                .app
-                .page
-                .as_ref()
-                .unwrap()
-                .slot()
-                .unwrap()
-                .panels
-                .len();
+            let panels = bench.app.page.as_ref().unwrap().slot().unwrap().panels.len();
             for panel in 0..panels {
                 let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
                 snapshot::compare("tests/stepping", &name, &bench.buffer());

@@ -19,21 +19,12 @@ fn slot(bench: &Bench) -> &Slot {
 }
 
 fn inputs(bench: &Bench) -> String {
-    slot(bench)
-        .params()
-        .unwrap()
-        .get("inputs")
-        .unwrap()
-        .to_string()
+    slot(bench).params().unwrap().get("inputs").unwrap().to_string()
 }
 
 fn replace(bench: &mut Bench, text: &str) {
     bench.keys("\n");
-    bench
-        .app
-        .update(crate::ui::message::Message::Key(crate::ui::key::Key::Ctrl(
-            'u',
-        )));
+    bench.app.update(crate::ui::message::Message::Key(crate::ui::key::Key::Ctrl('u')));
     bench.keys(text);
     bench.keys("\n");
 }
@@ -67,20 +58,14 @@ fn an_expression_is_typed_and_its_errors_stand_under_their_places() {
     let message = "parameter 'expression': `yy` is neither assigned nor an input, at column 7\n  z = x*yy + q\n        ^^";
     bench.end(Outcome::Failed(mlsys_lab::LabError::Expression {
         param: "expression".to_owned(),
-        message: message
-            .trim_start_matches("parameter 'expression': ")
-            .to_owned(),
+        message: message.trim_start_matches("parameter 'expression': ").to_owned(),
     }));
     let screen = bench.screen();
     let place = |text: &str| {
         let line = screen.lines().find(|line| line.contains(text)).unwrap();
         line.find(text).unwrap()
     };
-    assert_eq!(
-        place("^^"),
-        place("  z = x*yy") + "  z = x*".len(),
-        "{screen}"
-    );
+    assert_eq!(place("^^"), place("  z = x*yy") + "  z = x*".len(), "{screen}");
 }
 
 /// A text that is longer than its row slides, so that what is typed can be seen.
@@ -93,8 +78,5 @@ fn a_long_expression_slides_under_the_cursor() {
     bench.shows("+ x*y + 7777");
     bench.keys("\n");
     let params = slot(&bench).params().unwrap();
-    assert_eq!(
-        params.get("expression"),
-        Some(&Value::from(format!("{long} + 7777")))
-    );
+    assert_eq!(params.get("expression"), Some(&Value::from(format!("{long} + 7777"))));
 }

@@ -31,13 +31,11 @@ fn begun() -> Bench {
 }
 
 fn saves(effects: &[Effect]) -> Option<&SaveWeights> {
-    effects.iter().find_map(|effect| {
-        if let Effect::SaveWeights(save) = effect {
-            Some(save)
-        } else {
-            None
-        }
-    })
+    effects.iter().find_map(
+        |effect| {
+            if let Effect::SaveWeights(save) = effect { Some(save) } else { None }
+        },
+    )
 }
 
 #[test]
@@ -79,10 +77,7 @@ fn why_there_is_nothing_to_save_is_said() {
     bench.app.update(SAVE);
     bench.shows("no weights are kept of a run without steps");
     let mut bench = begun();
-    let diverged = Report::Diverged {
-        step: 1,
-        reason: "the loss grew".to_owned(),
-    };
+    let diverged = Report::Diverged { step: 1, reason: "the loss grew".to_owned() };
     bench.report(vec![diverged], 10);
     bench.end(Outcome::Finished);
     bench.app.update(SAVE);

@@ -91,21 +91,13 @@ pub fn appearance(
             Err(why) => (guessed, Decider::Terminal, Some(why.to_string())),
         },
     };
-    Appearance {
-        look: Look {
-            theme,
-            glyphs: Glyphs::detect(variable),
-        },
-        decider,
-        trouble,
-    }
+    Appearance { look: Look { theme, glyphs: Glyphs::detect(variable) }, decider, trouble }
 }
 
 /// A theme by its name, or the path of its file.
 pub fn find(name: &str, folder: Option<&Path>) -> Result<Palette, NoTheme> {
-    if let Some((_, palette)) = [("dark", DARK), ("light", LIGHT)]
-        .into_iter()
-        .find(|(known, _)| *known == name)
+    if let Some((_, palette)) =
+        [("dark", DARK), ("light", LIGHT)].into_iter().find(|(known, _)| *known == name)
     {
         return Ok(palette);
     }
@@ -133,10 +125,7 @@ pub fn find(name: &str, folder: Option<&Path>) -> Result<Palette, NoTheme> {
 
 /// Reads a theme file.
 pub fn read_file(path: &Path) -> Result<Palette, NoTheme> {
-    let unreadable = |error| NoTheme::Unreadable {
-        path: path.to_owned(),
-        error,
-    };
+    let unreadable = |error| NoTheme::Unreadable { path: path.to_owned(), error };
     let about = fs::metadata(path).map_err(unreadable)?;
     // A pipe may never end, and no theme is that long.
     if !about.is_file() || about.len() > LONGEST_FILE {
@@ -156,9 +145,7 @@ pub fn names(folder: Option<&Path>) -> Vec<String> {
         .flatten()
         .filter_map(|entry| {
             let path = entry.ok()?.path();
-            let is_theme = path
-                .extension()
-                .is_some_and(|extension| extension == "toml");
+            let is_theme = path.extension().is_some_and(|extension| extension == "toml");
             let name = path.file_stem()?.to_str()?.to_owned();
             (is_theme && !names.contains(&name)).then_some(name)
         })

@@ -21,11 +21,7 @@ pub struct Faint {
 
 impl fmt::Display for Faint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.least >= TEXT {
-            "text"
-        } else {
-            "graphics"
-        };
+        let what = if self.least >= TEXT { "text" } else { "graphics" };
         write!(
             f,
             "`{}` has a contrast of {:.2}:1 with what is behind it at {}; {what} needs {}:1 to be seen by everybody",
@@ -75,27 +71,15 @@ pub fn faint_in(theme: &Theme) -> Vec<Faint> {
     };
     let named = |(name, style): (&str, Style)| (name.to_owned(), style);
     // A curve's letter stands in its colour, and that is text.
-    let text = text
-        .into_iter()
-        .map(named)
-        .chain(numbered("curves", &theme.curves));
-    let graphics = graphics
-        .into_iter()
-        .map(named)
-        .chain(numbered("unsmoothed curves", &theme.faint));
-    let least = text
-        .map(|role| (role, TEXT))
-        .chain(graphics.map(|role| (role, GRAPHICS)));
+    let text = text.into_iter().map(named).chain(numbered("curves", &theme.curves));
+    let graphics =
+        graphics.into_iter().map(named).chain(numbered("unsmoothed curves", &theme.faint));
+    let least = text.map(|role| (role, TEXT)).chain(graphics.map(|role| (role, GRAPHICS)));
     least
         .filter_map(|((role, style), least)| {
             let behind = style.bg.map_or(behind, to_rgb);
             let contrast = rgb::contrast(to_rgb(style.fg?), behind);
-            (contrast < least).then_some(Faint {
-                role,
-                depth: theme.depth,
-                contrast,
-                least,
-            })
+            (contrast < least).then_some(Faint { role, depth: theme.depth, contrast, least })
         })
         .collect()
 }

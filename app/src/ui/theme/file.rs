@@ -14,18 +14,13 @@ const MOST_ERRORS: usize = 20;
 /// Reads a theme; all that is wrong with it is told at once.
 pub fn read(file: &str, text: &str) -> Result<Palette, Vec<Diagnostic>> {
     let mut reader = Reader {
-        source: Source {
-            file: file.to_owned(),
-            text: text.to_owned(),
-        },
+        source: Source { file: file.to_owned(), text: text.to_owned() },
         wrong: Vec::new(),
         palette: DARK,
     };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(MOST_ERRORS) {
-        let place = error
-            .span()
-            .map_or(Place::default(), |span| Place::new(span.start, span.end));
+        let place = error.span().map_or(Place::default(), |span| Place::new(span.start, span.end));
         let message = error.message().to_owned();
         reader.complain(Code::Toml, place, message, "write role = \"#rrggbb\"");
     }
@@ -35,11 +30,7 @@ pub fn read(file: &str, text: &str) -> Result<Palette, Vec<Diagnostic>> {
         reader.missing(table.get_ref());
     }
     reader.wrong.sort_by_key(|wrong| (wrong.line, wrong.column));
-    if reader.wrong.is_empty() {
-        Ok(reader.palette)
-    } else {
-        Err(reader.wrong)
-    }
+    if reader.wrong.is_empty() { Ok(reader.palette) } else { Err(reader.wrong) }
 }
 
 /// A theme as a file that reads as itself: what a theme of one's own begins with.
@@ -121,11 +112,8 @@ impl Reader {
             }
         };
         if given.len() != wanted {
-            let message = format!(
-                "`{}` has {wanted} colours, and {} are given",
-                role.name,
-                given.len()
-            );
+            let message =
+                format!("`{}` has {wanted} colours, and {} are given", role.name, given.len());
             let help = format!("write {} = {}", role.name, example(role));
             self.complain(Code::BadValue, place(value), message, &help);
         }
@@ -147,8 +135,7 @@ impl Reader {
     }
 
     fn complain(&mut self, code: Code, place: Place, message: String, help: &str) {
-        self.wrong
-            .push(self.source.error(code, place, message).help(help));
+        self.wrong.push(self.source.error(code, place, message).help(help));
     }
 }
 

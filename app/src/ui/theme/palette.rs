@@ -43,31 +43,17 @@ pub(super) const ROLES: &[Role] = &[
     role("text", "running text", |p| from_mut(&mut p.text)),
     role("dim", "units, remarks, axes", |p| from_mut(&mut p.dim)),
     role("title", "headings", |p| from_mut(&mut p.title)),
-    role("accent", "what the eye should find first", |p| {
-        from_mut(&mut p.accent)
-    }),
+    role("accent", "what the eye should find first", |p| from_mut(&mut p.accent)),
     role("good", "right, passed, finished", |p| from_mut(&mut p.good)),
     role("bad", "wrong, failed, not finite", |p| from_mut(&mut p.bad)),
     role("warn", "a change, a caution", |p| from_mut(&mut p.warn)),
     role("code", "code and formulas", |p| from_mut(&mut p.code)),
-    role("selected", "text on a field of the accent colour", |p| {
-        from_mut(&mut p.selected)
-    }),
-    role("border", "lines between things", |p| {
-        from_mut(&mut p.border)
-    }),
-    role("previous", "a curve of an earlier run", |p| {
-        from_mut(&mut p.previous)
-    }),
-    role("curves", "curves, by their place in the legend", |p| {
-        &mut p.curves
-    }),
-    role("heat", "a field from low over its middle to high", |p| {
-        &mut p.heat
-    }),
-    role("amount", "a field from nothing to everything", |p| {
-        &mut p.amount
-    }),
+    role("selected", "text on a field of the accent colour", |p| from_mut(&mut p.selected)),
+    role("border", "lines between things", |p| from_mut(&mut p.border)),
+    role("previous", "a curve of an earlier run", |p| from_mut(&mut p.previous)),
+    role("curves", "curves, by their place in the legend", |p| &mut p.curves),
+    role("heat", "a field from low over its middle to high", |p| &mut p.heat),
+    role("amount", "a field from nothing to everything", |p| &mut p.amount),
 ];
 
 const fn role(
@@ -75,11 +61,7 @@ const fn role(
     about: &'static str,
     colors: fn(&mut Palette) -> &mut [Color],
 ) -> Role {
-    Role {
-        name,
-        about,
-        colors,
-    }
+    Role { name, about, colors }
 }
 
 impl Palette {
@@ -211,14 +193,7 @@ static LIGHT_16: Palette = Palette {
     selected: Color::White,
     border: Color::DarkGray,
     previous: Color::DarkGray,
-    curves: [
-        Color::Blue,
-        Color::Red,
-        Color::Magenta,
-        Color::Black,
-        Color::Blue,
-        Color::Red,
-    ],
+    curves: [Color::Blue, Color::Red, Color::Magenta, Color::Black, Color::Blue, Color::Red],
     heat: [Color::LightCyan, Color::White, Color::LightYellow],
     amount: [Color::White, Color::LightCyan],
 };

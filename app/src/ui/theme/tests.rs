@@ -13,18 +13,8 @@ fn depth_follows_the_environment() {
     use ColorDepth::{Ansi16, Ansi256, None, TrueColor};
     for (pairs, depth) in [
         (&[("TERM", "xterm-256color")][..], Ansi256),
-        (
-            &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
-            TrueColor,
-        ),
-        (
-            &[
-                ("TERM", "xterm-256color"),
-                ("COLORTERM", "24bit"),
-                ("NO_COLOR", "1"),
-            ],
-            None,
-        ),
+        (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], TrueColor),
+        (&[("TERM", "xterm-256color"), ("COLORTERM", "24bit"), ("NO_COLOR", "1")], None),
         (&[("TERM", "xterm-256color"), ("NO_COLOR", "")], Ansi256),
         (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], None),
         (&[("TERM", "linux")], Ansi16),
@@ -44,11 +34,7 @@ fn background_follows_what_the_terminal_announces() {
         (&[("COLORFGBG", "15;0")], Background::Dark),
         (&[], Background::Dark),
     ] {
-        assert_eq!(
-            Background::detect(&environment(pairs)),
-            background,
-            "{pairs:?}"
-        );
+        assert_eq!(Background::detect(&environment(pairs)), background, "{pairs:?}");
     }
 }
 
@@ -57,11 +43,7 @@ fn every_role_of_every_theme_can_be_seen_at_every_depth() {
     for name in choice::names(None) {
         let palette = choice::find(&name, None).unwrap();
         assert_eq!(contrast::faint(&palette), [], "{name}");
-        for depth in [
-            ColorDepth::TrueColor,
-            ColorDepth::Ansi256,
-            ColorDepth::Ansi16,
-        ] {
+        for depth in [ColorDepth::TrueColor, ColorDepth::Ansi256, ColorDepth::Ansi16] {
             let theme = Theme::with(&palette, depth);
             assert_eq!(contrast::faint_in(&theme), [], "{name} {depth:?}");
         }
@@ -122,11 +104,7 @@ fn a_theme_that_is_hard_to_see_is_told_role_by_role() {
     let palette = file::read("own.toml", &text).unwrap();
     let faint = contrast::faint(&palette);
     assert_eq!(faint.len(), 1, "{faint:?}");
-    assert!(
-        faint[0]
-            .to_string()
-            .starts_with("`dim` has a contrast of 1.7")
-    );
+    assert!(faint[0].to_string().starts_with("`dim` has a contrast of 1.7"));
 }
 
 #[test]
@@ -134,50 +112,27 @@ fn a_wish_that_cannot_be_had_is_told_and_the_default_is_taken() {
     let plain = environment(&[("TERM", "xterm-256color")]);
     let wished = |wish| choice::appearance(wish, None, &plain);
     let light = wished(Some("light"));
-    assert_eq!(
-        (light.decider, light.trouble),
-        (choice::Decider::Learner, None)
-    );
+    assert_eq!((light.decider, light.trouble), (choice::Decider::Learner, None));
     let none = wished(None);
-    assert_eq!(
-        (none.decider, none.trouble),
-        (choice::Decider::Terminal, None)
-    );
+    assert_eq!((none.decider, none.trouble), (choice::Decider::Terminal, None));
     let wrong = wished(Some("ligth"));
     assert_eq!(wrong.decider, choice::Decider::Terminal);
-    assert_eq!(
-        wrong.trouble.as_deref(),
-        Some("there is no theme 'ligth'; did you mean 'light'?")
-    );
+    assert_eq!(wrong.trouble.as_deref(), Some("there is no theme 'ligth'; did you mean 'light'?"));
     let missing = wished(Some("no/such.toml")).trouble.unwrap();
-    assert!(
-        missing.starts_with("theme no/such.toml cannot be read: "),
-        "{missing}"
-    );
+    assert!(missing.starts_with("theme no/such.toml cannot be read: "), "{missing}");
 }
 
 #[test]
 fn ink_can_be_read_on_every_share_of_both_scales() {
     for background in [Background::Dark, Background::Light] {
-        for depth in [
-            ColorDepth::TrueColor,
-            ColorDepth::Ansi256,
-            ColorDepth::Ansi16,
-        ] {
+        for depth in [ColorDepth::TrueColor, ColorDepth::Ansi256, ColorDepth::Ansi16] {
             let theme = Theme::new(background, depth);
             for percent in 0..=100 {
                 let share = percent as f32 / 100.0;
-                for field in [
-                    theme.heat(share),
-                    theme.amount(share),
-                    theme.grey(percent * 2),
-                ] {
+                for field in [theme.heat(share), theme.amount(share), theme.grey(percent * 2)] {
                     let style = theme.on(field);
                     let contrast = ratio(to_rgb(style.fg.unwrap()), to_rgb(style.bg.unwrap()));
-                    assert!(
-                        contrast >= 4.5,
-                        "{background:?} {depth:?} {share}: {contrast:.2}"
-                    );
+                    assert!(contrast >= 4.5, "{background:?} {depth:?} {share}: {contrast:.2}");
                 }
             }
         }
@@ -207,10 +162,7 @@ fn without_colour_no_style_has_one() {
     for style in styles.iter().chain(&theme.curves).chain(&theme.faint) {
         assert_eq!((style.fg, style.bg), (None, None), "{style:?}");
     }
-    assert_eq!(
-        (theme.heat(0.3), theme.amount(0.3), theme.grey(9)),
-        (None, None, None)
-    );
+    assert_eq!((theme.heat(0.3), theme.amount(0.3), theme.grey(9)), (None, None, None));
 }
 
 #[test]

@@ -51,11 +51,7 @@ pub fn device(app: &App) -> String {
     let named = |info: &DeviceInfo| format!("{} {}", info.id, info.name);
     match choose(app.choice, devices, &Backend::ALL) {
         Ok(id) => {
-            let auto = if app.choice == DeviceChoice::Auto {
-                "auto: "
-            } else {
-                ""
-            };
+            let auto = if app.choice == DeviceChoice::Auto { "auto: " } else { "" };
             let name = devices.iter().find(|info| info.id == id).map(named);
             format!("{auto}{}", name.unwrap_or_else(|| id.to_string()))
         }

@@ -60,10 +60,7 @@ pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
             continue;
         }
         lines.push((Line::default(), None));
-        lines.push((
-            heading(app, &module.title, module.lessons.clone(), width),
-            None,
-        ));
+        lines.push((heading(app, &module.title, module.lessons.clone(), width), None));
         for (index, lesson) in module.lessons.clone().zip(lessons) {
             if !listed.contains(&index) {
                 continue;
@@ -126,10 +123,7 @@ fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> 
     let pad = room.saturating_sub(title.width());
     let style = if marked { theme.selection } else { theme.text };
     Line::from(vec![
-        Span::styled(
-            format!(" {} ", if marked { glyphs.arrow } else { " " }),
-            theme.accent,
-        ),
+        Span::styled(format!(" {} ", if marked { glyphs.arrow } else { " " }), theme.accent),
         Span::styled(format!("{sign} "), sign_style),
         Span::styled(format!("{title}{}", " ".repeat(pad)), style),
         Span::styled(minutes, theme.dim),
@@ -159,28 +153,14 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
         State::Started => "begun",
         State::Completed => "completed",
     };
-    let needs: Vec<String> = front
-        .requires
-        .iter()
-        .map(|id| id.value.to_string())
-        .collect();
-    let needs = if needs.is_empty() {
-        "nothing".to_owned()
-    } else {
-        needs.join(", ")
-    };
+    let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
+    let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
     let facts = [
         ("lesson", front.id.to_string()),
         ("takes", format!("{} minutes", front.minutes)),
         ("needs", needs),
         ("teaches", front.teaches.join(", ")),
-        (
-            "progress",
-            format!(
-                "{word}, {} of {} questions right",
-                summary.right, summary.questions
-            ),
-        ),
+        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
     ];
     let width = usize::from(area.width).saturating_sub(2);
     let mut lines = vec![Line::default()];
@@ -192,12 +172,7 @@ fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
     ));
     for (name, fact) in facts {
         let first = Span::styled(format!(" {name:<9}"), theme.dim);
-        lines.extend(wrap(
-            &[(fact, theme.text)],
-            width,
-            first,
-            Span::raw(" ".repeat(10)),
-        ));
+        lines.extend(wrap(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
     }
     for (line, row) in lines.into_iter().zip(area.rows()) {
         line.render(row, buffer);

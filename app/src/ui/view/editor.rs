@@ -25,21 +25,16 @@ pub struct Sides {
 /// The editor beside the question that it answers, or beside the pictures of the lab that it changes.
 pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
     if app.size.0 < TWO_SIDES {
-        return Sides {
-            editor: body,
-            beside: None,
-        };
+        return Sides { editor: body, beside: None };
     }
     let super::Sides { text, lab, .. } = super::sides(app.size);
     match editor.subject {
-        Subject::Question(_) => Sides {
-            editor: lab.intersection(body),
-            beside: Some(text.intersection(body)),
-        },
-        Subject::Lab(..) => Sides {
-            editor: text.intersection(body),
-            beside: Some(lab.intersection(body)),
-        },
+        Subject::Question(_) => {
+            Sides { editor: lab.intersection(body), beside: Some(text.intersection(body)) }
+        }
+        Subject::Lab(..) => {
+            Sides { editor: text.intersection(body), beside: Some(lab.intersection(body)) }
+        }
     }
 }
 
@@ -51,15 +46,10 @@ struct Areas {
 }
 
 fn areas(area: Rect, strip: usize) -> Areas {
-    let strip = u16::try_from(strip)
-        .unwrap_or(u16::MAX)
-        .min(area.height / 2);
-    let [head, text, strip] = Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Min(1),
-        Constraint::Length(strip),
-    ])
-    .areas(area);
+    let strip = u16::try_from(strip).unwrap_or(u16::MAX).min(area.height / 2);
+    let [head, text, strip] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(strip)])
+            .areas(area);
     Areas { head, text, strip }
 }
 
@@ -121,10 +111,7 @@ fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut B
         chosen.chars().count()
     });
     let mut parts = vec![
-        Span::styled(
-            format!(" KERNEL {name} "),
-            theme.accent.add_modifier(Modifier::BOLD),
-        ),
+        Span::styled(format!(" KERNEL {name} "), theme.accent.add_modifier(Modifier::BOLD)),
         Span::styled(format!(" {state} "), style),
         Span::styled(format!(" {}:{} ", line + 1, column + 1), theme.dim),
     ];

@@ -104,9 +104,7 @@ fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
 /// What space does right now, said as what it does.
 fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
     let along = [(Inspect::Left, "step back"), (Inspect::Right, "step on")];
-    let along = along
-        .iter()
-        .find(|(way, _)| command == Command::Inspect(*way));
+    let along = along.iter().find(|(way, _)| command == Command::Inspect(*way));
     if let Some((_, walked)) = along {
         let walked_on = app.is_walked() || app.has_kernel_chosen();
         return if walked_on { walked } else { usual };

@@ -25,11 +25,7 @@ pub fn draw(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Option
     }
     let field = Rect::new(inside.x, inside.y - 1, inside.width, 1);
     if let Some(term) = terms.open_term() {
-        let whole = Rect {
-            y: field.y,
-            height: inside.height + 1,
-            ..inside
-        };
+        let whole = Rect { y: field.y, height: inside.height + 1, ..inside };
         let lines = page(app, terms, term, usize::from(whole.width));
         // A narrow screen shows the meaning first, and the related terms once the mark goes down to them.
         let below = term.see.len().saturating_sub(terms.related + 1);
@@ -47,9 +43,8 @@ pub fn draw(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Option
     let cursor = draw_field(app, terms, field, buffer);
     draw_names(app, terms, names, buffer);
     if let Some(term) = terms.term() {
-        for (line, row) in definition(app, term, usize::from(below.width))
-            .into_iter()
-            .zip(below.rows().skip(1))
+        for (line, row) in
+            definition(app, term, usize::from(below.width)).into_iter().zip(below.rows().skip(1))
         {
             line.render(row, buffer);
         }
@@ -65,10 +60,9 @@ fn draw_field(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) -> Posi
     let (text, style) = match (typed.is_empty(), terms.here) {
         (false, _) => (typed.to_owned(), theme.text),
         (true, 0) => ("all terms; letters narrow the list".to_owned(), theme.dim),
-        (true, here) => (
-            format!("{here} terms on the screen come first; letters narrow the list"),
-            theme.dim,
-        ),
+        (true, here) => {
+            (format!("{here} terms on the screen come first; letters narrow the list"), theme.dim)
+        }
     };
     Line::from(vec![prompt, Span::styled(text, style)]).render(area, buffer);
     let last = area.width.saturating_sub(1);
@@ -97,8 +91,7 @@ fn draw_names(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) {
         ]);
         let also = term.aliases.join(", ");
         if !also.is_empty() && line.width() + also.len() + 2 <= usize::from(row.width) {
-            line.spans
-                .push(Span::styled(format!("  {also}"), theme.dim));
+            line.spans.push(Span::styled(format!("  {also}"), theme.dim));
         }
         if place < terms.here {
             let here = Line::from(Span::styled("here ", theme.dim));
@@ -113,12 +106,7 @@ fn draw_names(app: &App, terms: &Terms, area: Rect, buffer: &mut Buffer) {
 /// What a term means.
 fn definition(app: &App, term: &Term, width: usize) -> Vec<Line<'static>> {
     let text = [(term.about.clone(), app.look.theme.text)];
-    wrap(
-        &text,
-        width.saturating_sub(1),
-        Span::raw(" "),
-        Span::raw(" "),
-    )
+    wrap(&text, width.saturating_sub(1), Span::raw(" "), Span::raw(" "))
 }
 
 /// A term by itself: names, meaning, where it is taught, and the related terms, one of them marked.
@@ -127,12 +115,7 @@ fn page(app: &App, terms: &Terms, term: &Term, width: usize) -> Vec<Line<'static
     let mut lines = vec![Line::styled(format!(" {}", term.name), theme.title)];
     let mut say = |text: String, style| {
         let spans = [(text, style)];
-        lines.extend(wrap(
-            &spans,
-            width.saturating_sub(1),
-            Span::raw(" "),
-            Span::raw(" "),
-        ));
+        lines.extend(wrap(&spans, width.saturating_sub(1), Span::raw(" "), Span::raw(" ")));
     };
     if !term.aliases.is_empty() {
         say(format!("also: {}", term.aliases.join(", ")), theme.dim);
@@ -140,15 +123,9 @@ fn page(app: &App, terms: &Terms, term: &Term, width: usize) -> Vec<Line<'static
     say(String::new(), theme.text);
     say(term.about.clone(), theme.text);
     say(String::new(), theme.text);
-    let taught = app
-        .lessons
-        .iter()
-        .find(|lesson| lesson.front.id.as_str() == term.lesson);
+    let taught = app.lessons.iter().find(|lesson| lesson.front.id.as_str() == term.lesson);
     if let Some(lesson) = taught {
-        say(
-            format!("lesson: {} ({})", lesson.front.title, term.lesson),
-            theme.dim,
-        );
+        say(format!("lesson: {} ({})", lesson.front.title, term.lesson), theme.dim);
     }
     if let Some(source) = &term.source {
         say(format!("source: {source}"), theme.dim);

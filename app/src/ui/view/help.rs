@@ -28,39 +28,27 @@ pub fn draw(app: &App, scroll: usize, area: Rect, buffer: &mut Buffer) {
 /// How far it scrolls.
 pub fn longest(app: &App) -> usize {
     let body = body(app.size);
-    lines(app, usize::from(body.width))
-        .len()
-        .saturating_sub(usize::from(body.height))
+    lines(app, usize::from(body.width)).len().saturating_sub(usize::from(body.height))
 }
 
 fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
     let theme = &app.look.theme;
     let ground = app.ground();
     let (here, rest): (Vec<_>, Vec<_>) = TABLE.iter().partition(|row| row.places.contains(&ground));
-    let mut lines = vec![Line::styled(
-        format!(" Keys here ({})", ground.word()),
-        theme.title,
-    )];
+    let mut lines = vec![Line::styled(format!(" Keys here ({})", ground.word()), theme.title)];
     for row in here {
         lines.extend(entry(app, row, app.satisfied(row).err(), width));
     }
     let mut rest = rest;
     let home = |row: &Binding| row.places.first().copied();
-    rest.sort_by_key(|row| {
-        Place::ALL
-            .iter()
-            .position(|place| Some(*place) == home(row))
-    });
+    rest.sort_by_key(|row| Place::ALL.iter().position(|place| Some(*place) == home(row)));
     let mut before = None;
     for row in rest {
         if home(row) != before {
             before = home(row);
             let name = before.map_or("", Place::word);
             lines.push(Line::default());
-            lines.push(Line::styled(
-                format!(" Keys elsewhere ({name})"),
-                theme.title,
-            ));
+            lines.push(Line::styled(format!(" Keys elsewhere ({name})"), theme.title));
         }
         lines.extend(entry(app, row, None, width));
     }

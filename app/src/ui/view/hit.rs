@@ -69,9 +69,7 @@ fn over(app: &App, overlay: &Overlay, body: Rect, at: Position) -> Option<Hit> {
             let list = palette::list(area);
             let row = list.contains(at).then(|| usize::from(at.y - list.y));
             let entry = row.map(|row| row + palette::skipped(palette, list));
-            Some(Hit::Over(
-                entry.filter(|&entry| entry < palette.found.len()),
-            ))
+            Some(Hit::Over(entry.filter(|&entry| entry < palette.found.len())))
         }
         Overlay::Presets { chosen } => {
             let row = body.contains(at).then(|| usize::from(at.y - body.y))?;
@@ -99,9 +97,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
     }
     if page.full_screen.is_some() {
         let [picture, _] = lab::chosen_areas(body);
-        return picture
-            .contains(at)
-            .then(|| picture_at(app, page, 0, picture, at));
+        return picture.contains(at).then(|| picture_at(app, page, 0, picture, at));
     }
     let sides = sides(app.size);
     let (text, lab) = match sides.tabs {
@@ -116,9 +112,7 @@ fn on_page(app: &App, page: &Page, body: Rect, at: Position) -> Option<Hit> {
         return in_lab(app, page, page.slot()?, sides.lab, at);
     }
     let [picture, _] = lab::chosen_areas(sides.lab);
-    picture
-        .contains(at)
-        .then(|| picture_at(app, page, 0, picture, at))
+    picture.contains(at).then(|| picture_at(app, page, 0, picture, at))
 }
 
 fn tab(page: &Page, area: Rect, column: u16) -> Option<Hit> {
@@ -171,15 +165,11 @@ fn in_lab(app: &App, page: &Page, slot: &Slot, area: Rect, at: Position) -> Opti
 /// A picture, and the part of it at a place: the step of a chart, the line or thread of a kernel.
 fn picture_at(app: &App, page: &Page, place: usize, cell: Rect, at: Position) -> Hit {
     let scene = page.slot().and_then(|slot| {
-        let index = slot
-            .panels
-            .get((slot.panel + place) % slot.panels.len().max(1))?;
+        let index = slot.panels.get((slot.panel + place) % slot.panels.len().max(1))?;
         slot.scene(*index)
     });
     let drawn = page.telling == Telling::Drawn;
-    let spot = scene
-        .filter(|_| drawn)
-        .and_then(|scene| panel::spot_at(cell, at, &scene));
+    let spot = scene.filter(|_| drawn).and_then(|scene| panel::spot_at(cell, at, &scene));
     if let Some(spot) = spot {
         return Hit::Spot(place, spot);
     }

@@ -50,13 +50,7 @@ pub fn areas(app: &App, slot: &Slot, area: Rect) -> Areas {
         Constraint::Length(1),
     ])
     .areas(inner);
-    Areas {
-        head,
-        panels,
-        said,
-        knobs,
-        state,
-    }
+    Areas { head, panels, said, knobs, state }
 }
 
 /// The picture that is shown alone, and the line below it.
@@ -65,12 +59,7 @@ pub fn chosen_areas(area: Rect) -> [Rect; 2] {
 }
 
 fn within(area: Rect) -> Rect {
-    Rect::new(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(2),
-        area.height,
-    )
+    Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height)
 }
 
 /// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
@@ -80,13 +69,7 @@ pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<P
         return None;
     };
     let message = status::message(app, slot, usize::from(within(area).width));
-    let Areas {
-        head,
-        panels,
-        said,
-        knobs: knob_rows,
-        state,
-    } = areas(app, slot, area);
+    let Areas { head, panels, said, knobs: knob_rows, state } = areas(app, slot, area);
     draw_head(app, page, head, buffer);
     match page.telling {
         Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
@@ -144,10 +127,7 @@ pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
         until.iter().map(|(_, name)| name.width()).sum::<usize>()
     };
     let first = (0..page.current).find(|first| until(*first) <= usize::from(width));
-    names
-        .into_iter()
-        .skip(first.unwrap_or(page.current))
-        .collect()
+    names.into_iter().skip(first.unwrap_or(page.current)).collect()
 }
 
 /// The lessons' labs by id, the shown one marked.
@@ -179,12 +159,7 @@ fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut
             let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
             let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
             let spans = [(name, app.look.theme.title), (said, app.look.theme.text)];
-            lines.extend(wrap(
-                &spans,
-                usize::from(area.width),
-                Span::raw(""),
-                Span::raw(""),
-            ));
+            lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
             lines.push(Line::default());
         }
     }
@@ -196,10 +171,7 @@ fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut
 /// What a panel is drawn from, with the mark of the keys if they act on it.
 fn scene<'a>(page: &Page, slot: &'a Slot, index: usize) -> Option<Scene<'a>> {
     let acted_on = page.side == Side::Picture && slot.chosen() == Some(index);
-    Some(Scene {
-        focus: if acted_on { Focus::Keys } else { Focus::Aside },
-        ..slot.scene(index)?
-    })
+    Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..slot.scene(index)? })
 }
 
 /// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
@@ -223,15 +195,8 @@ pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
     for (row, band) in bands.iter().enumerate() {
         let first = row * columns;
         let here = columns.min(shown - first);
-        let cells = Layout::horizontal(vec![Constraint::Fill(1); here])
-            .spacing(1)
-            .split(*band);
-        places.extend(
-            cells
-                .iter()
-                .enumerate()
-                .map(|(column, cell)| (first + column, *cell)),
-        );
+        let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
+        places.extend(cells.iter().enumerate().map(|(column, cell)| (first + column, *cell)));
     }
     places
 }

@@ -61,25 +61,16 @@ fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Bu
     let height = usize::from(area.height);
     for (row, cell) in area.rows().enumerate() {
         // The row stands for this range of lines.
-        let (from, to) = (
-            row * lines / height.max(1),
-            (row + 1) * lines / height.max(1),
-        );
+        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
         let shown = lines > height && to > scroll && from < scroll + height;
-        let style = if shown {
-            app.look.theme.focus
-        } else {
-            app.look.theme.border
-        };
+        let style = if shown { app.look.theme.focus } else { app.look.theme.border };
         Line::styled(app.look.glyphs.vertical, style).render(cell, buffer);
     }
 }
 
 /// The sides of the page as they stand in the line of tabs, each after a blank.
 pub fn tabs(page: &Page) -> [(Side, String); 3] {
-    let lab = page
-        .slot()
-        .map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    let lab = page.slot().map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
     [
         (Side::Text, " text ".to_owned()),
         (Side::Lab, format!(" {lab} ")),
@@ -90,11 +81,7 @@ pub fn tabs(page: &Page) -> [(Side, String); 3] {
 fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let tab = |side: Side, name: &str| {
-        let style = if page.side == side {
-            theme.selection
-        } else {
-            theme.dim
-        };
+        let style = if page.side == side { theme.selection } else { theme.dim };
         Span::styled(name.to_owned(), style)
     };
     let state = page.slot().map_or("", |slot| slot.state.word());
@@ -103,8 +90,7 @@ fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
         line.spans.push(Span::raw(" "));
         line.spans.push(tab(side, &name));
     }
-    line.spans
-        .push(Span::styled(format!("  {state}  tab changes"), theme.dim));
+    line.spans.push(Span::styled(format!("  {state}  tab changes"), theme.dim));
     line.render(area, buffer);
 }
 
@@ -112,12 +98,7 @@ fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<
     let (width, _) = text_size(app.size);
     let mut document = document::build(page, width, &app.look);
     mark_hits(app, &mut document.lines);
-    let inner = Rect::new(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(1),
-        area.height,
-    );
+    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), area.height);
     for (line, row) in document.lines.iter().skip(page.scroll).zip(inner.rows()) {
         line.render(row, buffer);
     }
@@ -138,10 +119,7 @@ fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
     let found = hits(lines, search.entry.text(), &edges);
     for (index, hit) in found.iter().enumerate() {
         let style = if index == search.at {
-            app.look
-                .theme
-                .selection
-                .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+            app.look.theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
         } else {
             Style::new().add_modifier(Modifier::REVERSED)
         };

@@ -13,12 +13,7 @@ pub fn draw(app: &App, line: &str, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
     let width = usize::from(area.width);
     let say = |text: &str, style| {
-        wrap(
-            &[(text.to_owned(), style)],
-            width,
-            Span::raw(" "),
-            Span::raw(" "),
-        )
+        wrap(&[(text.to_owned(), style)], width, Span::raw(" "), Span::raw(" "))
     };
     let mut lines = say("This line opens what is on the screen", theme.title);
     lines.push(Line::default());

@@ -20,11 +20,7 @@ const KIND: usize = 9;
 
 /// Where it lies.
 pub fn area(body: Rect) -> Rect {
-    let width = if body.width < BOXED {
-        body.width
-    } else {
-        (body.width - 4).min(LARGEST.0)
-    };
+    let width = if body.width < BOXED { body.width } else { (body.width - 4).min(LARGEST.0) };
     let height = body.height.min(LARGEST.1);
     Rect::new(body.x + (body.width - width) / 2, body.y, width, height)
 }
@@ -62,25 +58,14 @@ pub fn draw(app: &App, palette: &Palette, area: Rect, buffer: &mut Buffer) -> Op
     let column = prompt.width() + palette.entry.cursor_column();
     Line::from(vec![prompt, Span::styled(typed.to_owned(), theme.text)]).render(field, buffer);
     if typed.is_empty() {
-        let hint = Rect {
-            x: field.x + 4,
-            width: field.width.saturating_sub(4),
-            ..field
-        };
+        let hint = Rect { x: field.x + 4, width: field.width.saturating_sub(4), ..field };
         Line::styled("type some letters of its name", theme.dim).render(hint, buffer);
     }
     if column + 1 + count.len() < usize::from(field.width) {
         let count = Line::from(Span::styled(count, theme.dim));
         let at = field.right() - count.width() as u16;
         if !typed.is_empty() || at > field.x + 36 {
-            count.render(
-                Rect {
-                    x: at,
-                    width: field.right() - at,
-                    ..field
-                },
-                buffer,
-            );
+            count.render(Rect { x: at, width: field.right() - at, ..field }, buffer);
         }
     }
     if palette.found.is_empty() {
@@ -107,19 +92,10 @@ fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Li
     let mut line = Line::from(Span::styled(format!("{mark:<2}"), theme.accent));
     if width >= usize::from(BOXED) - 2 {
         let word = item.target.word();
-        line.spans
-            .push(Span::styled(format!("{word:<KIND$}"), theme.dim));
+        line.spans.push(Span::styled(format!("{word:<KIND$}"), theme.dim));
     }
-    let keys = if refused.is_some() {
-        ""
-    } else {
-        item.keys.as_str()
-    };
-    let keys_wide = if keys.is_empty() {
-        0
-    } else {
-        keys.chars().count() + 2
-    };
+    let keys = if refused.is_some() { "" } else { item.keys.as_str() };
+    let keys_wide = if keys.is_empty() { 0 } else { keys.chars().count() + 2 };
     let room = width.saturating_sub(line.width() + keys_wide);
     let (name, about) = match (refused, marked) {
         (Some(_), _) => (theme.dim, theme.dim),
@@ -130,11 +106,8 @@ fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Li
     let letters = item.text.letters().iter().enumerate().map(|(at, &letter)| {
         let style = if at < item.name { name } else { about };
         let matched = places.binary_search(&at).is_ok();
-        let style = if matched {
-            style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD)
-        } else {
-            style
-        };
+        let style =
+            if matched { style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD) } else { style };
         (letter, style)
     });
     let reason = refused.map(|reason| format!("  {reason}"));
@@ -143,12 +116,7 @@ fn line(app: &App, item: &Item, query: &Query, marked: bool, width: usize) -> Li
         Some(_) => letters.take(item.name).collect(),
         None => letters.collect(),
     };
-    text.extend(
-        reason
-            .iter()
-            .flat_map(|reason| reason.chars())
-            .map(|c| (c, theme.warn)),
-    );
+    text.extend(reason.iter().flat_map(|reason| reason.chars()).map(|c| (c, theme.warn)));
     let used = push_letters(&mut line, &text, room, app.look.glyphs.ellipsis);
     if !keys.is_empty() && room + keys_wide >= used {
         line.spans.push(Span::raw(" ".repeat(room - used + 1)));
@@ -166,11 +134,7 @@ fn push_letters(
 ) -> usize {
     let wide = |c: char| c.width().unwrap_or(0);
     let all: usize = letters.iter().map(|&(c, _)| wide(c)).sum();
-    let end = if all <= room {
-        room
-    } else {
-        room.saturating_sub(1)
-    };
+    let end = if all <= room { room } else { room.saturating_sub(1) };
     let mut used = 0;
     for &(c, style) in letters {
         if used + wide(c) > end {
@@ -190,9 +154,7 @@ pub(super) fn draw_box(app: &App, area: Rect, buffer: &mut Buffer) {
     let glyphs = &app.look.glyphs;
     let style = app.look.theme.focus;
     let [top_left, top_right, bottom_left, bottom_right] = glyphs.corners;
-    let rule = glyphs
-        .horizontal
-        .repeat(usize::from(area.width).saturating_sub(2));
+    let rule = glyphs.horizontal.repeat(usize::from(area.width).saturating_sub(2));
     let rows = usize::from(area.height);
     for (row, cell) in area.rows().enumerate() {
         let text = if row == 0 {

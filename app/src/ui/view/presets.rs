@@ -30,11 +30,7 @@ pub fn shown(app: &App, chosen: usize, area: Rect) -> Vec<(Line<'static>, Option
     let mut end = 0;
     let width = usize::from(area.width).saturating_sub(1);
     for (index, (preset, refused)) in app.presets().into_iter().enumerate() {
-        let mark = if index == chosen {
-            app.look.glyphs.arrow
-        } else {
-            " "
-        };
+        let mark = if index == chosen { app.look.glyphs.arrow } else { " " };
         let name = match (&refused, index == chosen) {
             (Some(_), _) => theme.dim,
             (None, true) => theme.selection,

@@ -26,9 +26,7 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer) {
     let height = u16::try_from(lines.len()).map_or(room, |lines| lines.min(room));
     let area = Rect::new(body.x, body.bottom() - height, body.width, height);
     Clear.render(area, buffer);
-    Block::new()
-        .style(app.look.theme.screen)
-        .render(area, buffer);
+    Block::new().style(app.look.theme.screen).render(area, buffer);
     let hidden = lines.len().saturating_sub(usize::from(height));
     let shown = usize::from(height) - usize::from(hidden > 0);
     for (line, row) in lines.iter().take(shown).zip(area.rows()) {
@@ -75,18 +73,12 @@ fn lines(preview: &Preview, has_page: bool, look: &Look) -> Vec<Line<'static>> {
     };
     let (summary, style) = match (&preview.unreadable, errors) {
         (Some(reason), _) => (format!("{reason}; {stays}"), theme.bad),
-        (None, 0) => (
-            format!(
-                "{}: {}",
-                preview.file,
-                count(preview.problems.len(), "warning")
-            ),
-            theme.warn,
-        ),
-        (None, errors) => (
-            format!("{}: {}; {stays}", preview.file, count(errors, "error")),
-            theme.bad,
-        ),
+        (None, 0) => {
+            (format!("{}: {}", preview.file, count(preview.problems.len(), "warning")), theme.warn)
+        }
+        (None, errors) => {
+            (format!("{}: {}; {stays}", preview.file, count(errors, "error")), theme.bad)
+        }
     };
     let rule = look.glyphs.horizontal.repeat(2);
     let mut lines = vec![Line::from(vec![
@@ -95,10 +87,8 @@ fn lines(preview: &Preview, has_page: bool, look: &Look) -> Vec<Line<'static>> {
     ])];
     if preview.unreadable.is_none() {
         // Errors come first: they are what keeps the lesson from the screen.
-        let (errors, warnings): (Vec<_>, Vec<_>) = preview
-            .problems
-            .iter()
-            .partition(|problem| problem.is_error());
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            preview.problems.iter().partition(|problem| problem.is_error());
         for problem in errors.into_iter().chain(warnings) {
             lines.extend(problem_lines(problem, look));
         }

@@ -51,10 +51,7 @@ impl<'a> Prompt<'a> {
                     entry,
                     remark: match found {
                         0 => ("no lesson has these words".to_owned(), theme.bad),
-                        found => (
-                            format!("{found} of {} lessons", app.lessons.len()),
-                            theme.dim,
-                        ),
+                        found => (format!("{found} of {} lessons", app.lessons.len()), theme.dim),
                     },
                 })
             }

@@ -14,10 +14,7 @@ const ROWS: u16 = 18;
 
 /// Where it lies: over the upper part of the page, as wide as it.
 pub fn area(body: Rect) -> Rect {
-    Rect {
-        height: body.height.min(ROWS),
-        ..body
-    }
+    Rect { height: body.height.min(ROWS), ..body }
 }
 
 /// Draws it.
@@ -56,35 +53,20 @@ pub fn draw(app: &App, records: &Records, area: Rect, buffer: &mut Buffer) {
         if row.y >= rule {
             break;
         }
-        let differences = params
-            .as_ref()
-            .map_or_else(Vec::new, |params| entry.differences(params));
+        let differences = params.as_ref().map_or_else(Vec::new, |params| entry.differences(params));
         let is_marked = place == records.chosen;
-        line(
-            app,
-            entry,
-            &differences,
-            is_marked.then_some(app.look.glyphs.arrow),
-        )
-        .render(row, buffer);
+        line(app, entry, &differences, is_marked.then_some(app.look.glyphs.arrow))
+            .render(row, buffer);
     }
     let line = app.look.glyphs.horizontal.repeat(usize::from(area.width));
-    let bottom = Rect {
-        y: rule,
-        height: 1,
-        ..area
-    };
+    let bottom = Rect { y: rule, height: 1, ..area };
     Line::styled(line, theme.dim).render(bottom, buffer);
 }
 
 /// One run: the mark, when, where, how it ended, and what differs from the knobs as they stand.
 fn line(app: &App, entry: &Entry, differences: &[String], mark: Option<&str>) -> Line<'static> {
     let theme = &app.look.theme;
-    let style = if mark.is_some() {
-        theme.selection
-    } else {
-        theme.text
-    };
+    let style = if mark.is_some() { theme.selection } else { theme.text };
     let mut line = Line::from(vec![
         Span::styled(format!("{:<2}", mark.unwrap_or(" ")), theme.accent),
         Span::styled(entry.started.clone(), style),
@@ -92,14 +74,10 @@ fn line(app: &App, entry: &Entry, differences: &[String], mark: Option<&str>) ->
         Span::styled(format!("  {}", entry.standing), theme.dim),
     ]);
     if matches!(entry.source, Source::Shipped(_)) {
-        line.spans
-            .push(Span::styled("  ships with mlsys", theme.dim));
+        line.spans.push(Span::styled("  ships with mlsys", theme.dim));
     }
     if !differences.is_empty() {
-        line.spans.push(Span::styled(
-            format!("  {}", differences.join(", ")),
-            theme.accent,
-        ));
+        line.spans.push(Span::styled(format!("  {}", differences.join(", ")), theme.accent));
     }
     line
 }

@@ -6,34 +6,15 @@ use crate::help::Folder;
 fn labs_are_listed_and_explained() {
     let folder = Folder::new();
     let list = folder.run(&["lab", "list"]);
-    for kind in [
-        "train",
-        "graph",
-        "thread-index",
-        "launch-geometry",
-        "occupancy",
-    ] {
-        assert!(
-            list.did().lines().any(|line| line.starts_with(kind)),
-            "{list:?}"
-        );
+    for kind in ["train", "graph", "thread-index", "launch-geometry", "occupancy"] {
+        assert!(list.did().lines().any(|line| line.starts_with(kind)), "{list:?}");
         let shown = folder.run(&["lab", "show", kind]);
-        assert!(
-            shown.did().contains("Parameters") && shown.did().contains("Source"),
-            "{shown:?}"
-        );
+        assert!(shown.did().contains("Parameters") && shown.did().contains("Source"), "{shown:?}");
         let json = folder.run(&["lab", "show", kind, "--json"]).json();
         assert_eq!(json["kind"], kind);
-        assert!(
-            json["params"]
-                .as_array()
-                .is_some_and(|params| !params.is_empty())
-        );
+        assert!(json["params"].as_array().is_some_and(|params| !params.is_empty()));
     }
-    assert_eq!(
-        folder.run(&["lab", "list", "--json"]).json()["labs"][0]["live"],
-        true
-    );
+    assert_eq!(folder.run(&["lab", "list", "--json"]).json()["labs"][0]["live"], true);
 }
 
 /// How runs of live labs are made short, as far as a lab has such a parameter.

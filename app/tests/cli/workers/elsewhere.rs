@@ -13,14 +13,7 @@ use serde_json::Value;
 use crate::help::{Ended, Folder, records};
 
 /// What a run of two workers is asked for.
-const LAB: [&str; 6] = [
-    "lab",
-    "train-data-parallel",
-    "--device",
-    "cpu",
-    "--set",
-    "workers=2",
-];
+const LAB: [&str; 6] = ["lab", "train-data-parallel", "--device", "cpu", "--set", "workers=2"];
 
 /// How long something may take that is quick.
 const SOON: Duration = Duration::from_secs(60);
@@ -39,11 +32,7 @@ impl Worker {
         let arguments = ["worker", "--listen", "127.0.0.1:0", "--device", "cpu"];
         let mut child = spawn(folder, &arguments);
         let out = child.stdout.take().unwrap();
-        let mut worker = Self {
-            id: child.id(),
-            child: Some(child),
-            url: String::new(),
-        };
+        let mut worker = Self { id: child.id(), child: Some(child), url: String::new() };
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
             let mut line = String::new();
@@ -51,9 +40,7 @@ impl Worker {
             let _ = sender.send(read.map(|_| line));
         });
         let line = lines.recv_timeout(SOON).unwrap().unwrap();
-        let url = line
-            .split_whitespace()
-            .find(|word| word.starts_with("ws://"));
+        let url = line.split_whitespace().find(|word| word.starts_with("ws://"));
         worker.url = url.unwrap().to_owned();
         worker
     }
@@ -114,10 +101,7 @@ fn within(child: Child, limit: Duration) -> Ended {
 
 /// A whole run of a lab, which must end within this time.
 fn run(folder: &Folder, urls: &str, limit: Duration) -> Ended {
-    within(
-        spawn(folder, &[&LAB[..], &["--workers", urls]].concat()),
-        limit,
-    )
+    within(spawn(folder, &[&LAB[..], &["--workers", urls]].concat()), limit)
 }
 
 /// A run on these workers that goes on until something ends it, once it has trained a few steps.
@@ -186,10 +170,7 @@ fn two_worker_processes_give_the_losses_of_threads() {
         assert!(!text.contains(one.token()), "{text}");
     }
     // Sessions of one run are no hindrance to the next.
-    assert_eq!(
-        run(&["--workers", &urls])["series"]["loss"],
-        elsewhere["series"]["loss"]
-    );
+    assert_eq!(run(&["--workers", &urls])["series"]["loss"], elsewhere["series"]["loss"]);
 }
 
 #[test]
@@ -247,10 +228,8 @@ fn nobody_is_told_of_at_once() {
     let taken = TcpStream::connect(somebody.local_addr().unwrap()).unwrap();
     let url = format!("ws://{}", taken.local_addr().unwrap());
     let named = format!("worker 0 ({url})");
-    run(&folder, &url, Duration::from_secs(14)).refused(
-        3,
-        &[&named, "nobody listens there", "mlsys worker --listen"],
-    );
+    run(&folder, &url, Duration::from_secs(14))
+        .refused(3, &[&named, "nobody listens there", "mlsys worker --listen"]);
 }
 
 #[test]

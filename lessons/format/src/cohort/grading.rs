@@ -40,11 +40,7 @@ impl Grading<'_> {
             .filter(|attempts| !attempts.is_empty());
         let attempts: Vec<Attempt> = match (made, answers.get(id, &question.id)) {
             (Some(attempts), _) => attempts.clone(),
-            (None, Some(given)) => vec![Attempt {
-                given: given.clone(),
-                right: false,
-                points: 0,
-            }],
+            (None, Some(given)) => vec![Attempt { given: given.clone(), right: false, points: 0 }],
             (None, None) => return 0,
         };
         report.answered += 1;
@@ -66,11 +62,7 @@ impl Grading<'_> {
             let (answer, say) = graded.wrong;
             match report.wrong.iter_mut().find(|wrong| wrong.answer == answer) {
                 Some(wrong) => wrong.count += 1,
-                None => report.wrong.push(WrongReport {
-                    answer,
-                    say,
-                    count: 1,
-                }),
+                None => report.wrong.push(WrongReport { answer, say, count: 1 }),
             }
         }
         report.right += usize::from(earned.is_some());

@@ -16,10 +16,7 @@ pub(super) fn between_also(lessons: &[Lesson], unread: &[&str]) -> Vec<Diagnosti
     let mut problems = Vec::new();
     let mut distinct: Vec<&Lesson> = Vec::new();
     for lesson in lessons {
-        match distinct
-            .iter()
-            .find(|other| other.front.id == lesson.front.id)
-        {
+        match distinct.iter().find(|other| other.front.id == lesson.front.id) {
             None => distinct.push(lesson),
             Some(first) => problems.push(duplicate(lesson, first)),
         }
@@ -30,13 +27,8 @@ pub(super) fn between_also(lessons: &[Lesson], unread: &[&str]) -> Vec<Diagnosti
 }
 
 fn duplicate(lesson: &Lesson, first: &Lesson) -> Diagnostic {
-    let message = format!(
-        "the lesson `{}` is already in {}",
-        lesson.front.id, first.source.file
-    );
-    let error = lesson
-        .source
-        .error(Code::DuplicateId, lesson.front.place, message);
+    let message = format!("the lesson `{}` is already in {}", lesson.front.id, first.source.file);
+    let error = lesson.source.error(Code::DuplicateId, lesson.front.place, message);
     error.help("give one of the two another id")
 }
 
@@ -56,9 +48,7 @@ fn unknown(lessons: &[&Lesson], unread: &[&str]) -> Vec<Diagnostic> {
                 Some(id) => format!("did you mean \"{id}\"?"),
                 None => "`mlsys list` shows them all".to_owned(),
             };
-            let error = lesson
-                .source
-                .error(Code::UnknownLesson, required.place, message);
+            let error = lesson.source.error(Code::UnknownLesson, required.place, message);
             problems.push(error.help(help));
         }
     }
@@ -82,11 +72,8 @@ fn cycles(lessons: &[&Lesson]) -> Vec<Diagnostic> {
             };
             if let Some(first) = path.iter().position(|seen| seen.front.id == next.front.id) {
                 let cycle = path.get(first..).unwrap_or_default();
-                let names: Vec<_> = cycle
-                    .iter()
-                    .chain([&next])
-                    .map(|l| l.front.id.as_str())
-                    .collect();
+                let names: Vec<_> =
+                    cycle.iter().chain([&next]).map(|l| l.front.id.as_str()).collect();
                 let message = format!("lessons require each other: {}", names.join(" -> "));
                 let error = at.source.error(Code::Cycle, place, message);
                 problems.push(error.help("remove one of these requirements"));

@@ -42,24 +42,16 @@ impl ParsedCourse {
     /// Everything that is wrong: with the course, then with each lesson.
     pub fn all_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let lessons = self.lessons.iter();
-        self.diagnostics
-            .iter()
-            .chain(lessons.flat_map(|(_, parsed)| &parsed.diagnostics))
+        self.diagnostics.iter().chain(lessons.flat_map(|(_, parsed)| &parsed.diagnostics))
     }
 }
 
 /// Reads a course and all its lessons.
 pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let Some(file) = files.get(COURSE_FILE) else {
-        let source = Source {
-            file: COURSE_FILE.to_owned(),
-            text: String::new(),
-        };
-        let error = source.error(
-            Code::MissingKey,
-            Place::default(),
-            format!("there is no {COURSE_FILE}"),
-        );
+        let source = Source { file: COURSE_FILE.to_owned(), text: String::new() };
+        let error =
+            source.error(Code::MissingKey, Place::default(), format!("there is no {COURSE_FILE}"));
         return ParsedCourse {
             course: None,
             lessons: Vec::new(),
@@ -70,11 +62,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     };
     let (manifest, mut diagnostics) = manifest_draft(&file.name, &file.bytes);
     let Some(manifest) = manifest else {
-        return ParsedCourse {
-            course: None,
-            lessons: Vec::new(),
-            diagnostics,
-        };
+        return ParsedCourse { course: None, lessons: Vec::new(), diagnostics };
     };
     let mut reading = Reading {
         files,
@@ -87,10 +75,8 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
     let modules = reading.modules();
     reading.unlisted();
     let Reading { read, problems, .. } = reading;
-    let lessons: Vec<Lesson> = read
-        .iter()
-        .filter_map(|(_, parsed)| parsed.lesson.clone())
-        .collect();
+    let lessons: Vec<Lesson> =
+        read.iter().filter_map(|(_, parsed)| parsed.lesson.clone()).collect();
     let is_sound = !diagnostics.iter().any(Diagnostic::is_error);
     diagnostics.extend(problems);
     let unread: Vec<&str> = read
@@ -113,11 +99,7 @@ pub fn read_course(files: &CourseFiles, registry: &Registry) -> ParsedCourse {
         modules,
         lessons,
     });
-    ParsedCourse {
-        course,
-        lessons: read,
-        diagnostics,
-    }
+    ParsedCourse { course, lessons: read, diagnostics }
 }
 
 struct Reading<'a> {
@@ -185,21 +167,12 @@ impl Reading<'_> {
             parsed.lesson = None;
         }
         let twin = parsed.lesson.as_ref().is_some_and(|lesson| {
-            let ids = self
-                .read
-                .iter()
-                .filter_map(|(_, other)| other.lesson.as_ref());
-            ids.into_iter()
-                .any(|other| other.front.id == lesson.front.id)
+            let ids = self.read.iter().filter_map(|(_, other)| other.lesson.as_ref());
+            ids.into_iter().any(|other| other.front.id == lesson.front.id)
         });
         if twin {
             let message = format!("the lesson in {path} has the id of one above");
-            self.error(
-                Code::DuplicateId,
-                listed,
-                message,
-                "give it an id of its own",
-            );
+            self.error(Code::DuplicateId, listed, message, "give it an id of its own");
             parsed.lesson = None;
         }
         let is_one = parsed.lesson.is_some();
@@ -244,9 +217,11 @@ fn is_lesson_path(path: &str) -> bool {
 fn id_place(lesson: &Lesson) -> Place {
     let front = lesson.front.place;
     let id = format!("\"{}\"", lesson.front.id);
-    lesson.source.slice(front).find(&id).map_or(front, |at| {
-        Place::new(front.start + at, front.start + at + id.len())
-    })
+    lesson
+        .source
+        .slice(front)
+        .find(&id)
+        .map_or(front, |at| Place::new(front.start + at, front.start + at + id.len()))
 }
 
 /// Lessons that stand before one they require.
@@ -260,9 +235,7 @@ fn disorder(lessons: &[Lesson]) -> Vec<Diagnostic> {
                     "the course lists `{}` before `{}`, which it requires",
                     lesson.front.id, required.value
                 );
-                let warning = lesson
-                    .source
-                    .warning(Code::LessonOrder, required.place, message);
+                let warning = lesson.source.warning(Code::LessonOrder, required.place, message);
                 problems.push(warning.help("list them the other way round in course.toml"));
             }
         }
@@ -276,9 +249,7 @@ pub fn translated(path: &str) -> Option<(String, &str)> {
     let main = language.split('-').next().unwrap_or_default();
     let is_language = (2..=3).contains(&main.len())
         && main.chars().all(|c| c.is_ascii_lowercase())
-        && language
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '-');
+        && language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     is_language.then(|| (format!("{base}.md"), language))
 }
 
@@ -288,7 +259,5 @@ pub fn is_inside(path: &str) -> bool {
         && path.len() <= 200
         && !path.contains(['\\', ':'])
         && !path.chars().any(char::is_control)
-        && path
-            .split('/')
-            .all(|part| !part.is_empty() && part != "." && part != "..")
+        && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
 }

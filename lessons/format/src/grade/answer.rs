@@ -49,12 +49,9 @@ impl From<Json> for Answer {
         match json {
             Json::One(scalar) => Self::One(scalar.into()),
             Json::Many(scalars) => Self::Many(scalars.into_iter().map(Into::into).collect()),
-            Json::Pairs(pairs) => Self::Pairs(
-                pairs
-                    .into_iter()
-                    .map(|(left, right)| (left, right.into()))
-                    .collect(),
-            ),
+            Json::Pairs(pairs) => {
+                Self::Pairs(pairs.into_iter().map(|(left, right)| (left, right.into())).collect())
+            }
         }
     }
 }
@@ -92,8 +89,5 @@ fn divided(text: &str) -> Vec<&str> {
         }
         c == ',' && depth == 0
     });
-    parts
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect()
+    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }

@@ -91,10 +91,9 @@ pub(super) fn judge(
             break;
         }
     }
-    cases.extend(tests.map(|(_, test)| Case {
-        name: test.name.clone(),
-        result: CaseResult::NotRun,
-    }));
+    cases.extend(
+        tests.map(|(_, test)| Case { name: test.name.clone(), result: CaseResult::NotRun }),
+    );
     let judgement = match first {
         None => Judgement::Right,
         Some(failure) => Judgement::Wrong(Some(bench.recognised(text, failure))),
@@ -139,11 +138,7 @@ impl<'a> Bench<'a> {
     fn test(&self, text: &str, index: usize, test: &KernelTest) -> Tried {
         let failure = |say: String, limit: Option<usize>, seen: BTreeMap<String, Value>| Failure {
             say,
-            symptom: Symptom {
-                test: index,
-                limit,
-                seen,
-            },
+            symptom: Symptom { test: index, limit, seen },
         };
         let data = match self.run(text, test) {
             Ok(data) => data,
@@ -152,10 +147,8 @@ impl<'a> Bench<'a> {
         };
         if data.metric("correct") != Some(Value::Bool(true)) {
             let problem = data.metric("first_problem");
-            let problem = problem
-                .as_ref()
-                .and_then(Value::as_str)
-                .unwrap_or("something went wrong");
+            let problem =
+                problem.as_ref().and_then(Value::as_str).unwrap_or("something went wrong");
             return Tried::Failed(failure(problem.to_owned(), None, outputs(&data, &FAULTS)));
         }
         let wanted = match self.wanted(test) {
@@ -218,20 +211,15 @@ impl<'a> Bench<'a> {
             .run(&reference.value, test)
             .map_err(|error| format!("the reference cannot be run: {error}"))?;
         let metrics = data.metrics();
-        let buffers = metrics
-            .keys()
-            .filter_map(|name| name.strip_prefix("buffer."));
-        Ok(buffers
-            .map(|buffer| (buffer.to_owned(), contents(&data, buffer)))
-            .collect())
+        let buffers = metrics.keys().filter_map(|name| name.strip_prefix("buffer."));
+        Ok(buffers.map(|buffer| (buffer.to_owned(), contents(&data, buffer))).collect())
     }
 
     /// What to say to a failure: what is stated for a wrong kernel that reads the same, or that fails in the same way.
     fn recognised(&self, text: &str, failure: Failure) -> String {
         let wrong = &self.task.wrong;
-        if let Some(stated) = wrong
-            .iter()
-            .find(|wrong| lab::squeezed(&wrong.value) == lab::squeezed(text))
+        if let Some(stated) =
+            wrong.iter().find(|wrong| lab::squeezed(&wrong.value) == lab::squeezed(text))
         {
             return stated.say.clone();
         }

@@ -50,17 +50,12 @@ pub(super) fn judge(
         Ok(run) => run,
         Err(message) => return Judgement::Malformed(message),
     };
-    let env = AnswerEnv {
-        answer: LessonEnv::new().with_run("answer", schema, &data),
-        lesson: env,
-    };
+    let env = AnswerEnv { answer: LessonEnv::new().with_run("answer", schema, &data), lesson: env };
     match evaluate(&task.accept.expr, &env) {
         Ok(Value::Bool(true)) => Judgement::Right,
         Ok(Value::Number(x)) if x != 0.0 => Judgement::Right,
         Ok(Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Series(_)) => {
-            let stated = wrong
-                .iter()
-                .find(|wrong| squeezed(&wrong.value) == squeezed(text));
+            let stated = wrong.iter().find(|wrong| squeezed(&wrong.value) == squeezed(text));
             Judgement::Wrong(stated.map(|wrong| wrong.say.clone()))
         }
         // The learner's text reads but lacks what the condition is about, such as an input.
@@ -74,9 +69,7 @@ fn run<'r>(
     task: &Task<'_>,
     registry: &'r Registry,
 ) -> Result<(&'r Schema, RunData), String> {
-    let lab = registry
-        .find(task.kind)
-        .map_err(|error| error.to_string())?;
+    let lab = registry.find(task.kind).map_err(|error| error.to_string())?;
     let schema = lab.schema();
     let mut answer = Settings::new();
     answer.push(task.param, Given::Value(text.into()));

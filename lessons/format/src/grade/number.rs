@@ -51,11 +51,9 @@ fn without_separators(text: &str) -> String {
 pub(crate) fn value_of(formula: &Formula, env: &dyn Env) -> Result<f64, String> {
     match evaluate(&formula.expr, env) {
         Ok(Value::Number(x)) => Ok(x),
-        Ok(other @ (Value::Text(_) | Value::Bool(_) | Value::Series(_))) => Err(format!(
-            "`{}` is {}, not a number",
-            formula.source,
-            other.kind()
-        )),
+        Ok(other @ (Value::Text(_) | Value::Bool(_) | Value::Series(_))) => {
+            Err(format!("`{}` is {}, not a number", formula.source, other.kind()))
+        }
         Err(error) => Err(crate::check::error_text(formula, &error)),
     }
 }
@@ -98,29 +96,22 @@ pub(super) fn judge_list(
         }
     }
     if given.len() != answer.len() {
-        let message = format!(
-            "{} numbers are asked for, and these are {}",
-            answer.len(),
-            given.len()
-        );
+        let message =
+            format!("{} numbers are asked for, and these are {}", answer.len(), given.len());
         return Judgement::Malformed(message);
     }
     let all = |formulas: &[Formula]| formulas.iter().map(|f| value_of(f, env)).collect();
     let near = |values: &[f64]| {
         values.len() == given.len()
-            && given
-                .iter()
-                .zip(values)
-                .all(|(&given, &value)| tolerance.accepts(given, value))
+            && given.iter().zip(values).all(|(&given, &value)| tolerance.accepts(given, value))
     };
     let values: Result<Vec<f64>, String> = all(answer);
     match values {
         Err(reason) => Judgement::Malformed(undecided(&reason)),
         Ok(values) if near(&values) => Judgement::Right,
         Ok(values) => {
-            let stated = wrong
-                .iter()
-                .find(|wrong| all(&wrong.value).is_ok_and(|values| near(&values)));
+            let stated =
+                wrong.iter().find(|wrong| all(&wrong.value).is_ok_and(|values| near(&values)));
             let first_wrong = given
                 .iter()
                 .zip(&values)

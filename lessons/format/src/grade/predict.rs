@@ -77,9 +77,8 @@ impl Predict {
         };
         let theory = theory.as_ref().map(in_words);
         let (predicted, actual) = (in_words(&predicted), in_words(&actual));
-        let says = theory
-            .as_ref()
-            .map_or_else(String::new, |theory| format!("; theory says {theory}"));
+        let says =
+            theory.as_ref().map_or_else(String::new, |theory| format!("; theory says {theory}"));
         Ok(Comparison {
             statement: format!("You said {predicted}; {source} {actual}{says}; {verdict}."),
             predicted,

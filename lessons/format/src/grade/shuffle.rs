@@ -13,11 +13,9 @@ impl Question {
                 .chain(wrong.iter().map(|w| &w.value))
                 .map(String::as_str)
                 .collect(),
-            QuestionKind::Multiple { answer, wrong } => answer
-                .iter()
-                .chain(wrong.iter().map(|w| &w.value))
-                .map(String::as_str)
-                .collect(),
+            QuestionKind::Multiple { answer, wrong } => {
+                answer.iter().chain(wrong.iter().map(|w| &w.value)).map(String::as_str).collect()
+            }
             QuestionKind::Match { pairs, extra } => {
                 let mut rights: Vec<&str> = Vec::new();
                 for right in pairs.iter().map(|pair| &pair.right).chain(extra) {
@@ -60,9 +58,7 @@ fn seed(lesson: &str, question: &str) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let bytes = lesson.bytes().chain([b'/']).chain(question.bytes());
-    bytes.fold(OFFSET, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
 /// Fisher-Yates with SplitMix64.

@@ -51,17 +51,13 @@ impl FromStr for LessonId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let part = |part: &str| {
             part.starts_with(|c: char| c.is_ascii_lowercase())
-                && part
-                    .chars()
-                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+                && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
         };
         match text.split_once('/') {
             Some((module, name)) if part(module) && part(name) && text.len() <= 80 => {
                 Ok(Self(text.to_owned()))
             }
-            Some(_) | None => Err(LessonIdError {
-                text: text.chars().take(80).collect(),
-            }),
+            Some(_) | None => Err(LessonIdError { text: text.chars().take(80).collect() }),
         }
     }
 }
@@ -127,9 +123,7 @@ impl FromStr for CourseId {
         {
             Ok(Self(text.to_owned()))
         } else {
-            Err(CourseIdError {
-                text: text.chars().take(60).collect(),
-            })
+            Err(CourseIdError { text: text.chars().take(60).collect() })
         }
     }
 }

@@ -112,10 +112,7 @@ impl LabDirective {
 
     /// The back ends it may run on, in the order of preference.
     pub fn backends(&self) -> Vec<Backend> {
-        self.devices
-            .iter()
-            .filter_map(|device| device.backend())
-            .collect()
+        self.devices.iter().filter_map(|device| device.backend()).collect()
     }
 
     /// Whether a recorded run may stand beside or in for a live one.

@@ -38,10 +38,6 @@ pub struct ListedModule {
 impl ListedModule {
     /// The file of a lesson that is listed, within the course: an id is a file of that name.
     pub fn path_of(listed: &str) -> String {
-        if listed.ends_with(".md") {
-            listed.to_owned()
-        } else {
-            format!("{listed}.md")
-        }
+        if listed.ends_with(".md") { listed.to_owned() } else { format!("{listed}.md") }
     }
 }

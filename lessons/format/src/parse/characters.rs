@@ -129,16 +129,11 @@ fn report(place: Place, problems: &mut Problems<'_>, context: Where) {
         problems.error(
             Code::BidiOverride,
             at(byte, c),
-            format!(
-                "U+{:04X} makes the text read in another order than it is written",
-                c as u32
-            ),
+            format!("U+{:04X} makes the text read in another order than it is written", c as u32),
             "remove it; right-to-left text needs no such character",
         );
     }
-    let control = text
-        .char_indices()
-        .find(|&(_, c)| harmful(c) && !reorders(c));
+    let control = text.char_indices().find(|&(_, c)| harmful(c) && !reorders(c));
     if let Some((byte, c)) = control {
         let name = match c {
             '\u{1b}' => "an escape sequence".to_owned(),
@@ -167,9 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_plain_has_nothing_to_leave_out() {
-        let characters = (0..=0xffff_u32)
-            .chain([0x1_f600])
-            .filter_map(char::from_u32);
+        let characters = (0..=0xffff_u32).chain([0x1_f600]).filter_map(char::from_u32);
         for c in characters {
             let text = format!("a{c}b");
             if is_plain(&text) {

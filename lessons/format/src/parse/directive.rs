@@ -80,10 +80,7 @@ impl Directives {
         }
         let well_formed = id.value.starts_with(|c: char| c.is_ascii_lowercase())
             && id.value.len() <= 40
-            && id
-                .value
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            && id.value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         let reserved = matches!(id.value.as_str(), "device" | "answer");
         if !well_formed || reserved {
             let message = if reserved {
@@ -123,10 +120,7 @@ fn block(name: &str, id: String, fence: &Directive, problems: &mut Problems<'_>)
 pub(super) fn notes(fence: &Directive, problems: &mut Problems<'_>) -> Block {
     characters::warn(fence.body, problems);
     let text = characters::harmless(problems.source().slice(fence.body));
-    Block::Notes(Notes {
-        markdown: text.trim().to_owned(),
-        place: fence.place,
-    })
+    Block::Notes(Notes { markdown: text.trim().to_owned(), place: fence.place })
 }
 
 fn check(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Check> {
@@ -147,10 +141,7 @@ fn check(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Check>
 }
 
 fn predict(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Predict> {
-    fields.require(&[
-        ("type", "type = \"numeric\""),
-        ("prompt", "prompt = \"...\""),
-    ]);
+    fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
     let ty = fields.line("type");
     let prompt = fields.text("prompt");
     match (fields.has("metric"), fields.place_of("answer")) {

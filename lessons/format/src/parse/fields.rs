@@ -71,12 +71,7 @@ impl<'p, 's> Fields<'p, 's> {
         for (key, example) in keys {
             if !self.has(key) {
                 let message = format!("{} has no `{key}`", self.what);
-                self.error(
-                    Code::MissingKey,
-                    self.owner,
-                    message,
-                    format!("add {example}"),
-                );
+                self.error(Code::MissingKey, self.owner, message, format!("add {example}"));
             }
         }
     }
@@ -147,10 +142,7 @@ impl<'p, 's> Fields<'p, 's> {
     /// Takes a list of expressions and numbers.
     pub(super) fn formulas(&mut self, key: &'static str) -> Option<Vec<Formula>> {
         let items = self.items(key, "numbers or expressions, such as [1, \"2^3\"]")?;
-        let formulas: Vec<_> = items
-            .iter()
-            .map(|item| self.as_formula(key, item))
-            .collect();
+        let formulas: Vec<_> = items.iter().map(|item| self.as_formula(key, item)).collect();
         formulas.into_iter().collect()
     }
 
@@ -194,10 +186,7 @@ impl<'p, 's> Fields<'p, 's> {
             return None;
         };
         match u64::try_from(i) {
-            Ok(value) if range.contains(&value) => Some(Located {
-                value,
-                place: node.place,
-            }),
+            Ok(value) if range.contains(&value) => Some(Located { value, place: node.place }),
             Ok(_) | Err(_) => {
                 let help = format!("write a number from {} to {}", range.start(), range.end());
                 self.error(Code::BadValue, node.place, format!("`{key}` is {i}"), help);
@@ -222,10 +211,7 @@ impl<'p, 's> Fields<'p, 's> {
     pub(super) fn number(&mut self, key: &'static str) -> Option<Located<f64>> {
         let node = self.take(key)?.node;
         match self.as_value(key, &node)?.as_f64() {
-            Some(value) => Some(Located {
-                value,
-                place: node.place,
-            }),
+            Some(value) => Some(Located { value, place: node.place }),
             None => self.wrong_type(key, &node, "a number"),
         }
     }
@@ -233,10 +219,7 @@ impl<'p, 's> Fields<'p, 's> {
     /// Takes a value of any type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<Located<Value>> {
         let node = self.take(key)?.node;
-        Some(Located {
-            value: self.as_value(key, &node)?,
-            place: node.place,
-        })
+        Some(Located { value: self.as_value(key, &node)?, place: node.place })
     }
 
     /// Takes a list of values of any type.
@@ -360,10 +343,7 @@ impl<'p, 's> Fields<'p, 's> {
 
     fn take(&mut self, key: &'static str) -> Option<Entry> {
         self.known.push(key);
-        let at = self
-            .entries
-            .iter()
-            .position(|entry| entry.key.value == key)?;
+        let at = self.entries.iter().position(|entry| entry.key.value == key)?;
         Some(self.entries.remove(at))
     }
 

@@ -26,9 +26,7 @@ pub(super) struct Fenced {
 /// Reads it; what is missing or wrong is reported and stands in as a blank, so that the rest can be read too.
 pub(super) fn read(source: &Source, problems: &mut Problems<'_>) -> Front {
     let fenced = fenced(source, problems);
-    let matter = fenced
-        .body
-        .and_then(|(body, opening)| matter(body, opening, problems));
+    let matter = fenced.body.and_then(|(body, opening)| matter(body, opening, problems));
     let place = fenced.place;
     Front {
         matter: matter.map_or_else(|| blank(place), |matter| FrontMatter { place, ..matter }),
@@ -42,17 +40,8 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
     let first = lines.find(|line| !source.slice(*line).trim().is_empty());
     let Some(opening) = first.filter(|line| source.slice(*line).trim_end() == "+++") else {
         let place = first.unwrap_or_default();
-        problems.error(
-            Code::FrontMatter,
-            place,
-            "the lesson has no front matter",
-            EXAMPLE,
-        );
-        return Fenced {
-            body: None,
-            place: Place::default(),
-            end: 0,
-        };
+        problems.error(Code::FrontMatter, place, "the lesson has no front matter", EXAMPLE);
+        return Fenced { body: None, place: Place::default(), end: 0 };
     };
     let closing = lines.find(|line| source.slice(*line).trim_end() == "+++");
     let Some(closing) = closing else {
@@ -63,10 +52,7 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
             "close it with a line of +++",
         );
         // Where it was meant to end is anybody's guess; at the first empty line it reads best.
-        let mut lines = Lines {
-            source,
-            at: opening.end,
-        };
+        let mut lines = Lines { source, at: opening.end };
         let end = lines.find(|line| source.slice(*line).trim().is_empty());
         return Fenced {
             body: None,
@@ -77,11 +63,7 @@ pub(super) fn fenced(source: &Source, problems: &mut Problems<'_>) -> Fenced {
     let body = Place::new(opening.end, closing.start);
     let place = Place::new(opening.start, closing.end);
     let opening = Place::new(opening.start, opening.start + 3);
-    Fenced {
-        body: Some((body, opening)),
-        place,
-        end: closing.end,
-    }
+    Fenced { body: Some((body, opening)), place, end: closing.end }
 }
 
 fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<FrontMatter> {
@@ -93,19 +75,14 @@ fn matter(body: Place, opening: Place, problems: &mut Problems<'_>) -> Option<Fr
         ("minutes", "minutes = 20"),
     ]);
     fields.format("lesson");
-    let id = fields
-        .text("id")
-        .and_then(|text| lesson_id(&text, &mut fields));
+    let id = fields.text("id").and_then(|text| lesson_id(&text, &mut fields));
     let title = fields.line("title");
     let minutes = fields.integer("minutes", 1..=600);
     let requires = fields.texts("requires").unwrap_or_default();
     let requires = requires
         .iter()
         .filter_map(|text| {
-            Some(Located {
-                value: lesson_id(text, &mut fields)?,
-                place: text.place,
-            })
+            Some(Located { value: lesson_id(text, &mut fields)?, place: text.place })
         })
         .collect();
     let teaches = fields.texts("teaches").unwrap_or_default();
@@ -153,9 +130,7 @@ pub(super) fn terms(fields: &mut Fields<'_, '_>) -> Vec<Term> {
             }
             names.push(folded);
         }
-        let length = about
-            .as_ref()
-            .map_or(0, |about| about.value.chars().count());
+        let length = about.as_ref().map_or(0, |about| about.value.chars().count());
         if let Some(about) = about.as_ref().filter(|_| length > LONGEST_TERM) {
             fields.error(
                 Code::BadValue,

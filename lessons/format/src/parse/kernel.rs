@@ -21,11 +21,7 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let starter = fields.text("starter");
     let answer = fields.text("answer");
     let reference = fields.text("reference");
-    let near = if fields.has("tolerance") {
-        tolerance(fields)
-    } else {
-        NEAR
-    };
+    let near = if fields.has("tolerance") { tolerance(fields) } else { NEAR };
     let place = fields.place_of("test");
     let mut number = 0;
     let tests = fields.tables("test", |fields| {
@@ -33,16 +29,9 @@ pub(super) fn read(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         test(number, fields)
     });
     if let Some(place) = place.filter(|_| tests.len() > MOST_TESTS) {
-        let message = format!(
-            "a question has {MOST_TESTS} tests at most, this one {}",
-            tests.len()
-        );
-        fields.error(
-            Code::BadValue,
-            place,
-            message,
-            "leave out those that test the same",
-        );
+        let message =
+            format!("a question has {MOST_TESTS} tests at most, this one {}", tests.len());
+        fields.error(Code::BadValue, place, message, "leave out those that test the same");
     }
     let limits = fields.tables("limit", limit);
     let wrong = wrong_texts(fields);
@@ -64,11 +53,7 @@ fn test(number: usize, fields: &mut Fields<'_, '_>) -> Option<KernelTest> {
     Some(KernelTest {
         name: name.map_or_else(|| format!("test {number}"), |name| name.value),
         set: settings(fields),
-        expect: fields
-            .formula_map("expect")
-            .into_iter()
-            .map(expected)
-            .collect(),
+        expect: fields.formula_map("expect").into_iter().map(expected).collect(),
         place,
     })
 }
@@ -78,14 +63,9 @@ fn expected((buffer, value): (Located<String>, Formula)) -> Expected {
 }
 
 fn limit(fields: &mut Fields<'_, '_>) -> Option<Limit> {
-    fields.require(&[
-        ("assert", "assert = \"answer.bank_replays == 0\""),
-        ("say", "say = \"...\""),
-    ]);
+    fields
+        .require(&[("assert", "assert = \"answer.bank_replays == 0\""), ("say", "say = \"...\"")]);
     let assert = fields.formula("assert");
     let say = fields.text("say");
-    Some(Limit {
-        assert: assert?,
-        say: say?.value,
-    })
+    Some(Limit { assert: assert?, say: say?.value })
 }

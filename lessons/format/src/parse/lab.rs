@@ -76,12 +76,7 @@ fn goal(fields: &mut Fields<'_, '_>) -> Option<Goal> {
         fields.error(Code::BadValue, loss.place, "`loss` is below 0", help);
     }
     let name = name?;
-    Some(Goal {
-        name: name.value,
-        ratio: ratio?.value,
-        loss: loss?.value,
-        place: name.place,
-    })
+    Some(Goal { name: name.value, ratio: ratio?.value, loss: loss?.value, place: name.place })
 }
 
 /// The table `set`.

@@ -13,10 +13,7 @@ pub(crate) fn draft(file: &str, bytes: &[u8]) -> (Option<Manifest>, Vec<Diagnost
         Ok(text) => text,
         Err(diagnostic) => return (None, vec![*diagnostic]),
     };
-    let source = Source {
-        file: file.to_owned(),
-        text,
-    };
+    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let manifest = manifest(&source, &mut problems);
     let mut diagnostics = problems.into_diagnostics();
@@ -32,15 +29,10 @@ fn manifest(source: &Source, problems: &mut Problems<'_>) -> Option<Manifest> {
         ("id", "id = \"my-course\""),
         ("title", "title = \"...\""),
         ("about", "about = \"...\""),
-        (
-            "module",
-            "[[module]] with id = \"...\", title = \"...\" and lessons = [\"module/name\"]",
-        ),
+        ("module", "[[module]] with id = \"...\", title = \"...\" and lessons = [\"module/name\"]"),
     ]);
     fields.format("course");
-    let id = fields
-        .line("id")
-        .and_then(|text| course_id(&text, &mut fields));
+    let id = fields.line("id").and_then(|text| course_id(&text, &mut fields));
     let title = fields.line("title");
     let about = fields.line("about");
     let license = fields.line("license");
@@ -87,10 +79,7 @@ fn module(fields: &mut Fields<'_, '_>) -> Option<(ListedModule, Place)> {
     let title = fields.line("title");
     let about = fields.line("about");
     let lessons = fields.texts("lessons").unwrap_or_default();
-    let lessons = lessons
-        .into_iter()
-        .filter(|listed| is_listable(listed, fields))
-        .collect();
+    let lessons = lessons.into_iter().filter(|listed| is_listable(listed, fields)).collect();
     let id = id?;
     Some((
         ListedModule {

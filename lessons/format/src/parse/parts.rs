@@ -26,11 +26,7 @@ pub(super) fn wrong<T>(
         fields.ignore("value");
     }
     let (value, place) = value?;
-    Some(Wrong {
-        value,
-        say: say?.value,
-        place,
-    })
+    Some(Wrong { value, say: say?.value, place })
 }
 
 pub(super) fn tolerance(fields: &mut Fields<'_, '_>) -> Tolerance {
@@ -87,8 +83,5 @@ pub(super) fn distinct(
 }
 
 pub(super) fn located(wrong: &[Wrong<String>]) -> impl Iterator<Item = Located<String>> {
-    wrong.iter().map(|wrong| Located {
-        value: wrong.value.clone(),
-        place: wrong.place,
-    })
+    wrong.iter().map(|wrong| Located { value: wrong.value.clone(), place: wrong.place })
 }

@@ -16,11 +16,7 @@ pub(super) struct Problems<'s> {
 
 impl<'s> Problems<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
-        Self {
-            source,
-            found: Vec::new(),
-            more: 0,
-        }
+        Self { source, found: Vec::new(), more: 0 }
     }
 
     pub(super) fn source(&self) -> &'s Source {

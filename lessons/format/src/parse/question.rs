@@ -11,17 +11,8 @@ use crate::model::{Formula, Match, Question, QuestionKind};
 use crate::source::{Located, Place};
 
 /// The types of questions in lesson files.
-pub(crate) const TYPES: [&str; 9] = [
-    "numeric",
-    "choice",
-    "multiple",
-    "match",
-    "order",
-    "list",
-    "expression",
-    "text",
-    "kernel",
-];
+pub(crate) const TYPES: [&str; 9] =
+    ["numeric", "choice", "multiple", "match", "order", "list", "expression", "text", "kernel"];
 
 /// Keys that only some types have.
 pub(crate) const TYPED: [&str; 14] = [
@@ -42,10 +33,7 @@ pub(crate) const TYPED: [&str; 14] = [
 ];
 
 pub(super) fn read(id: String, place: Place, fields: &mut Fields<'_, '_>) -> Option<Question> {
-    fields.require(&[
-        ("type", "type = \"numeric\""),
-        ("prompt", "prompt = \"...\""),
-    ]);
+    fields.require(&[("type", "type = \"numeric\""), ("prompt", "prompt = \"...\"")]);
     let ty = fields.line("type");
     let prompt = fields.text("prompt");
     let points = fields.integer("points", 0..=1000);
@@ -123,15 +111,9 @@ fn choice(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let answer = fields.text("answer");
     let wrong = wrong_texts(fields);
     let answer = answer?;
-    let choices = [answer.clone()]
-        .into_iter()
-        .chain(located(&wrong))
-        .collect();
+    let choices = [answer.clone()].into_iter().chain(located(&wrong)).collect();
     distinct(Some(choices), 2, fields);
-    Some(QuestionKind::Choice {
-        answer: answer.value,
-        wrong,
-    })
+    Some(QuestionKind::Choice { answer: answer.value, wrong })
 }
 
 fn multiple(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -141,10 +123,7 @@ fn multiple(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let answer = answer?;
     let choices = answer.iter().cloned().chain(located(&wrong)).collect();
     distinct(Some(choices), 2, fields);
-    Some(QuestionKind::Multiple {
-        answer: distinct(Some(answer), 1, fields)?,
-        wrong,
-    })
+    Some(QuestionKind::Multiple { answer: distinct(Some(answer), 1, fields)?, wrong })
 }
 
 fn matching(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -161,19 +140,9 @@ fn matching(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let message = "a question of type match needs two pairs at least";
         fields.error(Code::BadValue, place, message, format!("add {EXAMPLE}"));
     }
-    distinct(
-        Some(pairs.iter().map(|(left, _)| left.clone()).collect()),
-        0,
-        fields,
-    );
+    distinct(Some(pairs.iter().map(|(left, _)| left.clone()).collect()), 0, fields);
     Some(QuestionKind::Match {
-        pairs: pairs
-            .into_iter()
-            .map(|(left, right)| Match {
-                left: left.value,
-                right,
-            })
-            .collect(),
+        pairs: pairs.into_iter().map(|(left, right)| Match { left: left.value, right }).collect(),
         extra: extra.into_iter().map(|text| text.value).collect(),
     })
 }
@@ -196,12 +165,7 @@ fn order(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         sorted.iter_mut().for_each(|texts| texts.sort());
         if sorted[0] != sorted[1] {
             let message = "this is not the answer's texts in another order";
-            fields.error(
-                Code::BadValue,
-                wrong.place,
-                message,
-                "name each of them once",
-            );
+            fields.error(Code::BadValue, wrong.place, message, "name each of them once");
         }
     }
     Some(QuestionKind::Order { answer, wrong })
@@ -223,11 +187,7 @@ fn list(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
         let message = "`answer` is an empty list";
         fields.error(Code::BadValue, place, message, "name one number at least");
     }
-    Some(QuestionKind::List {
-        answer,
-        tolerance,
-        wrong,
-    })
+    Some(QuestionKind::List { answer, tolerance, wrong })
 }
 
 fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
@@ -244,10 +204,8 @@ fn expression(fields: &mut Fields<'_, '_>) -> Option<QuestionKind> {
     let wrong = wrong_texts(fields);
     let lab = lab?;
     Some(QuestionKind::Expression {
-        param: param.unwrap_or_else(|| Located {
-            value: "expression".to_owned(),
-            place: lab.place,
-        }),
+        param: param
+            .unwrap_or_else(|| Located { value: "expression".to_owned(), place: lab.place }),
         lab,
         set,
         accept: accept?,

@@ -40,10 +40,7 @@ impl Fence {
     fn of(line: &str, start: usize) -> Option<Self> {
         let text = line.trim_start_matches(' ');
         let indent = line.len() - text.len();
-        let mark = text
-            .chars()
-            .next()
-            .filter(|mark| matches!(mark, '`' | '~'))?;
+        let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let after = text.trim_start_matches(mark);
         let length = text.len() - after.len();
         if indent > 3 || length < 3 || (mark == '`' && after.contains('`')) {
@@ -51,11 +48,7 @@ impl Fence {
         }
         let info = after.trim();
         let info_start = start + indent + length + (after.len() - after.trim_start().len());
-        Some(Self {
-            mark,
-            length,
-            info: Place::new(info_start, info_start + info.len()),
-        })
+        Some(Self { mark, length, info: Place::new(info_start, info_start + info.len()) })
     }
 
     fn closes(&self, opened: &Self) -> bool {
@@ -87,10 +80,7 @@ pub(super) fn split(source: &Source, start: usize, problems: &mut Problems<'_>) 
                 Code::UnclosedFence,
                 trimmed(text, line),
                 "this fence is never closed",
-                format!(
-                    "close it with a line of {}",
-                    fence.mark.to_string().repeat(fence.length)
-                ),
+                format!("close it with a line of {}", fence.mark.to_string().repeat(fence.length)),
             );
         }
         let end = end.unwrap_or(body.end);
@@ -142,10 +132,7 @@ fn head(source: &Source, info: Place) -> Directive {
         let raw = text.get(from..to).unwrap_or_default();
         let value = raw.trim();
         let start = info.start + from + (raw.len() - raw.trim_start().len());
-        Located {
-            value: value.to_owned(),
-            place: Place::new(start, start + value.len()),
-        }
+        Located { value: value.to_owned(), place: Place::new(start, start + value.len()) }
     };
     Directive {
         name: located(1, name_end),
@@ -184,11 +171,7 @@ impl Iterator for Lines<'_> {
     type Item = Place;
 
     fn next(&mut self) -> Option<Place> {
-        let rest = self
-            .source
-            .text
-            .get(self.at..)
-            .filter(|rest| !rest.is_empty())?;
+        let rest = self.source.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
         let line = Place::new(self.at, self.at + length);
         self.at = line.end;

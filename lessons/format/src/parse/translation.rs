@@ -28,21 +28,13 @@ pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
     let text = match text_of(file, bytes, "lesson") {
         Ok(text) => text,
         Err(diagnostic) => {
-            return Parsed {
-                lesson: None,
-                diagnostics: vec![*diagnostic],
-            };
+            return Parsed { lesson: None, diagnostics: vec![*diagnostic] };
         }
     };
-    let source = Source {
-        file: file.to_owned(),
-        text,
-    };
+    let source = Source { file: file.to_owned(), text };
     let mut problems = Problems::new(&source);
     let front = front::fenced(&source, &mut problems);
-    let head = front
-        .body
-        .and_then(|(body, opening)| head(body, opening, original, &mut problems));
+    let head = front.body.and_then(|(body, opening)| head(body, opening, original, &mut problems));
     let segments = split::split(&source, front.end, &mut problems);
     let mut reader = Reader {
         original,
@@ -66,11 +58,7 @@ pub fn read_translation(file: &str, bytes: &[u8], original: &Lesson) -> Parsed {
     let mut lesson = reader.finish(end, &mut problems);
     let mut diagnostics = problems.into_diagnostics();
     // Its own lines are measured in its own file.
-    diagnostics.extend(overflow(&Lesson {
-        blocks: own,
-        source,
-        ..original.clone()
-    }));
+    diagnostics.extend(overflow(&Lesson { blocks: own, source, ..original.clone() }));
     if let Some(head) = head {
         lesson.front.lang = Some(head.lang);
         lesson.front.title = head.title;
@@ -111,12 +99,7 @@ fn head(
         && own_id != *id
     {
         let message = format!("the lesson beside this translation is `{id}`");
-        fields.error(
-            Code::IdMismatch,
-            own.place,
-            message,
-            format!("write id = \"{id}\""),
-        );
+        fields.error(Code::IdMismatch, own.place, message, format!("write id = \"{id}\""));
     }
     let title = fields.line("title");
     let terms = front::terms(&mut fields);
@@ -146,11 +129,7 @@ fn head(
         fields.inherited(key);
     }
     fields.finish();
-    Some(Head {
-        lang: lang?.value,
-        title: title?.value,
-        terms,
-    })
+    Some(Head { lang: lang?.value, title: title?.value, terms })
 }
 
 /// Goes through a translation and puts its texts in the place of the original's.
@@ -174,11 +153,7 @@ impl Reader<'_> {
             return;
         }
         let id = &fence.id.value;
-        let known = self
-            .original
-            .blocks
-            .iter()
-            .position(|block| block.id() == Some(id));
+        let known = self.original.blocks.iter().position(|block| block.id() == Some(id));
         let Some(at) = known else {
             let ids = self.original.blocks.iter().filter_map(Block::id);
             let help = match mlsys_lab::nearest::nearest(id, ids) {
@@ -192,12 +167,7 @@ impl Reader<'_> {
         if let Some(first) = self.seen.iter().find(|seen| seen.value == *id) {
             let line = problems.source().line(first.place.start);
             let message = format!("`{id}` is already translated on line {line}");
-            problems.error(
-                Code::DuplicateId,
-                fence.id.place,
-                message,
-                "keep one of the two",
-            );
+            problems.error(Code::DuplicateId, fence.id.place, message, "keep one of the two");
             return;
         }
         self.seen.push(fence.id.clone());
@@ -223,10 +193,7 @@ impl Reader<'_> {
             let Some(id) = block.id() else { continue };
             let is_seen = self.seen.iter().any(|seen| seen.value == id);
             if !is_seen && directive::has_texts(block) {
-                let line = self
-                    .original
-                    .source
-                    .line(block.place().unwrap_or_default().start);
+                let line = self.original.source.line(block.place().unwrap_or_default().start);
                 let message = format!(
                     "{{{}}} {id} is not translated: it stands on line {line} of the original",
                     block.directive()
@@ -235,11 +202,8 @@ impl Reader<'_> {
                 problems.warning(Code::Untranslated, end, message, help);
             }
         }
-        let places: BTreeMap<&str, Place> = self
-            .seen
-            .iter()
-            .map(|seen| (seen.value.as_str(), seen.place))
-            .collect();
+        let places: BTreeMap<&str, Place> =
+            self.seen.iter().map(|seen| (seen.value.as_str(), seen.place)).collect();
         self.lesson.blocks = prose::merge(self.lesson.blocks, self.runs, |id, line| {
             let place = id.and_then(|id| places.get(id)).copied().unwrap_or(end);
             let of = id.map_or("at the end".to_owned(), |id| format!("before `{id}`"));

@@ -53,10 +53,7 @@ pub(super) fn entries(table: &DeTable<'_>, base: usize) -> Vec<Entry> {
     let mut entries: Vec<_> = table
         .iter()
         .map(|(key, value)| Entry {
-            key: Located {
-                value: key.get_ref().to_string(),
-                place: place(key, base),
-            },
+            key: Located { value: key.get_ref().to_string(), place: place(key, base) },
             node: node(value, base),
         })
         .collect();
@@ -74,10 +71,7 @@ fn node(value: &Spanned<DeValue<'_>>, base: usize) -> Node {
         DeValue::Array(items) => Item::List(items.iter().map(|item| node(item, base)).collect()),
         DeValue::Table(table) => Item::Table(entries(table, base)),
     };
-    Node {
-        item,
-        place: place(value, base),
-    }
+    Node { item, place: place(value, base) }
 }
 
 fn place<T>(spanned: &Spanned<T>, base: usize) -> Place {

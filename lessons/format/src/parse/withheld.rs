@@ -8,33 +8,20 @@ use crate::model::Asked;
 pub(super) fn read(ty: &str, fields: &mut Fields<'_, '_>) -> Option<Asked> {
     fields.rename(&format!("a question of type {ty} without its answer"));
     Some(match ty {
-        "numeric" => Asked::Numeric {
-            unit: fields.line("unit").map(|unit| unit.value),
-        },
-        "choice" => Asked::Choice {
-            choices: choices(2, fields)?,
-        },
-        "multiple" => Asked::Multiple {
-            choices: choices(2, fields)?,
-        },
-        "order" => Asked::Order {
-            choices: choices(2, fields)?,
-        },
+        "numeric" => Asked::Numeric { unit: fields.line("unit").map(|unit| unit.value) },
+        "choice" => Asked::Choice { choices: choices(2, fields)? },
+        "multiple" => Asked::Multiple { choices: choices(2, fields)? },
+        "order" => Asked::Order { choices: choices(2, fields)? },
         "match" => {
             fields.require(&[("left", "left = [\"...\", \"...\"]")]);
             let left = fields.texts("left");
             let left = distinct(left, 2, fields);
             let choices = choices(1, fields);
-            Asked::Match {
-                left: left?,
-                choices: choices?,
-            }
+            Asked::Match { left: left?, choices: choices? }
         }
         "list" => Asked::List,
         "expression" => Asked::Expression,
-        "kernel" => Asked::Kernel {
-            starter: fields.text("starter").map(|text| text.value),
-        },
+        "kernel" => Asked::Kernel { starter: fields.text("starter").map(|text| text.value) },
         _ => Asked::Text,
     })
 }

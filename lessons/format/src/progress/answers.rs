@@ -93,11 +93,8 @@ pub enum AnswersError {
 impl Answers {
     /// What a learner's progress holds.
     pub(super) fn of(progress: &Progress) -> Self {
-        let mut answers = Self {
-            format: Some(FORMAT),
-            course: Some(progress.course.clone()),
-            ..Self::default()
-        };
+        let mut answers =
+            Self { format: Some(FORMAT), course: Some(progress.course.clone()), ..Self::default() };
         for (id, lesson) in progress.lessons() {
             let given = lesson.answers.iter();
             let given: BTreeMap<_, _> = given
@@ -121,9 +118,7 @@ impl Answers {
         struct Head {
             format: Option<u32>,
         }
-        if let Ok(Head {
-            format: Some(format),
-        }) = serde_json::from_slice(bytes)
+        if let Ok(Head { format: Some(format) }) = serde_json::from_slice(bytes)
             && format > FORMAT
         {
             return Err(AnswersError::Newer(format));
@@ -143,10 +138,9 @@ impl Answers {
     /// Which course they are of.
     pub fn refuse_other_course(&self, own: Option<&CourseId>) -> Result<(), AnswersError> {
         match (&self.course, own) {
-            (Some(theirs), Some(own)) if theirs != own => Err(AnswersError::OtherCourse {
-                theirs: theirs.clone(),
-                own: own.clone(),
-            }),
+            (Some(theirs), Some(own)) if theirs != own => {
+                Err(AnswersError::OtherCourse { theirs: theirs.clone(), own: own.clone() })
+            }
             (Some(_) | None, _) => Ok(()),
         }
     }
@@ -174,11 +168,7 @@ impl Answers {
             let known = lesson.questions().map(|question| question.id.as_str());
             let hint =
                 nearest(id, known).map_or_else(String::new, |id| format!("; did you mean '{id}'?"));
-            format!(
-                "lesson {} has no question '{}'{hint}",
-                lesson.front.id,
-                id.escape_debug()
-            )
+            format!("lesson {} has no question '{}'{hint}", lesson.front.id, id.escape_debug())
         };
         stray.map(sentence).collect()
     }
@@ -187,10 +177,8 @@ impl Answers {
 impl Details {
     fn of(lesson: &LessonProgress) -> Self {
         let prediction = |(id, given): (&String, &Answer)| {
-            let made = PredictionMade {
-                given: given.clone(),
-                actual: lesson.outcomes.get(id).cloned(),
-            };
+            let made =
+                PredictionMade { given: given.clone(), actual: lesson.outcomes.get(id).cloned() };
             (id.clone(), made)
         };
         Self {

@@ -115,21 +115,12 @@ fn is_built_in(course: &CourseId) -> bool {
 impl Record {
     /// An event in the built-in course.
     pub fn new(at: u64, event: Event) -> Self {
-        Self {
-            v: 1,
-            at,
-            course: CourseId::built_in(),
-            event,
-        }
+        Self { v: 1, at, course: CourseId::built_in(), event }
     }
 
     /// The same event in another course.
     pub fn in_course(self, course: CourseId) -> Self {
-        Self {
-            v: if is_built_in(&course) { 1 } else { LOG_VERSION },
-            course,
-            ..self
-        }
+        Self { v: if is_built_in(&course) { 1 } else { LOG_VERSION }, course, ..self }
     }
 
     /// The line of the log, newline included: written in one piece, so that two processes do not mix theirs.

@@ -10,10 +10,7 @@ use crate::source::Located;
 
 impl Validation<'_> {
     pub(super) fn kernel(&mut self, task: &KernelTask) {
-        let kind = Located {
-            value: KIND.to_owned(),
-            place: task.answer.place,
-        };
+        let kind = Located { value: KIND.to_owned(), place: task.answer.place };
         let Some(schema) = self.schema(&kind) else {
             return;
         };
@@ -50,11 +47,7 @@ impl Validation<'_> {
                     | Value::Text(_)
                     | Value::Array(_) => false,
                 });
-                let place = if is_buffer {
-                    expect.value.place
-                } else {
-                    buffer.place
-                };
+                let place = if is_buffer { expect.value.place } else { buffer.place };
                 let help = "an expected value speaks of i, of the numbers among the arguments, and of what buffers filled with index, ones or zeros hold at i";
                 self.error(Code::UnknownName, place, reason, Some(help.to_owned()));
             }

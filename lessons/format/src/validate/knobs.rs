@@ -12,13 +12,7 @@ impl Validation<'_> {
         let places = (knob.place, knob.place);
         let Some(param) = schema.param(&knob.param) else {
             // Any value of an unknown parameter gives the error that names it.
-            self.value(
-                schema,
-                &knob.param,
-                &Value::Bool(true),
-                places,
-                Code::BadKnob,
-            );
+            self.value(schema, &knob.param, &Value::Bool(true), places, Code::BadKnob);
             return;
         };
         match param.ty {
@@ -63,10 +57,7 @@ impl Validation<'_> {
             knob.min.is_some_and(|min| x < min) || knob.max.is_some_and(|max| x > max)
         });
         if outside || values.is_some_and(|values| !values.contains(&start)) {
-            let message = format!(
-                "the knob `{}` cannot stand at {start}, {origin}",
-                knob.param
-            );
+            let message = format!("the knob `{}` cannot stand at {start}, {origin}", knob.param);
             let help = "include it, or give the knob a `default` that it can stand at".to_owned();
             self.error(Code::BadKnob, knob.place, message, Some(help));
         }
@@ -77,17 +68,11 @@ impl Validation<'_> {
         let (message, help) = if knob.default.is_some() {
             (
                 format!("the knob `{}` stands where the table says", knob.param),
-                format!(
-                    "give the entry its value in `set`, with all others of {}",
-                    param.name
-                ),
+                format!("give the entry its value in `set`, with all others of {}", param.name),
             )
         } else if start(param, lab, knob).is_none() {
             (
-                format!(
-                    "the table {} has no entry for the knob `{}`",
-                    param.name, knob.param
-                ),
+                format!("the table {} has no entry for the knob `{}`", param.name, knob.param),
                 format!("add it to {} in `set`", param.name),
             )
         } else {

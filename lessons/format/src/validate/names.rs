@@ -42,11 +42,8 @@ impl Validation<'_> {
                     let message = format!("no lab of this lesson is called `{stem}`");
                     let ids = self.lesson.labs().map(|lab| lab.id.as_str());
                     let known = ids.chain(["device"]);
-                    let help = suggestion(
-                        stem,
-                        known,
-                        "names begin with the id of a lab or with device",
-                    );
+                    let help =
+                        suggestion(stem, known, "names begin with the id of a lab or with device");
                     self.error(Code::UnknownName, place, message, help);
                     return;
                 }
@@ -54,10 +51,7 @@ impl Validation<'_> {
         };
         if metric.is_empty() {
             let message = format!("`{name}` is a lab; say which of its metrics is meant");
-            let help = schema
-                .metrics
-                .first()
-                .map(|first| format!("write {name}.{}", first.name));
+            let help = schema.metrics.first().map(|first| format!("write {name}.{}", first.name));
             self.error(Code::UnknownName, place, message, help);
             return;
         }
@@ -95,10 +89,8 @@ impl Validation<'_> {
                     && !metric.series
                     && metric.ty != Type::Array
                 {
-                    let message = format!(
-                        "`{}` needs a series, and `{name}` is one value",
-                        function.name()
-                    );
+                    let message =
+                        format!("`{}` needs a series, and `{name}` is one value", function.name());
                     let place = formula.place.within(&formula.source, first.span);
                     let help = Some(format!("write {name} alone"));
                     self.error(Code::WrongType, place, message, help);
@@ -117,9 +109,7 @@ impl Validation<'_> {
         }
         for (name, span) in check.assert.expr.names() {
             let measured = name.as_str() == "device.peak_flops_per_second"
-                || self
-                    .metric(name.as_str())
-                    .is_some_and(|m| m.class == Class::Hardware);
+                || self.metric(name.as_str()).is_some_and(|m| m.class == Class::Hardware);
             if measured {
                 let message = format!(
                     "`{name}` is measured on the machine at hand, and this check is of class {}",
@@ -136,10 +126,6 @@ impl Validation<'_> {
     fn metric(&self, name: &str) -> Option<&Metric> {
         let (stem, metric) = name.split_once('.')?;
         let lab = self.lesson.lab(stem)?;
-        self.registry
-            .find(&lab.kind.value)
-            .ok()?
-            .schema()
-            .metric(metric)
+        self.registry.find(&lab.kind.value).ok()?.schema().metric(metric)
     }
 }

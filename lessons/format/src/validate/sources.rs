@@ -42,12 +42,8 @@ impl Validation<'_> {
         let usable: Vec<&str> = usable.map(|other| other.id.as_str()).collect();
         let help = |usable: &[&str]| match usable {
             [] => format!("no lab before this one leaves a {kind}; put one there, such as train"),
-            _ => suggestion(
-                name,
-                usable.iter().copied(),
-                "labs before it that leave one are",
-            )
-            .unwrap_or_default(),
+            _ => suggestion(name, usable.iter().copied(), "labs before it that leave one are")
+                .unwrap_or_default(),
         };
         if let Some(other) = earlier.iter().find(|other| other.id == name) {
             if !leaves(other) {
@@ -87,6 +83,5 @@ impl Validation<'_> {
 
 /// Whether a name could be that of a lab.
 fn is_identifier(name: &str) -> bool {
-    name.chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }

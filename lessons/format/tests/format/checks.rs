@@ -8,16 +8,9 @@ use mlsys_lesson::{CheckOutcome, DeviceFacts, LessonEnv};
 fn run(accuracies: &[f64]) -> RunData {
     let mut data = RunData::default();
     for (step, &value) in (1..).zip(accuracies) {
-        data.apply(Report::Point {
-            name: "accuracy".into(),
-            step,
-            value,
-        });
+        data.apply(Report::Point { name: "accuracy".into(), step, value });
     }
-    data.apply(Report::Scalar {
-        name: "parameters".into(),
-        value: 1218_i64.into(),
-    });
+    data.apply(Report::Scalar { name: "parameters".into(), value: 1218_i64.into() });
     data
 }
 
@@ -27,25 +20,13 @@ fn checks_say_what_stood_and_what_was_wanted() {
     let schema = |kind: &str| registry.find(kind).unwrap().schema();
     let mut sizes = RunData::default();
     for (name, value) in [
-        (
-            "limiters",
-            mlsys_lab::Value::Array(vec!["warps".into(), "blocks".into()]),
-        ),
-        (
-            "sizes",
-            mlsys_lab::Value::Array(vec![4_i64.into(), 8_i64.into()]),
-        ),
+        ("limiters", mlsys_lab::Value::Array(vec!["warps".into(), "blocks".into()])),
+        ("sizes", mlsys_lab::Value::Array(vec![4_i64.into(), 8_i64.into()])),
     ] {
-        sizes.apply(Report::Scalar {
-            name: name.into(),
-            value,
-        });
+        sizes.apply(Report::Scalar { name: name.into(), value });
     }
-    let device = DeviceFacts {
-        name: "flex".into(),
-        backend: "cpu".into(),
-        ..DeviceFacts::default()
-    };
+    let device =
+        DeviceFacts { name: "flex".into(), backend: "cpu".into(), ..DeviceFacts::default() };
     let env = LessonEnv::new()
         .with_run("run", schema("train"), &run)
         .with_run("chip", schema("occupancy"), &sizes)
@@ -55,31 +36,11 @@ fn checks_say_what_stood_and_what_was_wanted() {
     for (assert, class, outcome) in [
         ("run.accuracy > 0.6", "seeded", CheckOutcome::Passed),
         ("run.parameters", "exact", CheckOutcome::Passed),
-        (
-            "chip.limiters == \\\"warps, blocks\\\"",
-            "exact",
-            CheckOutcome::Passed,
-        ),
-        (
-            "at(chip.sizes, 1) == 8 and len(chip.sizes) == 2",
-            "exact",
-            CheckOutcome::Passed,
-        ),
-        (
-            "device.backend == \\\"cpu\\\"",
-            "exact",
-            CheckOutcome::Passed,
-        ),
-        (
-            "run.accuracy >= 0.95",
-            "seeded",
-            failed("run.accuracy = 0.61, wanted >= 0.95"),
-        ),
-        (
-            "0.95 <= run.accuracy",
-            "seeded",
-            failed("run.accuracy = 0.61, wanted >= 0.95"),
-        ),
+        ("chip.limiters == \\\"warps, blocks\\\"", "exact", CheckOutcome::Passed),
+        ("at(chip.sizes, 1) == 8 and len(chip.sizes) == 2", "exact", CheckOutcome::Passed),
+        ("device.backend == \\\"cpu\\\"", "exact", CheckOutcome::Passed),
+        ("run.accuracy >= 0.95", "seeded", failed("run.accuracy = 0.61, wanted >= 0.95")),
+        ("0.95 <= run.accuracy", "seeded", failed("run.accuracy = 0.61, wanted >= 0.95")),
         (
             "run.parameters == 1218 and run.accuracy > 0.9",
             "seeded",
@@ -149,14 +110,8 @@ fn checks_say_what_stood_and_what_was_wanted() {
             CheckOutcome::Error("the check is no condition; compare it with something".into()),
         ),
     ] {
-        let lesson = lesson(&format!(
-            "{{check}} c\nassert = \"{assert}\"\nclass = \"{class}\""
-        ));
-        assert_eq!(
-            lesson.checks().next().unwrap().evaluate(&env),
-            outcome,
-            "{assert}"
-        );
+        let lesson = lesson(&format!("{{check}} c\nassert = \"{assert}\"\nclass = \"{class}\""));
+        assert_eq!(lesson.checks().next().unwrap().evaluate(&env), outcome, "{assert}");
     }
 }
 
@@ -168,9 +123,7 @@ fn a_prediction_stands_beside_theory_and_measurement() {
         let run = run(accuracies);
         let env = LessonEnv::new().with_run("run", registry.find("train").unwrap().schema(), &run);
         let predict = lesson.predictions().next().unwrap();
-        predict
-            .compare(&json(given), &env)
-            .map(|comparison| comparison.statement)
+        predict.compare(&json(given), &env).map(|comparison| comparison.statement)
     };
     for (measured, given, wanted) in [
         (
@@ -178,26 +131,14 @@ fn a_prediction_stands_beside_theory_and_measurement() {
             "0.6",
             "You said 0.6 of 1; measured 1 of 1; theory says 0.5 of 1; off by a factor of 1.7.",
         ),
-        (
-            0.5,
-            "0.5",
-            "You said 0.5 of 1; measured 0.5 of 1; theory says 0.5 of 1; exactly right.",
-        ),
-        (
-            0.8,
-            "1.0",
-            "You said 1 of 1; measured 0.8 of 1; theory says 0.5 of 1; off by 25 %.",
-        ),
+        (0.5, "0.5", "You said 0.5 of 1; measured 0.5 of 1; theory says 0.5 of 1; exactly right."),
+        (0.8, "1.0", "You said 1 of 1; measured 0.8 of 1; theory says 0.5 of 1; off by 25 %."),
         (
             0.8,
             "0.79",
             "You said 0.79 of 1; measured 0.8 of 1; theory says 0.5 of 1; close to the mark.",
         ),
-        (
-            0.0,
-            "0.5",
-            "You said 0.5 of 1; measured 0 of 1; theory says 0.5 of 1; off by 0.5.",
-        ),
+        (0.0, "0.5", "You said 0.5 of 1; measured 0 of 1; theory says 0.5 of 1; off by 0.5."),
         (
             1.0,
             "1e4",
@@ -206,39 +147,13 @@ fn a_prediction_stands_beside_theory_and_measurement() {
     ] {
         assert_eq!(statement(&[measured], given).unwrap(), wanted);
     }
-    assert!(
-        statement(&[1.0], "\"much\"")
-            .unwrap_err()
-            .to_string()
-            .contains("write a number")
-    );
-    assert!(
-        statement(&[], "1")
-            .unwrap_err()
-            .to_string()
-            .contains("did not report it")
-    );
+    assert!(statement(&[1.0], "\"much\"").unwrap_err().to_string().contains("write a number"));
+    assert!(statement(&[], "1").unwrap_err().to_string().contains("did not report it"));
     let choice = lesson.predictions().nth(1).unwrap();
-    let said = |given: &str| {
-        choice
-            .compare(&json(given), &LessonEnv::new())
-            .map(|c| c.statement)
-    };
-    assert_eq!(
-        said("\"Warps\"").unwrap(),
-        "You said \"warps\"; the answer is \"warps\"; just so."
-    );
-    assert!(
-        said("\"registers\"")
-            .unwrap()
-            .ends_with("it came out otherwise.")
-    );
-    assert!(
-        said("\"blocks\"")
-            .unwrap_err()
-            .to_string()
-            .contains("registers, warps")
-    );
+    let said = |given: &str| choice.compare(&json(given), &LessonEnv::new()).map(|c| c.statement);
+    assert_eq!(said("\"Warps\"").unwrap(), "You said \"warps\"; the answer is \"warps\"; just so.");
+    assert!(said("\"registers\"").unwrap().ends_with("it came out otherwise."));
+    assert!(said("\"blocks\"").unwrap_err().to_string().contains("registers, warps"));
 }
 
 #[test]
@@ -252,9 +167,7 @@ fn the_parts_of_a_check_are_told_with_their_values() {
         let lesson = lesson(&format!("{{check}} c\nassert = \"{assert}\""));
         let check = lesson.checks().next().unwrap().clone();
         let parts = check.assert.parts(&env).into_iter();
-        parts
-            .map(|part| format!("{}: {}", part.source, part.value))
-            .collect()
+        parts.map(|part| format!("{}: {}", part.source, part.value)).collect()
     };
     assert_eq!(
         parts("run.accuracy > 0.6 and 2*run.parameters == run.parameters"),

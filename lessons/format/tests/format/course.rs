@@ -37,10 +37,7 @@ fn cycles_unknown_and_double_lessons_are_told_once() {
             "gpu/self.md:6:13: lessons require each other: gpu/self -> gpu/self",
         ]
     );
-    assert_eq!(
-        problems[1].help.as_deref(),
-        Some("did you mean \"gpu/self\"?")
-    );
+    assert_eq!(problems[1].help.as_deref(), Some("did you mean \"gpu/self\"?"));
 }
 
 const COURSE: &str = r#"format = 1
@@ -68,10 +65,7 @@ fn text(id: &str, requires: &[&str]) -> String {
 
 fn course(files: &[(&str, &str)]) -> ParsedCourse {
     let file = |(path, text): &(&str, &str)| {
-        let file = CourseFile {
-            name: format!("c/{path}"),
-            bytes: text.as_bytes().to_vec(),
-        };
+        let file = CourseFile { name: format!("c/{path}"), bytes: text.as_bytes().to_vec() };
         ((*path).to_owned(), file)
     };
     read_course(&files.iter().map(file).collect(), &registry())
@@ -79,11 +73,7 @@ fn course(files: &[(&str, &str)]) -> ParsedCourse {
 
 #[test]
 fn a_course_has_its_lessons_in_the_order_it_lists_them() {
-    let [a, b, start] = [
-        text("gpu/a", &["gpu/b"]),
-        text("gpu/b", &[]),
-        text("intro/start", &[]),
-    ];
+    let [a, b, start] = [text("gpu/a", &["gpu/b"]), text("gpu/b", &[]), text("intro/start", &[])];
     let parsed = course(&[
         ("course.toml", COURSE),
         ("gpu/a.md", &a),
@@ -95,11 +85,7 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
     assert_eq!(told(&parsed.diagnostics), [""; 0]);
     let course = parsed.course.unwrap();
     assert_eq!(
-        (
-            course.id.as_str(),
-            course.title.as_str(),
-            course.authors.len()
-        ),
+        (course.id.as_str(), course.title.as_str(), course.authors.len()),
         ("mine-2027", "Mine", 2)
     );
     let ids = |module: &Module| -> Vec<String> {
@@ -109,10 +95,7 @@ fn a_course_has_its_lessons_in_the_order_it_lists_them() {
     let modules: Vec<_> = course.modules().iter().map(ids).collect();
     assert_eq!(modules, [vec!["gpu/b", "intro/start"], vec!["gpu/a"]]);
     assert_eq!(course.nearest("gpu/bb").unwrap().as_str(), "gpu/b");
-    assert_eq!(
-        course.find(&"gpu/a".parse().unwrap()).unwrap().front.title,
-        "t"
-    );
+    assert_eq!(course.find(&"gpu/a".parse().unwrap()).unwrap().front.title, "t");
 }
 
 #[test]
@@ -168,11 +151,7 @@ lessons = ["x.md"]
 
 #[test]
 fn a_lesson_before_one_it_requires_is_worth_a_warning() {
-    let [a, b, start] = [
-        text("gpu/a", &[]),
-        text("gpu/b", &["gpu/a"]),
-        text("intro/start", &[]),
-    ];
+    let [a, b, start] = [text("gpu/a", &[]), text("gpu/b", &["gpu/a"]), text("intro/start", &[])];
     let parsed = course(&[
         ("course.toml", COURSE),
         ("gpu/a.md", &a),
@@ -194,31 +173,16 @@ fn what_is_no_course_toml_is_told() {
             "c/course.toml:1:9: string values must be quoted, expected literal string",
         ),
         ("", "c/course.toml:1:1: the course has no `format`"),
-        (
-            "format = 9",
-            "c/course.toml:1:10: the course is written in format 9",
-        ),
-        (
-            "a\0b",
-            "c/course.toml:1:1: this is a binary file, not a course.toml",
-        ),
-        (
-            "module = 3",
-            "c/course.toml:1:10: `module` is a whole number",
-        ),
+        ("format = 9", "c/course.toml:1:10: the course is written in format 9"),
+        ("a\0b", "c/course.toml:1:1: this is a binary file, not a course.toml"),
+        ("module = 3", "c/course.toml:1:10: `module` is a whole number"),
     ] {
         let parsed = course(&[("course.toml", toml)]);
         assert!(parsed.course.is_none(), "{toml}");
         let problems = told(&parsed.diagnostics);
-        assert!(
-            problems.iter().any(|told| told == said),
-            "{toml}: {problems:?}"
-        );
+        assert!(problems.iter().any(|told| told == said), "{toml}: {problems:?}");
     }
-    assert_eq!(
-        told(&course(&[]).diagnostics),
-        ["course.toml:1:1: there is no course.toml"]
-    );
+    assert_eq!(told(&course(&[]).diagnostics), ["course.toml:1:1: there is no course.toml"]);
 }
 
 #[test]
@@ -243,10 +207,7 @@ fn paths_that_lead_out_are_known() {
     ] {
         assert!(!is_inside(outside), "{outside}");
     }
-    assert_eq!(
-        translated("gpu/a.fr.md"),
-        Some(("gpu/a.md".to_owned(), "fr"))
-    );
+    assert_eq!(translated("gpu/a.fr.md"), Some(("gpu/a.md".to_owned(), "fr")));
     assert_eq!(translated("a.pt-BR.md"), Some(("a.md".to_owned(), "pt-BR")));
     for lesson in ["gpu/a.md", "a.b.md", "a.v2.md", "x.fr", "a.long.md"] {
         assert_eq!(translated(lesson), None, "{lesson}");

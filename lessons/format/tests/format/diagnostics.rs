@@ -11,17 +11,9 @@ fn every_valid_sample_is_valid() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder("valid")).unwrap() {
         let path = entry.unwrap().path();
-        let parsed = read(
-            &path.to_string_lossy(),
-            &std::fs::read(&path).unwrap(),
-            &registry(),
-        );
+        let parsed = read(&path.to_string_lossy(), &std::fs::read(&path).unwrap(), &registry());
         let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
-        assert!(
-            parsed.lesson.is_some() && told.is_empty(),
-            "{}",
-            told.join("\n")
-        );
+        assert!(parsed.lesson.is_some() && told.is_empty(), "{}", told.join("\n"));
         count += 1;
     }
     assert!(count > 0);
@@ -77,27 +69,12 @@ fn fences_and_ids() {
     for (body, expected) in [
         ("```{notes}\n```\n", vec![]),
         ("```{lab}\nkind = \"train\"\n```\n", vec![("bad-id", 7, 1)]),
-        (
-            "```{lab} Run\nkind = \"train\"\n```\n",
-            vec![("bad-id", 7, 10)],
-        ),
-        (
-            "```{lab} device\nkind = \"train\"\n```\n",
-            vec![("bad-id", 7, 10)],
-        ),
-        (
-            "```{lab run\nkind = \"train\"\n```\n",
-            vec![("unknown-directive", 7, 5)],
-        ),
+        ("```{lab} Run\nkind = \"train\"\n```\n", vec![("bad-id", 7, 10)]),
+        ("```{lab} device\nkind = \"train\"\n```\n", vec![("bad-id", 7, 10)]),
+        ("```{lab run\nkind = \"train\"\n```\n", vec![("unknown-directive", 7, 5)]),
         ("```{figure} f\n```\n", vec![("unknown-directive", 7, 5)]),
-        (
-            "```{lab} run\nkind = \"train\"\n",
-            vec![("unclosed-fence", 7, 1)],
-        ),
-        (
-            "```python\nx\n```{notes}\n```\n",
-            vec![("unclosed-fence", 7, 1)],
-        ),
+        ("```{lab} run\nkind = \"train\"\n", vec![("unclosed-fence", 7, 1)]),
+        ("```python\nx\n```{notes}\n```\n", vec![("unclosed-fence", 7, 1)]),
         (
             "```{lab} a\nkind = \"train\"\n\n```{lab} b\nkind = \"trian\"\n```\n",
             vec![("unclosed-fence", 7, 1), ("unknown-kind", 11, 8)],
@@ -106,10 +83,7 @@ fn fences_and_ids() {
             "```{lab} a\nkind = \"train\"\n```\n~~~{lab} a\nkind = \"train\"\n~~~\n",
             vec![("duplicate-id", 10, 10)],
         ),
-        (
-            "    ```{lab} a\n    kind = 1\n",
-            vec![("unknown-directive", 7, 5)],
-        ),
+        ("    ```{lab} a\n    kind = 1\n", vec![("unknown-directive", 7, 5)]),
     ] {
         assert_eq!(found(&with_body(body)), expected, "{body}");
     }

@@ -69,9 +69,7 @@ fn parsed(body: &str) -> Parsed {
 fn lesson(body: &str) -> Lesson {
     let parsed = parsed(body);
     let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
-    parsed
-        .lesson
-        .unwrap_or_else(|| panic!("{}", told.join("\n")))
+    parsed.lesson.unwrap_or_else(|| panic!("{}", told.join("\n")))
 }
 
 fn graded(lesson: &Lesson, kernel: &str) -> Grade {
@@ -117,20 +115,13 @@ fn a_kernel_is_graded_by_what_it_does() {
             Verdict::Wrong,
             Some("seven elements: line 1"),
         ),
-        (
-            "B[0] = C[0];",
-            Verdict::Malformed,
-            Some("1:64: 'C' is not declared"),
-        ),
+        ("B[0] = C[0];", Verdict::Malformed, Some("1:64: 'C' is not declared")),
         ("while (true) { }", Verdict::Wrong, Some("max_instructions")),
     ] {
         let grade = graded(&lesson, &kernel(line));
         assert_eq!(grade.verdict, verdict, "{line}: {:?}", grade.feedback);
         let feedback = grade.feedback.unwrap_or_default();
-        assert!(
-            feedback.contains(said.unwrap_or_default()),
-            "{line}: {feedback}"
-        );
+        assert!(feedback.contains(said.unwrap_or_default()), "{line}: {feedback}");
         assert_eq!(grade.points, if verdict == Verdict::Right { 3 } else { 0 });
     }
     let other = "__global__ void mine(float *X, const float *A, int n) { X[0] = A[0]; }";
@@ -147,10 +138,7 @@ fn a_value_that_is_wrong_is_told_beside_the_one_that_is_right() {
     assert_eq!(feedback, "two blocks of four: B[5] is 9, and should be 2");
     let line = "int i = blockDim.x * blockIdx.x + threadIdx.x; if (i < n && i != 3) B[n - 1 - i] = A[i] + 1;";
     let feedback = graded(&lesson, &kernel(line)).feedback.unwrap();
-    assert_eq!(
-        feedback,
-        "two blocks of four: B[0] is 8, and should be 7, and 7 more differ"
-    );
+    assert_eq!(feedback, "two blocks of four: B[0] is 8, and should be 7, and 7 more differ");
 }
 
 #[test]
@@ -206,55 +194,28 @@ fn what_a_test_cannot_be_is_told_at_its_place() {
             "expect = { C = \"n\" }",
             "no argument is a buffer called 'C'",
         ),
-        (
-            "expect = { B = \"n - 1 - i\" }",
-            "expect = { B = \"m\" }",
-            "nothing is called `m`",
-        ),
-        (
-            "expect = { B = \"n - 1 - i\" }",
-            "expect = { B = \"n >= i\" }",
-            "is no number",
-        ),
-        (
-            "answer.sectors_per_load",
-            "answer.sector_per_load",
-            "sector_per_load",
-        ),
+        ("expect = { B = \"n - 1 - i\" }", "expect = { B = \"m\" }", "nothing is called `m`"),
+        ("expect = { B = \"n - 1 - i\" }", "expect = { B = \"n >= i\" }", "is no number"),
+        ("answer.sectors_per_load", "answer.sector_per_load", "sector_per_load"),
         ("[[limit]]", "[[limits]]", "limits"),
         ("answer = \"\"\"", "solution = \"\"\"", "no `answer`"),
     ] {
         assert!(REVERSE.contains(from), "{from}");
         let parsed = parsed(&REVERSE.replacen(from, to, 1));
-        let told: Vec<String> = parsed
-            .diagnostics
-            .iter()
-            .map(|d| d.message.clone())
-            .collect();
-        assert!(
-            told.iter().any(|told| told.contains(message)),
-            "{to}: {told:?}"
-        );
+        let told: Vec<String> = parsed.diagnostics.iter().map(|d| d.message.clone()).collect();
+        assert!(told.iter().any(|told| told.contains(message)), "{to}: {told:?}");
         assert!(parsed.lesson.is_none(), "{to}");
     }
     let without =
         parsed("```{question} a\ntype = \"kernel\"\nprompt = \"p\"\nanswer = \"x\"\n```\n");
-    assert!(
-        without
-            .diagnostics
-            .iter()
-            .any(|d| d.message.contains("no `test`"))
-    );
+    assert!(without.diagnostics.iter().any(|d| d.message.contains("no `test`")));
 }
 
 #[test]
 fn without_its_answer_it_keeps_the_starter_and_in_a_translation_the_kernels() {
     let whole = lesson(REVERSE);
     let pack = withheld(&whole);
-    assert!(
-        pack.contains("starter = ") && !pack.contains("n - 1 - i"),
-        "{pack}"
-    );
+    assert!(pack.contains("starter = ") && !pack.contains("n - 1 - i"), "{pack}");
     let asked = read("t.md", pack.as_bytes(), &labs()).lesson.unwrap();
     let question = asked.questions().next().unwrap();
     let given = Answer::One(kernel(""));

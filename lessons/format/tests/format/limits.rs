@@ -6,14 +6,9 @@ use mlsys_lesson::{MAX_DIRECTIVES, MAX_FILE_BYTES, parse, parse_bytes};
 #[test]
 fn columns_count_characters_and_carriage_returns_do_not_count() {
     let body = "```{check} c\nassert = \"\u{e9}\u{e9}\u{e9}\" \nwhy = 3\n```\n";
-    assert_eq!(
-        found(&with_body(body)),
-        [("expression", 8, 11), ("wrong-type", 9, 7)]
-    );
-    let crlf = with_body(&format!(
-        "{RUN}```{{check}} c\nassert = \"rum.loss > 1\"\n```\n"
-    ))
-    .replace('\n', "\r\n");
+    assert_eq!(found(&with_body(body)), [("expression", 8, 11), ("wrong-type", 9, 7)]);
+    let crlf = with_body(&format!("{RUN}```{{check}} c\nassert = \"rum.loss > 1\"\n```\n"))
+        .replace('\n', "\r\n");
     assert_eq!(found(&crlf), [("unknown-name", 11, 11)]);
     let marked = format!("\u{feff}{}", with_body(RUN));
     assert_eq!(found(&marked), []);
@@ -24,26 +19,15 @@ fn what_would_act_on_a_terminal_is_made_harmless_or_refused() {
     let text = with_body("before \u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}after\u{9b}2J\u{8}\n");
     assert_eq!(found(&text), [("control-character", 7, 8)]);
     let prose = parse("t.md", &text).lesson.unwrap();
-    let mlsys_lesson::Block::Prose(prose) = &prose.blocks[0] else {
-        panic!("prose")
-    };
+    let mlsys_lesson::Block::Prose(prose) = &prose.blocks[0] else { panic!("prose") };
     assert_eq!(prose.markdown, "before red after");
     assert_eq!(found(&with_body("a\u{202e}b\n")), [("bidi-override", 7, 2)]);
     let check = "```{check} c\nassert = \"1 < 2\" # \u{1b}[2J\nwhy = \"\u{2066}\"\n```\n";
-    let codes: Vec<_> = found(&with_body(check))
-        .iter()
-        .map(|(code, ..)| *code)
-        .collect();
-    assert!(
-        codes.contains(&"control-character") && codes.contains(&"bidi-override"),
-        "{codes:?}"
-    );
+    let codes: Vec<_> = found(&with_body(check)).iter().map(|(code, ..)| *code).collect();
+    assert!(codes.contains(&"control-character") && codes.contains(&"bidi-override"), "{codes:?}");
     for diagnostic in parse("t.md", &with_body(check)).diagnostics {
         let told = diagnostic.to_string();
-        assert!(
-            !told.chars().any(|c| c.is_control() && c != '\n'),
-            "{told:?}"
-        );
+        assert!(!told.chars().any(|c| c.is_control() && c != '\n'), "{told:?}");
     }
 }
 
@@ -59,10 +43,7 @@ fn files_that_are_no_lessons_are_refused_with_a_reason() {
     assert_eq!(code(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "not-text");
     assert_eq!(code(&vec![b' '; MAX_FILE_BYTES + 1]), "too-large");
     let message = parse_bytes("f", b"+++\nab\xff\n").diagnostics[0].to_string();
-    assert!(
-        message.contains("line 2") && message.contains("0xff"),
-        "{message}"
-    );
+    assert!(message.contains("line 2") && message.contains("0xff"), "{message}");
 }
 
 #[test]
@@ -70,21 +51,13 @@ fn there_is_an_end_to_directives_depth_and_messages() {
     let many: String = (0..=MAX_DIRECTIVES)
         .map(|i| format!("```{{check}} c{i}\nassert = \"1 < 2\"\n```\n"))
         .collect();
-    let codes: Vec<_> = found(&with_body(&many))
-        .iter()
-        .map(|(code, ..)| *code)
-        .collect();
+    let codes: Vec<_> = found(&with_body(&many)).iter().map(|(code, ..)| *code).collect();
     assert_eq!(codes, ["too-many-directives"]);
-    let deep = format!(
-        "```{{check}} c\nassert = \"{}1{}\"\n```\n",
-        "(".repeat(500),
-        ")".repeat(500)
-    );
+    let deep =
+        format!("```{{check}} c\nassert = \"{}1{}\"\n```\n", "(".repeat(500), ")".repeat(500));
     assert_eq!(found(&with_body(&deep))[0].0, "expression");
-    let nested = format!(
-        "```{{lab}} run\nkind = \"train\"\nset = {{ a = {} }}\n```\n",
-        "[".repeat(5000)
-    );
+    let nested =
+        format!("```{{lab}} run\nkind = \"train\"\nset = {{ a = {} }}\n```\n", "[".repeat(5000));
     assert_eq!(found(&with_body(&nested))[0].0, "toml");
     let noisy = format!("```{{lab}} run\n{}\n```\n", "x = \n".repeat(1000));
     let all = found(&with_body(&noisy));
@@ -108,10 +81,7 @@ fn hostile_files_get_a_bounded_answer() {
         (lab(keys), "missing-key"),
         (question(format!("answer = [{texts}]")), "too-large"),
         (with_body(&repeated("```{notes}\n")), "unclosed-fence"),
-        (
-            with_body(&repeated("    ```{notes}\n")),
-            "unknown-directive",
-        ),
+        (with_body(&repeated("    ```{notes}\n")), "unknown-directive"),
         (with_body(&repeated("\u{1b}]")), "control-character"),
         (repeated("+++\n"), "missing-key"),
     ] {

@@ -54,15 +54,10 @@ fn the_lesson_to_start_from_is_sound() {
         let text = new_lesson(&"mine/first".parse().unwrap(), title);
         let parsed = read("new.md", text.as_bytes(), &registry);
         let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
-        let lesson = parsed
-            .lesson
-            .unwrap_or_else(|| panic!("{}", told.join("\n")));
+        let lesson = parsed.lesson.unwrap_or_else(|| panic!("{}", told.join("\n")));
         assert_eq!(told, [""; 0]);
         assert_eq!(lesson.front.title, title);
-        assert_eq!(
-            self_test(&lesson, &LessonEnv::unrun(&lesson), &registry),
-            []
-        );
+        assert_eq!(self_test(&lesson, &LessonEnv::unrun(&lesson), &registry), []);
         assert_eq!(overflow(&lesson), []);
         let kinds = [
             lesson.labs().count(),
@@ -80,10 +75,8 @@ fn code_and_tables_too_wide_for_a_small_terminal_are_told() {
     let front = "+++\nformat = 1\nid = \"a/b\"\ntitle = \"t\"\nminutes = 1\n+++\n\n";
     let text = format!("{front}{wide}\n\n```\nok\n{wide}\n```\n\n| {wide} |\n");
     let lesson = parse("t.md", &text).lesson.unwrap();
-    let found: Vec<_> = overflow(&lesson)
-        .iter()
-        .map(|d| (d.code.name(), d.line, d.is_error()))
-        .collect();
+    let found: Vec<_> =
+        overflow(&lesson).iter().map(|d| (d.code.name(), d.line, d.is_error())).collect();
     assert_eq!(found, [("overflow", 12, false), ("overflow", 15, false)]);
 }
 
@@ -98,27 +91,14 @@ fn a_lesson_adds_terms_to_the_glossary_and_gives_each_name_once() {
         |name: &str, about: &str| format!("[[term]]\nname = \"{name}\"\nabout = \"{about}\"\n");
     let registry = registry();
     let read = |text: String| read("l.md", text.as_bytes(), &registry);
-    let good = read(lesson(&format!(
-        "{}aliases = [\"b\"]\n",
-        term("a", "First.")
-    )));
+    let good = read(lesson(&format!("{}aliases = [\"b\"]\n", term("a", "First."))));
     let front = good.lesson.unwrap().front;
-    assert_eq!(
-        (front.terms[0].name.as_str(), front.terms[0].aliases.len()),
-        ("a", 1)
-    );
+    assert_eq!((front.terms[0].name.as_str(), front.terms[0].aliases.len()), ("a", 1));
     let codes = |text: String| {
         let parsed = read(text);
-        parsed
-            .diagnostics
-            .iter()
-            .map(|d| d.code.name())
-            .collect::<Vec<_>>()
+        parsed.diagnostics.iter().map(|d| d.code.name()).collect::<Vec<_>>()
     };
-    assert_eq!(
-        codes(lesson(&(term("a", "One.") + &term("A", "Two.")))),
-        ["duplicate-id"]
-    );
+    assert_eq!(codes(lesson(&(term("a", "One.") + &term("A", "Two.")))), ["duplicate-id"]);
     assert_eq!(codes(lesson(&term("a", &"x".repeat(301)))), ["bad-value"]);
     assert_eq!(codes(lesson("[[term]]\nname = \"a\"\n")), ["missing-key"]);
 }

@@ -30,10 +30,7 @@ fn survive(bytes: &[u8]) {
         assert!(diagnostic.column >= 1 && diagnostic.length >= 1);
         assert!(!diagnostic.message.is_empty());
         let printed = diagnostic.to_string();
-        assert!(
-            !printed.chars().any(|c| c.is_control() && c != '\n'),
-            "{printed:?}"
-        );
+        assert!(!printed.chars().any(|c| c.is_control() && c != '\n'), "{printed:?}");
     }
     match parsed.lesson {
         Some(lesson) => {
@@ -43,10 +40,9 @@ fn survive(bytes: &[u8]) {
                 question.shown_choices(&lesson.front.id);
             }
         }
-        None => assert!(
-            parsed.diagnostics.iter().any(|d| d.is_error()),
-            "refused without a reason"
-        ),
+        None => {
+            assert!(parsed.diagnostics.iter().any(|d| d.is_error()), "refused without a reason")
+        }
     }
 }
 

@@ -18,10 +18,7 @@ fn a_lab_starts_from_one_before_it_that_leaves_what_it_needs() {
     assert_eq!(of(RUN, "half", ""), [("bad-param", 12, 22)]);
     assert_eq!(of(occupancy, "occ", ""), [("bad-param", 12, 22)]);
     // A recorded run is there for its owner alone, who is warned.
-    assert_eq!(
-        of(RUN, "2026-01-02T03-04-05.678Z-train-1", ""),
-        [("bad-param", 12, 22)]
-    );
+    assert_eq!(of(RUN, "2026-01-02T03-04-05.678Z-train-1", ""), [("bad-param", 12, 22)]);
     let text = with_body(&format!(
         "{RUN}```{{lab}} half\nkind = \"prune-model\"\n[knob.model_from]\ndefault = \"run\"\nvalues = [\"run\", \"rum\"]\n```\n"
     ));

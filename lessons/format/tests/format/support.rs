@@ -114,10 +114,7 @@ impl Lab for Graph {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let text = run.params.text("expression")?.to_owned();
         let x = run.params.float("x")?;
-        let fail = |message: String| LabError::Expression {
-            param: "expression".into(),
-            message,
-        };
+        let fail = |message: String| LabError::Expression { param: "expression".into(), message };
         let tree = expr::parse(&text, Dialect::Lesson).map_err(|e| fail(e.to_string()))?;
         match expr::evaluate(&tree, &X(x)).map_err(|e| fail(e.to_string()))? {
             expr::Value::Number(value) => run.scalar("value", value),
@@ -140,9 +137,7 @@ pub(crate) fn registry() -> Registry {
 
 /// The folder of sample lessons.
 pub(crate) fn folder(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/lessons")
-        .join(name)
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lessons").join(name)
 }
 
 /// A lab that other directives of a test refer to.
@@ -165,9 +160,7 @@ pub(crate) fn lesson(directive: &str) -> Lesson {
     let text = format!("{front}```{directive}\n```\n");
     let parsed = parse("t.md", &text);
     let told: Vec<_> = parsed.diagnostics.iter().map(ToString::to_string).collect();
-    parsed
-        .lesson
-        .unwrap_or_else(|| panic!("{}", told.join("\n")))
+    parsed.lesson.unwrap_or_else(|| panic!("{}", told.join("\n")))
 }
 
 /// Code, line and column of everything that is wrong with a lesson.
@@ -178,11 +171,7 @@ pub(crate) fn found(text: &str) -> Vec<(&'static str, usize, usize)> {
         parsed.diagnostics.iter().any(|d| d.is_error()),
         "a lesson is there exactly when there is no error"
     );
-    parsed
-        .diagnostics
-        .iter()
-        .map(|d| (d.code.name(), d.line, d.column))
-        .collect()
+    parsed.diagnostics.iter().map(|d| (d.code.name(), d.line, d.column)).collect()
 }
 
 /// A lesson with this after its front matter: the first line of `body` is line 7.

@@ -96,9 +96,7 @@ Derniers mots.
 "#;
 
 fn original() -> Lesson {
-    read("b.md", ORIGINAL.as_bytes(), &registry())
-        .lesson
-        .unwrap()
+    read("b.md", ORIGINAL.as_bytes(), &registry()).lesson.unwrap()
 }
 
 fn translated(text: &str) -> Parsed {
@@ -176,11 +174,9 @@ fn grades_and_answers_are_the_same_in_both_languages() {
         "the letters stand for the same choices"
     );
     // Whoever reads French answers in French; the original's word stays right.
-    for (lesson, word, points) in [
-        (&french, "\"dégradé\"", 1),
-        (&french, "\"gradient\"", 1),
-        (&original, "\"dégradé\"", 0),
-    ] {
+    for (lesson, word, points) in
+        [(&french, "\"dégradé\"", 1), (&french, "\"gradient\"", 1), (&original, "\"dégradé\"", 0)]
+    {
         assert_eq!(grade(lesson, "t", word).points, points, "{word}");
     }
 }
@@ -192,11 +188,7 @@ fn what_is_missing_stands_in_the_original_s_words_with_a_warning() {
         ("hints = [\"chaud\"]\n", "", vec![("untranslated", 24)]),
         ("Entre les deux.\n", "", vec![("untranslated", 23)]),
         ("\nDerniers mots.\n", "", vec![("untranslated", 38)]),
-        (
-            "hints = [\"chaud\"]",
-            "hints = [\"chaud\", \"tiède\"]",
-            vec![("stale-translation", 28)],
-        ),
+        ("hints = [\"chaud\"]", "hints = [\"chaud\", \"tiède\"]", vec![("stale-translation", 28)]),
         (
             "choices = [\"rouge\", \"bleu\"]",
             "choices = [\"rouge\"]",
@@ -217,15 +209,9 @@ fn what_is_missing_stands_in_the_original_s_words_with_a_warning() {
     );
     let parsed = translated(&without);
     let message = &parsed.diagnostics[0].message;
-    assert!(
-        message.contains("{question} t is not translated"),
-        "{message}"
-    );
+    assert!(message.contains("{question} t is not translated"), "{message}");
     assert!(message.contains("line 36 of the original"), "{message}");
-    assert_eq!(
-        question(&parsed.lesson.unwrap(), "t").prompt,
-        "What is it called?"
-    );
+    assert_eq!(question(&parsed.lesson.unwrap(), "t").prompt, "What is it called?");
 }
 
 #[test]
@@ -236,42 +222,18 @@ fn what_is_not_a_translation_s_to_say_is_an_error() {
             "prompt = \"Lequel ?\"\nanswer = \"rouge\"",
             vec![("inherited-key", 26)],
         ),
-        (
-            "prompt = \"Lequel ?\"",
-            "prompt = \"Lequel ?\"\npoints = 3",
-            vec![("inherited-key", 26)],
-        ),
-        (
-            "title = \"Une leçon\"",
-            "title = \"Une leçon\"\nminutes = 5",
-            vec![("inherited-key", 6)],
-        ),
+        ("prompt = \"Lequel ?\"", "prompt = \"Lequel ?\"\npoints = 3", vec![("inherited-key", 26)]),
+        ("title = \"Une leçon\"", "title = \"Une leçon\"\nminutes = 5", vec![("inherited-key", 6)]),
         (
             "title = \"Une exécution\"",
             "kind = \"train\"\ntitle = \"Une exécution\"",
             vec![("inherited-key", 12)],
         ),
-        (
-            "```{check} c\n",
-            "```{check} c\nassert = \"1\"\n",
-            vec![("inherited-key", 37)],
-        ),
-        (
-            "```{check} c\n",
-            "```{check} c\nwhy = \"1\"\n",
-            vec![("unknown-key", 37)],
-        ),
+        ("```{check} c\n", "```{check} c\nassert = \"1\"\n", vec![("inherited-key", 37)]),
+        ("```{check} c\n", "```{check} c\nwhy = \"1\"\n", vec![("unknown-key", 37)]),
         ("```{check} c\n", "```{check} d\n", vec![("extra-id", 36)]),
-        (
-            "```{check} c\n",
-            "```{lab} c\n",
-            vec![("unknown-directive", 36)],
-        ),
-        (
-            "{question} t",
-            "{question} q",
-            vec![("duplicate-id", 31), ("untranslated", 40)],
-        ),
+        ("```{check} c\n", "```{lab} c\n", vec![("unknown-directive", 36)]),
+        ("{question} t", "{question} q", vec![("duplicate-id", 31), ("untranslated", 40)]),
         ("id = \"a/b\"", "id = \"a/c\"", vec![("id-mismatch", 3)]),
         ("lang = \"fr\"", "lang = \"de\"", vec![("bad-value", 4)]),
         ("lang = \"fr\"\n", "", vec![("missing-key", 1)]),
@@ -280,11 +242,7 @@ fn what_is_not_a_translation_s_to_say_is_an_error() {
             "choices = [\"vert\", \"vert\"]",
             vec![("bad-value", 26)],
         ),
-        (
-            "name = \"loss-curve\"",
-            "name = \"los-curve\"",
-            vec![("unknown-panel", 14)],
-        ),
+        ("name = \"loss-curve\"", "name = \"los-curve\"", vec![("unknown-panel", 14)]),
         (
             "prompt = \"Lequel ?\"",
             "promt = \"Lequel ?\"",
@@ -349,8 +307,5 @@ fn comparisons_speak_the_reader_s_language() {
     let predict = lesson.predictions().next().unwrap();
     let said = predict.compare(&Answer::One("down".to_owned()), &LessonEnv::unrun(&lesson));
     let statement = said.unwrap().statement;
-    assert!(
-        statement.contains("baisse") && statement.contains("monte"),
-        "{statement}"
-    );
+    assert!(statement.contains("baisse") && statement.contains("monte"), "{statement}");
 }

@@ -242,17 +242,9 @@ mod tests {
             .collect();
         assert_eq!(
             names,
-            [
-                ("run.grad.x", Some("run.grad.x")),
-                ("b", Some("b")),
-                ("a.c", Some("a.c"))
-            ]
+            [("run.grad.x", Some("run.grad.x")), ("b", Some("b")), ("a.c", Some("a.c"))]
         );
-        let parts: Vec<_> = expr
-            .names()
-            .iter()
-            .flat_map(|(name, _)| name.parts())
-            .collect();
+        let parts: Vec<_> = expr.names().iter().flat_map(|(name, _)| name.parts()).collect();
         assert_eq!(parts, ["run", "grad", "x", "b", "a", "c"]);
         Ok(())
     }

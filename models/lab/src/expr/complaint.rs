@@ -46,30 +46,19 @@ pub(super) fn wrong_arity(
 
 pub(super) fn no_series(function: Function, argument: &Expr) -> ExprError {
     let name = function.name();
-    let step = if function == Function::At {
-        ", 100"
-    } else {
-        ""
-    };
-    ExprError::new(
-        argument.span,
-        format!("`{name}` takes the name of a series here"),
-    )
-    .help(format!("for example {name}(run.loss{step})"))
+    let step = if function == Function::At { ", 100" } else { "" };
+    ExprError::new(argument.span, format!("`{name}` takes the name of a series here"))
+        .help(format!("for example {name}(run.loss{step})"))
 }
 
 pub(super) fn stray_literal(place: Span) -> ExprError {
-    ExprError::new(
-        place,
-        "a text, `true` or `false` stands only beside `==` or `!=`",
-    )
+    ExprError::new(place, "a text, `true` or `false` stands only beside `==` or `!=`")
 }
 
 pub(super) fn chained(first: BinaryOp, second: BinaryOp, place: Span) -> ExprError {
     let (first, second) = (first.symbol(), second.symbol());
-    ExprError::new(place, "comparisons cannot be chained").help(format!(
-        "join two comparisons: `a {first} b and b {second} c`"
-    ))
+    ExprError::new(place, "comparisons cannot be chained")
+        .help(format!("join two comparisons: `a {first} b and b {second} c`"))
 }
 
 pub(super) fn loose_not(place: Span) -> ExprError {

@@ -16,18 +16,11 @@ pub struct ExprError {
 
 impl ExprError {
     pub(super) fn new(span: Span, message: impl Into<String>) -> ExprError {
-        ExprError {
-            message: message.into(),
-            span,
-            help: None,
-        }
+        ExprError { message: message.into(), span, help: None }
     }
 
     pub(super) fn help(self, help: impl Into<String>) -> ExprError {
-        ExprError {
-            help: Some(help.into()),
-            ..self
-        }
+        ExprError { help: Some(help.into()), ..self }
     }
 
     /// Where it is wrong, in characters from 1.
@@ -123,20 +116,12 @@ impl EvalErrorKind {
 impl EvalError {
     /// Why a known name has no value here, where that is all that stands in the way.
     pub fn missing(&self) -> Option<&str> {
-        if let EvalErrorKind::Missing { reason, .. } = &self.kind {
-            Some(reason)
-        } else {
-            None
-        }
+        if let EvalErrorKind::Missing { reason, .. } = &self.kind { Some(reason) } else { None }
     }
 
     /// The way out, where there is one to tell.
     pub fn help(&self) -> Option<String> {
-        if let EvalErrorKind::UnknownName {
-            nearest: Some(name),
-            ..
-        } = &self.kind
-        {
+        if let EvalErrorKind::UnknownName { nearest: Some(name), .. } = &self.kind {
             Some(format!("did you mean `{name}`?"))
         } else if let EvalErrorKind::NoSuchStep { nearest, .. } = &self.kind {
             Some(format!("the nearest recorded step is {nearest}"))

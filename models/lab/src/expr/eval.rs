@@ -110,9 +110,7 @@ fn call(
             if relative < 0.0 {
                 return Err(EvalErrorKind::NegativeTolerance.at(tolerance.span));
             }
-            Ok(Value::Bool(
-                (a - b).abs() <= relative * a.abs().max(b.abs()),
-            ))
+            Ok(Value::Bool((a - b).abs() <= relative * a.abs().max(b.abs())))
         }
         _ => Err(EvalErrorKind::Foreign { function }.at(span)),
     }
@@ -161,9 +159,7 @@ fn aggregate(function: Function, argument: &Expr, env: &dyn Env) -> Result<f64, 
         Function::Last => values.clone().next_back(),
         Function::Min => values.reduce(f64::min),
         Function::Max => values.reduce(f64::max),
-        Function::Mean => values
-            .reduce(|sum, value| sum + value)
-            .map(|sum| sum / count),
+        Function::Mean => values.reduce(|sum, value| sum + value).map(|sum| sum / count),
         Function::Median => median(values.collect()),
         Function::Len
         | Function::At
@@ -201,28 +197,20 @@ fn value_at(argument: &Expr, step: &Expr, env: &dyn Env) -> Result<f64, EvalErro
     let (name, points) = series(argument, env)?;
     let wanted = number(step, env)?;
     let distance = |at: u64| (at as f64 - wanted).abs();
-    let nearest = points
-        .iter()
-        .min_by(|(a, _), (b, _)| distance(*a).total_cmp(&distance(*b)));
+    let nearest = points.iter().min_by(|(a, _), (b, _)| distance(*a).total_cmp(&distance(*b)));
     match nearest {
         Some((at, value)) if distance(*at) == 0.0 => Ok(*value),
-        Some((at, _)) => Err(EvalErrorKind::NoSuchStep {
-            name: name.to_string(),
-            step: wanted,
-            nearest: *at,
+        Some((at, _)) => {
+            Err(EvalErrorKind::NoSuchStep { name: name.to_string(), step: wanted, nearest: *at }
+                .at(step.span))
         }
-        .at(step.span)),
         None => Err(empty(name, argument.span)),
     }
 }
 
 fn series<'a>(argument: &'a Expr, env: &dyn Env) -> Result<(&'a Name, Arc<[Point]>), EvalError> {
     let Node::Name(name) = &argument.node else {
-        return Err(mismatch(
-            "a series",
-            &evaluate(argument, env)?,
-            argument.span,
-        ));
+        return Err(mismatch("a series", &evaluate(argument, env)?, argument.span));
     };
     match lookup(name, argument.span, env)? {
         Value::Series(points) => Ok((name, points)),
@@ -261,11 +249,7 @@ fn as_number(value: &Value, span: Span) -> Result<f64, EvalError> {
 
 fn divisor(expr: &Expr, env: &dyn Env) -> Result<f64, EvalError> {
     let divisor = number(expr, env)?;
-    if divisor == 0.0 {
-        Err(EvalErrorKind::DivisionByZero.at(expr.span))
-    } else {
-        Ok(divisor)
-    }
+    if divisor == 0.0 { Err(EvalErrorKind::DivisionByZero.at(expr.span)) } else { Ok(divisor) }
 }
 
 fn finite(value: f64, span: Span) -> Result<Value, EvalError> {
@@ -277,16 +261,9 @@ fn finite(value: f64, span: Span) -> Result<Value, EvalError> {
 }
 
 fn mismatch(expected: &'static str, found: &Value, span: Span) -> EvalError {
-    EvalErrorKind::Type {
-        expected,
-        found: found.kind(),
-    }
-    .at(span)
+    EvalErrorKind::Type { expected, found: found.kind() }.at(span)
 }
 
 fn empty(name: &Name, span: Span) -> EvalError {
-    EvalErrorKind::EmptySeries {
-        name: name.to_string(),
-    }
-    .at(span)
+    EvalErrorKind::EmptySeries { name: name.to_string() }.at(span)
 }

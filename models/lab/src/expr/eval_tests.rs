@@ -6,35 +6,22 @@ use std::sync::Arc;
 
 struct Lesson;
 
-const NAMES: [&str; 6] = [
-    "run.loss",
-    "run.none",
-    "run.steps",
-    "two.identical",
-    "device.name",
-    "answer.grad.x",
-];
+const NAMES: [&str; 6] =
+    ["run.loss", "run.none", "run.steps", "two.identical", "device.name", "answer.grad.x"];
 
 impl Env for Lesson {
     fn lookup(&self, name: &str) -> Result<Value, LookupError> {
         match name {
-            "run.loss" => Ok(Value::Series(Arc::from([
-                (0, 4.0),
-                (10, 1.0),
-                (20, 3.0),
-                (25, 2.0),
-            ]))),
+            "run.loss" => Ok(Value::Series(Arc::from([(0, 4.0), (10, 1.0), (20, 3.0), (25, 2.0)]))),
             "run.none" => Ok(Value::Series(Arc::from([]))),
             "run.steps" => Ok(Value::Number(40.0)),
             "two.identical" => Ok(Value::Bool(true)),
             "device.name" => Ok(Value::Text("flex".to_owned())),
             "answer.grad.x" => Ok(Value::Number(7.000_000_001)),
-            "device.peak_flops_per_second" => Err(LookupError::Missing {
-                reason: "no saved device-peak run".to_owned(),
-            }),
-            _ => Err(LookupError::Unknown {
-                nearest: nearest(name, NAMES).map(str::to_owned),
-            }),
+            "device.peak_flops_per_second" => {
+                Err(LookupError::Missing { reason: "no saved device-peak run".to_owned() })
+            }
+            _ => Err(LookupError::Unknown { nearest: nearest(name, NAMES).map(str::to_owned) }),
         }
     }
 }
@@ -139,26 +126,13 @@ fn errors_name_the_part_that_has_no_value() {
         name: "device.peak_flops_per_second".to_owned(),
         reason: "no saved device-peak run".to_owned(),
     };
-    let empty = EvalErrorKind::EmptySeries {
-        name: "run.none".to_owned(),
-    };
-    let no_step = |step, nearest| EvalErrorKind::NoSuchStep {
-        name: "run.loss".to_owned(),
-        step,
-        nearest,
-    };
+    let empty = EvalErrorKind::EmptySeries { name: "run.none".to_owned() };
+    let no_step =
+        |step, nearest| EvalErrorKind::NoSuchStep { name: "run.loss".to_owned(), step, nearest };
     for (source, part, expected) in [
-        (
-            "2 * run.los",
-            "run.los",
-            unknown("run.los", Some("run.loss")),
-        ),
+        ("2 * run.los", "run.los", unknown("run.los", Some("run.loss"))),
         ("what", "what", unknown("what", None)),
-        (
-            "run.loss > 0.3 * device.peak_flops_per_second",
-            "device.peak_flops_per_second",
-            missing,
-        ),
+        ("run.loss > 0.3 * device.peak_flops_per_second", "device.peak_flops_per_second", missing),
         ("run.none + 1", "run.none", empty.clone()),
         ("mean(run.none)", "run.none", empty.clone()),
         ("at(run.none, 0)", "run.none", empty),
@@ -168,34 +142,22 @@ fn errors_name_the_part_that_has_no_value() {
         (
             "mean(run.steps)",
             "run.steps",
-            EvalErrorKind::Type {
-                expected: "a series",
-                found: "a number",
-            },
+            EvalErrorKind::Type { expected: "a series", found: "a number" },
         ),
         (
             "1 + device.name",
             "device.name",
-            EvalErrorKind::Type {
-                expected: "a number",
-                found: "a text",
-            },
+            EvalErrorKind::Type { expected: "a number", found: "a text" },
         ),
         (
             "run.steps == \"40\"",
             "run.steps",
-            EvalErrorKind::Type {
-                expected: "a text",
-                found: "a number",
-            },
+            EvalErrorKind::Type { expected: "a text", found: "a number" },
         ),
         (
             "device.name < 3",
             "device.name",
-            EvalErrorKind::Type {
-                expected: "a number",
-                found: "a text",
-            },
+            EvalErrorKind::Type { expected: "a number", found: "a text" },
         ),
         ("1 + 1/(2 - 2)", "(2 - 2)", EvalErrorKind::DivisionByZero),
         ("1 % 0", "0", EvalErrorKind::DivisionByZero),
@@ -213,10 +175,7 @@ fn errors_name_the_part_that_has_no_value() {
 
 #[test]
 fn what_is_missing_is_told_apart_from_what_fails() -> Result<(), super::ExprError> {
-    let peak = evaluate(
-        &parse("device.peak_flops_per_second > 1", Dialect::Lesson)?,
-        &Lesson,
-    );
+    let peak = evaluate(&parse("device.peak_flops_per_second > 1", Dialect::Lesson)?, &Lesson);
     assert_eq!(
         peak.as_ref().err().and_then(|error| error.missing()),
         Some("no saved device-peak run")

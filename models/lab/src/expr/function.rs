@@ -140,9 +140,7 @@ impl Function {
 
     /// The function of that name, whatever the dialect.
     pub fn named(name: &str) -> Option<Function> {
-        Function::ALL
-            .into_iter()
-            .find(|function| function.name() == name)
+        Function::ALL.into_iter().find(|function| function.name() == name)
     }
 
     /// How many arguments the function takes, or `None` where the dialect does not have it.
@@ -212,9 +210,7 @@ mod tests {
         let graph: Vec<_> = Function::names_in(Dialect::Graph).collect();
         assert_eq!(
             graph,
-            [
-                "max", "sqrt", "exp", "log", "ln", "sin", "cos", "tanh", "sigmoid", "relu"
-            ]
+            ["max", "sqrt", "exp", "log", "ln", "sin", "cos", "tanh", "sigmoid", "relu"]
         );
         let pattern: Vec<_> = Function::names_in(Dialect::Pattern).collect();
         assert_eq!(pattern, ["min", "max", "abs", "xor", "if"]);

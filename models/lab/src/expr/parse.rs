@@ -45,18 +45,9 @@ impl Parser {
 
     /// For a source of at most so many bytes.
     pub(super) fn within(source: &str, dialect: Dialect, most: usize) -> Result<Parser, ExprError> {
-        let end = Span {
-            start: source.len(),
-            end: source.len(),
-        };
+        let end = Span { start: source.len(), end: source.len() };
         let tokens = tokens(source, most)?.into_iter().peekable();
-        Ok(Parser {
-            tokens,
-            end,
-            dialect,
-            nesting: 0,
-            nodes: 0,
-        })
+        Ok(Parser { tokens, end, dialect, nesting: 0, nodes: 0 })
     }
 
     /// The nodes read since it was last asked; each statement may have as many as an expression.
@@ -81,11 +72,7 @@ impl Parser {
     }
 
     fn peek_operator(&mut self) -> Option<BinaryOp> {
-        if let Token::Operator(op) = self.peek() {
-            Some(*op)
-        } else {
-            None
-        }
+        if let Token::Operator(op) = self.peek() { Some(*op) } else { None }
     }
 
     /// An expression of this dialect, up to the first token that cannot continue it.
@@ -140,11 +127,7 @@ impl Parser {
         let mut exponent = self.operand()?;
         while self.accept(&Token::Operator(BinaryOp::Power)) {
             bases.push(exponent);
-            exponent = if *self.peek() == MINUS {
-                self.signed()?
-            } else {
-                self.operand()?
-            };
+            exponent = if *self.peek() == MINUS { self.signed()? } else { self.operand()? };
         }
         while let Some(base) = bases.pop() {
             exponent = self.binary(BinaryOp::Power, base, exponent)?;
@@ -203,12 +186,7 @@ impl Parser {
         let (arguments, depth) = self.nested(open, Parser::arguments)?;
         let span = place.to(self.close(open)?);
         if !arity.contains(&arguments.len()) {
-            return Err(complaint::wrong_arity(
-                function,
-                &arity,
-                arguments.len(),
-                span,
-            ));
+            return Err(complaint::wrong_arity(function, &arity, arguments.len(), span));
         }
         if self.dialect == Dialect::Lesson
             && function.takes_series(arguments.len())
@@ -284,10 +262,7 @@ impl Parser {
         if depth > MAX_DEPTH {
             return Err(complaint::too_deep(span));
         }
-        Ok(Tree {
-            expr: Box::new(Expr { node, span }),
-            depth,
-        })
+        Ok(Tree { expr: Box::new(Expr { node, span }), depth })
     }
 
     fn check_operator(&self, op: BinaryOp, place: Span) -> Result<(), ExprError> {

@@ -24,11 +24,7 @@ pub fn evaluate_pattern(
             Some(value) => bounded(Some(value), span),
             None => {
                 let name = name.to_string();
-                Err(EvalErrorKind::UnknownName {
-                    name,
-                    nearest: None,
-                }
-                .at(span))
+                Err(EvalErrorKind::UnknownName { name, nearest: None }.at(span))
             }
         },
         Node::Unary(UnaryOp::Not, operand) => {
@@ -41,12 +37,9 @@ pub fn evaluate_pattern(
         Node::Binary(BinaryOp::And, left, right) => Ok(i64::from(
             evaluate_pattern(left, lookup)? != 0 && evaluate_pattern(right, lookup)? != 0,
         )),
-        Node::Binary(op, left, right) => arithmetic(
-            *op,
-            evaluate_pattern(left, lookup)?,
-            evaluate_pattern(right, lookup)?,
-            span,
-        ),
+        Node::Binary(op, left, right) => {
+            arithmetic(*op, evaluate_pattern(left, lookup)?, evaluate_pattern(right, lookup)?, span)
+        }
         Node::Call(function, arguments) => call(*function, arguments, span, lookup),
     }
 }
@@ -91,11 +84,7 @@ fn call(
 ) -> Result<i64, EvalError> {
     match (function, arguments) {
         (Function::If, [condition, then, otherwise]) => {
-            let taken = if evaluate_pattern(condition, lookup)? != 0 {
-                then
-            } else {
-                otherwise
-            };
+            let taken = if evaluate_pattern(condition, lookup)? != 0 { then } else { otherwise };
             evaluate_pattern(taken, lookup)
         }
         (Function::Abs, [x]) => Ok(evaluate_pattern(x, lookup)?.abs()),
@@ -105,10 +94,9 @@ fn call(
         (Function::Max, [a, b]) => {
             Ok(evaluate_pattern(a, lookup)?.max(evaluate_pattern(b, lookup)?))
         }
-        (Function::Xor, [a, b]) => bounded(
-            Some(evaluate_pattern(a, lookup)? ^ evaluate_pattern(b, lookup)?),
-            span,
-        ),
+        (Function::Xor, [a, b]) => {
+            bounded(Some(evaluate_pattern(a, lookup)? ^ evaluate_pattern(b, lookup)?), span)
+        }
         _ => Err(EvalErrorKind::Foreign { function }.at(span)),
     }
 }
@@ -173,23 +161,14 @@ mod tests {
             ("if(lane == 3 or lane == 4 or lane == 6, 5, lane)", 4, 5),
             ("if(lane == 3 or lane == 4 or lane == 6, 5, lane)", 7, 7),
         ] {
-            assert_eq!(
-                value(source, lane)?,
-                Ok(expected),
-                "{source} at lane {lane}"
-            );
+            assert_eq!(value(source, lane)?, Ok(expected), "{source} at lane {lane}");
         }
         Ok(())
     }
 
     #[test]
     fn takes_one_branch_only() -> Result<(), ExprError> {
-        for source in [
-            "if(1, 7, 1/0)",
-            "if(0, 1/0, 7)",
-            "7*(0 == (0 and 1/0))",
-            "7*(1 or 1/0)",
-        ] {
+        for source in ["if(1, 7, 1/0)", "if(0, 1/0, 7)", "7*(0 == (0 and 1/0))", "7*(1 or 1/0)"] {
             assert_eq!(value(source, 0)?, Ok(7), "{source}");
         }
         Ok(())
@@ -206,13 +185,7 @@ mod tests {
             ("2^53*2^53", EvalErrorKind::TooLarge),
             ("2^53 + 1", EvalErrorKind::TooLarge),
             ("huge", EvalErrorKind::TooLarge),
-            (
-                "tidd",
-                EvalErrorKind::UnknownName {
-                    name: "tidd".into(),
-                    nearest: None,
-                },
-            ),
+            ("tidd", EvalErrorKind::UnknownName { name: "tidd".into(), nearest: None }),
         ] {
             assert_eq!(value(source, 0)?, Err(expected), "{source}");
         }

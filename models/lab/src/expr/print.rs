@@ -59,11 +59,7 @@ fn at_least(f: &mut fmt::Formatter<'_>, least: Binding, operand: &Expr) -> fmt::
             Binding::Atom
         }
     };
-    if binding < least {
-        write!(f, "({operand})")
-    } else {
-        write!(f, "{operand}")
-    }
+    if binding < least { write!(f, "({operand})") } else { write!(f, "{operand}") }
 }
 
 /// Shortest digits that read back as the same number; whole numbers without a point.
@@ -110,21 +106,11 @@ mod tests {
             ("not (a == b)", "not a == b"),
             ("(not a) == b", "(not a) == b"),
             ("a and (b and c)", "a and (b and c)"),
-            (
-                "1e9 + 1.50 + 3e-7 + 1e300 + 0.1",
-                "1000000000 + 1.5 + 3e-7 + 1e300 + 0.1",
-            ),
-            (
-                "d.name == \"a \\\"b\\\" \\\\\"",
-                "d.name == \"a \\\"b\\\" \\\\\"",
-            ),
+            ("1e9 + 1.50 + 3e-7 + 1e300 + 0.1", "1000000000 + 1.5 + 3e-7 + 1e300 + 0.1"),
+            ("d.name == \"a \\\"b\\\" \\\\\"", "d.name == \"a \\\"b\\\" \\\\\""),
             ("close( a.b ,2 , 1e-2)", "close(a.b, 2, 0.01)"),
         ] {
-            assert_eq!(
-                parse(source, Dialect::Lesson)?.to_string(),
-                printed,
-                "{source}"
-            );
+            assert_eq!(parse(source, Dialect::Lesson)?.to_string(), printed, "{source}");
         }
         Ok(())
     }

@@ -31,13 +31,8 @@ impl Program {
     pub fn inputs(&self) -> Vec<(&Name, Span)> {
         let assigned = self.statements.iter().filter_map(|s| s.name.as_ref());
         let mut known: BTreeSet<&str> = assigned.map(Name::as_str).collect();
-        let names = self
-            .statements
-            .iter()
-            .flat_map(|statement| statement.expr.names());
-        names
-            .filter(|(name, _)| known.insert(name.as_str()))
-            .collect()
+        let names = self.statements.iter().flat_map(|statement| statement.expr.names());
+        names.filter(|(name, _)| known.insert(name.as_str())).collect()
     }
 }
 
@@ -52,10 +47,7 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
     let (mut names, mut nodes) = (Names::default(), 0);
     loop {
         if matches!(parser.peek(), Token::Semicolon) {
-            return Err(ExprError::new(
-                parser.here(),
-                "a statement is missing before `;`",
-            ));
+            return Err(ExprError::new(parser.here(), "a statement is missing before `;`"));
         }
         let statement = read_statement(&mut parser)?;
         nodes += parser.take_nodes();
@@ -74,10 +66,8 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
             return Err(complaint::no_continuation(&token, place));
         }
         if !named {
-            return Err(
-                ExprError::new(span, "only the last statement can do without a name")
-                    .help("write `name = ...`"),
-            );
+            return Err(ExprError::new(span, "only the last statement can do without a name")
+                .help("write `name = ...`"));
         }
     }
 }
@@ -85,11 +75,7 @@ pub fn parse_program(source: &str) -> Result<Program, ExprError> {
 fn read_statement(parser: &mut Parser) -> Result<Statement, ExprError> {
     let target = parser.expression()?;
     if *parser.peek() != Token::Assign {
-        return Ok(Statement {
-            name: None,
-            span: target.span,
-            expr: target,
-        });
+        return Ok(Statement { name: None, span: target.span, expr: target });
     }
     let Node::Name(name) = target.node else {
         return Err(
@@ -98,11 +84,7 @@ fn read_statement(parser: &mut Parser) -> Result<Statement, ExprError> {
     };
     parser.advance();
     let expr = parser.expression()?;
-    Ok(Statement {
-        name: Some(name),
-        span: target.span,
-        expr,
-    })
+    Ok(Statement { name: Some(name), span: target.span, expr })
 }
 
 /// All that is wrong with a source: the first error of each statement, in the order of the source; none if it reads.
@@ -118,10 +100,7 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
     let mut start = 0;
     // The graph's dialect has no texts, so a semicolon always ends a statement.
     for piece in source.split(';') {
-        let of_piece = |error: ExprError| ExprError {
-            span: moved(error.span, start),
-            ..error
-        };
+        let of_piece = |error: ExprError| ExprError { span: moved(error.span, start), ..error };
         // What is missing at the end, or twice in a row, the whole source has told.
         if !piece.trim().is_empty() {
             let read =
@@ -132,9 +111,8 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
                         (token, place) => Err(complaint::no_continuation(&token, place)),
                     }
                 });
-            let checked = read
-                .map_err(of_piece)
-                .and_then(|statement| names.check(&statement, start));
+            let checked =
+                read.map_err(of_piece).and_then(|statement| names.check(&statement, start));
             if let Err(error) = checked {
                 // The same mistake reads differently at the end of a piece than before a semicolon.
                 let in_piece = start..=start + piece.len();
@@ -152,10 +130,7 @@ pub fn program_errors(source: &str) -> Vec<ExprError> {
 }
 
 fn moved(span: Span, by: usize) -> Span {
-    Span {
-        start: span.start + by,
-        end: span.end + by,
-    }
+    Span { start: span.start + by, end: span.end + by }
 }
 
 /// The names so far: what is assigned, and what has been used, with the place.
@@ -184,11 +159,11 @@ impl Names {
             .help("give the second value a name of its own"));
         }
         match self.used.get(name.as_str()) {
-            Some(span) => Err(ExprError::new(
-                *span,
-                format!("`{name}` is used before it is assigned"),
-            )
-            .help("an input cannot be assigned; move the assignment up, or choose another name")),
+            Some(span) => {
+                Err(ExprError::new(*span, format!("`{name}` is used before it is assigned")).help(
+                    "an input cannot be assigned; move the assignment up, or choose another name",
+                ))
+            }
             None => Ok(()),
         }
     }
@@ -200,19 +175,11 @@ mod tests {
     use crate::expr::ExprError;
 
     fn assigned(program: &Program) -> Vec<Option<&str>> {
-        program
-            .statements
-            .iter()
-            .map(|s| s.name.as_ref().map(|n| n.as_str()))
-            .collect()
+        program.statements.iter().map(|s| s.name.as_ref().map(|n| n.as_str())).collect()
     }
 
     fn inputs(program: &Program) -> Vec<&str> {
-        program
-            .inputs()
-            .into_iter()
-            .map(|(name, _)| name.as_str())
-            .collect()
+        program.inputs().into_iter().map(|(name, _)| name.as_str()).collect()
     }
 
     #[test]
@@ -224,10 +191,7 @@ mod tests {
         assert_eq!(assigned(&bare), [Some("q"), None]);
         assert_eq!(inputs(&bare), ["x", "y", "z"]);
         let constant = parse_program("2*3")?;
-        assert_eq!(
-            (assigned(&constant), inputs(&constant)),
-            (vec![None], vec![])
-        );
+        assert_eq!((assigned(&constant), inputs(&constant)), (vec![None], vec![]));
         Ok(())
     }
 
@@ -235,17 +199,11 @@ mod tests {
     fn all_that_is_wrong_is_told_at_once() {
         let told = |source: &str| -> Vec<(usize, String)> {
             let errors = program_errors(source);
-            errors
-                .iter()
-                .map(|e| (e.column(source), e.message.clone()))
-                .collect()
+            errors.iter().map(|e| (e.column(source), e.message.clone())).collect()
         };
         assert_eq!(told("a = x; z = a"), []);
         let wrong = told("a = x + + y; b = sigmod(x); a = 2; z = b");
-        let expected = [
-            (9, "there is no unary plus"),
-            (18, "there is no function `sigmod`"),
-        ];
+        let expected = [(9, "there is no unary plus"), (18, "there is no function `sigmod`")];
         assert_eq!(wrong, expected.map(|(at, text)| (at, text.to_owned())));
         assert_eq!(told("a = x; a = y; b = (x").len(), 2);
         assert_eq!(told("").len(), 1);
@@ -268,18 +226,13 @@ mod tests {
                 let steps: String = (1..count).map(step).collect();
                 format!("a0 = x; {steps}a{}", count - 1)
             };
-            assert_eq!(
-                parse_program(&chain(10_000)).map(|p| p.statements.len()),
-                Ok(10_001)
-            );
+            assert_eq!(parse_program(&chain(10_000)).map(|p| p.statements.len()), Ok(10_001));
             let message = parse_program(&chain(30_000)).map_err(|error| error.message);
             let most =
                 format!("a graph has at most {MAX_PROGRAM_NODES} numbers, names and operators");
             assert_eq!(message.map(|_| ()), Err(most));
         };
-        let thread = std::thread::Builder::new()
-            .stack_size(1 << 20)
-            .spawn(read)?;
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read)?;
         assert!(thread.join().is_ok());
         Ok(())
     }
@@ -290,20 +243,12 @@ mod tests {
             ("", 1, "a value is missing at the end"),
             (";", 1, "a statement is missing before `;`"),
             ("a = x;; a", 7, "a statement is missing before `;`"),
-            (
-                "x + 1; y",
-                1,
-                "only the last statement can do without a name",
-            ),
+            ("x + 1; y", 1, "only the last statement can do without a name"),
             ("a = x; a = y", 8, "`a` is assigned twice"),
             ("a = a + 1", 5, "`a` is used before it is assigned"),
             ("b = 2*a; a = x", 7, "`a` is used before it is assigned"),
             ("x + 1 = y", 1, "only a name can be assigned"),
-            (
-                "a = b = c",
-                7,
-                "`=` assigns, which this place does not allow",
-            ),
+            ("a = b = c", 7, "`=` assigns, which this place does not allow"),
             ("a = x % 2", 7, "a computation graph has no `%`"),
             ("a = x > 2", 7, "a computation graph has no `>`"),
             ("not x", 1, "a computation graph has no `not`"),
@@ -313,9 +258,8 @@ mod tests {
             ("a = \"x\"", 5, "a computation graph has no `x`"),
             ("sigmod(x)", 1, "there is no function `sigmod`"),
         ] {
-            let found = parse_program(source)
-                .err()
-                .map(|error| (error.column(source), error.message));
+            let found =
+                parse_program(source).err().map(|error| (error.column(source), error.message));
             assert_eq!(found, Some((column, message.to_owned())), "{source}");
         }
     }

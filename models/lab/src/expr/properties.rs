@@ -50,11 +50,7 @@ fn exercise(source: &str) -> usize {
             Ok(expr) => {
                 accepted += 1;
                 assert!(expr.span.end <= source.len());
-                assert_eq!(
-                    parse(&expr.to_string(), dialect),
-                    Ok(expr.clone()),
-                    "{source}"
-                );
+                assert_eq!(parse(&expr.to_string(), dialect), Ok(expr.clone()), "{source}");
                 if let Ok(value) = evaluate(&expr, &Everything) {
                     assert!(!matches!(value, Value::Series(_)), "{source} is a series");
                     assert!(
@@ -71,14 +67,8 @@ fn exercise(source: &str) -> usize {
                     error.span.start <= error.span.end && error.span.end <= source.len(),
                     "{source:?}: {error:?}"
                 );
-                assert!(
-                    source.is_char_boundary(error.span.start),
-                    "{source:?}: {error:?}"
-                );
-                assert!(
-                    source.is_char_boundary(error.span.end),
-                    "{source:?}: {error:?}"
-                );
+                assert!(source.is_char_boundary(error.span.start), "{source:?}: {error:?}");
+                assert!(source.is_char_boundary(error.span.end), "{source:?}: {error:?}");
                 assert!(error.column(source) <= source.chars().count() + 1);
                 assert!(!error.message.is_empty());
             }
@@ -88,25 +78,14 @@ fn exercise(source: &str) -> usize {
     match parse_program(source) {
         Ok(program) => {
             assert!(errors.is_empty(), "{source:?}: {errors:?}");
-            let assigned: Vec<_> = program
-                .statements
-                .iter()
-                .filter_map(|s| s.name.as_ref())
-                .collect();
-            assert!(
-                program
-                    .inputs()
-                    .iter()
-                    .all(|(name, _)| !assigned.contains(name))
-            );
+            let assigned: Vec<_> =
+                program.statements.iter().filter_map(|s| s.name.as_ref()).collect();
+            assert!(program.inputs().iter().all(|(name, _)| !assigned.contains(name)));
         }
         Err(_) => assert!(!errors.is_empty(), "{source:?}"),
     }
     for error in errors {
-        assert!(
-            source.get(error.span.start..error.span.end).is_some(),
-            "{source:?}: {error:?}"
-        );
+        assert!(source.get(error.span.start..error.span.end).is_some(), "{source:?}: {error:?}");
     }
     accepted
 }
@@ -116,9 +95,7 @@ fn any_bytes_are_read_or_refused() {
     let mut random = Random(1);
     for _ in 0..20_000 {
         let length = random.below(40);
-        let bytes: Vec<u8> = (0..length)
-            .map(|_| random.next().to_le_bytes()[0])
-            .collect();
+        let bytes: Vec<u8> = (0..length).map(|_| random.next().to_le_bytes()[0]).collect();
         exercise(&String::from_utf8_lossy(&bytes));
     }
 }
@@ -138,10 +115,7 @@ fn any_tokens_are_read_or_refused() {
         let source: String = (0..length).map(|_| random.pick(&PIECES)).collect();
         accepted += exercise(&source);
     }
-    assert!(
-        accepted > 4_000,
-        "only {accepted} of the random sources were expressions"
-    );
+    assert!(accepted > 4_000, "only {accepted} of the random sources were expressions");
 }
 
 const NOWHERE: Span = Span { start: 0, end: 0 };
@@ -163,19 +137,11 @@ const OPERATORS: [BinaryOp; 14] = [
 ];
 
 fn random_name(random: &mut Random) -> Node {
-    Node::Name(Name::new(
-        random
-            .pick(&["x", "run.loss", "a.b.c", "_y1", "notx", "e9"])
-            .to_owned(),
-    ))
+    Node::Name(Name::new(random.pick(&["x", "run.loss", "a.b.c", "_y1", "notx", "e9"]).to_owned()))
 }
 
 fn random_tree(random: &mut Random, depth: usize) -> Expr {
-    let node = match if depth == 0 {
-        random.below(3)
-    } else {
-        random.below(10)
-    } {
+    let node = match if depth == 0 { random.below(3) } else { random.below(10) } {
         0 => Node::Number(random.pick(&[
             0.0,
             1.0,
@@ -195,29 +161,12 @@ fn random_tree(random: &mut Random, depth: usize) -> Expr {
         ),
         4 => random_call(random, depth - 1),
         5 => {
-            let text = random
-                .pick(&["", "cuda", "a \"quoted\" \\ text", "ünï"])
-                .to_owned();
-            let literal = random
-                .pick(&[Node::Bool(true), Node::Text(String::new())].each_ref())
-                .clone();
-            let node = if matches!(literal, Node::Text(_)) {
-                Node::Text(text)
-            } else {
-                literal
-            };
-            let left = Expr {
-                node: random_name(random),
-                span: NOWHERE,
-            };
-            Node::Binary(
-                BinaryOp::NotEqual,
-                Box::new(left),
-                Box::new(Expr {
-                    node,
-                    span: NOWHERE,
-                }),
-            )
+            let text = random.pick(&["", "cuda", "a \"quoted\" \\ text", "ünï"]).to_owned();
+            let literal =
+                random.pick(&[Node::Bool(true), Node::Text(String::new())].each_ref()).clone();
+            let node = if matches!(literal, Node::Text(_)) { Node::Text(text) } else { literal };
+            let left = Expr { node: random_name(random), span: NOWHERE };
+            Node::Binary(BinaryOp::NotEqual, Box::new(left), Box::new(Expr { node, span: NOWHERE }))
         }
         _ => {
             let op = random.pick(&OPERATORS);
@@ -228,10 +177,7 @@ fn random_tree(random: &mut Random, depth: usize) -> Expr {
             )
         }
     };
-    Expr {
-        node,
-        span: NOWHERE,
-    }
+    Expr { node, span: NOWHERE }
 }
 
 fn random_call(random: &mut Random, depth: usize) -> Node {
@@ -240,15 +186,10 @@ fn random_call(random: &mut Random, depth: usize) -> Node {
         .filter(|function| function.arity(Dialect::Lesson).is_some())
         .collect();
     let function = random.pick(&functions);
-    let count = function
-        .arity(Dialect::Lesson)
-        .map_or(0, |arity| *arity.end());
+    let count = function.arity(Dialect::Lesson).map_or(0, |arity| *arity.end());
     let arguments = (0..count).map(|index| {
         if index == 0 && function.takes_series(count) {
-            Expr {
-                node: random_name(random),
-                span: NOWHERE,
-            }
+            Expr { node: random_name(random), span: NOWHERE }
         } else {
             random_tree(random, depth)
         }
@@ -300,11 +241,7 @@ fn grouping_pairs(source: &str) -> Vec<(usize, usize)> {
     for (at, c) in source.char_indices() {
         match c {
             '(' => open.push((at, before.is_ascii_alphanumeric())),
-            ')' => pairs.extend(
-                open.pop()
-                    .filter(|(_, call)| !call)
-                    .map(|(start, _)| (start, at)),
-            ),
+            ')' => pairs.extend(open.pop().filter(|(_, call)| !call).map(|(start, _)| (start, at))),
             _ => {}
         }
         before = c;
@@ -334,20 +271,14 @@ fn limits_hold_on_a_small_stack() -> std::io::Result<()> {
             }
         }
     };
-    let thread = std::thread::Builder::new()
-        .stack_size(1024 * 1024)
-        .spawn(body)?;
+    let thread = std::thread::Builder::new().stack_size(1024 * 1024).spawn(body)?;
     assert!(thread.join().is_ok());
     Ok(())
 }
 
 #[test]
 fn limits_are_exact_and_named() {
-    let complaint = |source: &str| {
-        parse(source, Dialect::Lesson)
-            .err()
-            .map(|error| error.message)
-    };
+    let complaint = |source: &str| parse(source, Dialect::Lesson).err().map(|error| error.message);
     let nested = |count: usize| "(".repeat(count) + "x" + &")".repeat(count);
     let deep = Some(format!("nested more than {MAX_DEPTH} levels deep"));
     assert_eq!(complaint(&nested(MAX_DEPTH)), None);
@@ -361,17 +292,12 @@ fn limits_are_exact_and_named() {
     assert_eq!(complaint(&largest), None);
     assert_eq!(
         complaint(&format!("{largest}+1")),
-        Some(format!(
-            "an expression has at most {MAX_NODES} numbers, names and operators"
-        ))
+        Some(format!("an expression has at most {MAX_NODES} numbers, names and operators"))
     );
 
     assert_eq!(complaint(&format!("x{}", " ".repeat(MAX_BYTES - 1))), None);
     assert_eq!(
         complaint(&format!("x{}", " ".repeat(MAX_BYTES))),
-        Some(format!(
-            "an expression has at most {MAX_BYTES} bytes, this one {}",
-            MAX_BYTES + 1
-        ))
+        Some(format!("an expression has at most {MAX_BYTES} bytes, this one {}", MAX_BYTES + 1))
     );
 }

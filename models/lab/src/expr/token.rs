@@ -74,20 +74,11 @@ const SYMBOLS: [(&str, Token); 17] = [
 /// Cuts a source of at most so many bytes into tokens, the last of which is [`Token::End`].
 pub(super) fn tokens(source: &str, most: usize) -> Result<Vec<(Token, Span)>, ExprError> {
     if source.len() > most {
-        let start = (0..=most)
-            .rev()
-            .find(|&i| source.is_char_boundary(i))
-            .unwrap_or(0);
-        let span = Span {
-            start,
-            end: source.len(),
-        };
+        let start = (0..=most).rev().find(|&i| source.is_char_boundary(i)).unwrap_or(0);
+        let span = Span { start, end: source.len() };
         return Err(ExprError::new(
             span,
-            format!(
-                "an expression has at most {most} bytes, this one {}",
-                source.len()
-            ),
+            format!("an expression has at most {most} bytes, this one {}", source.len()),
         ));
     }
     let mut lexer = Lexer { source, at: 0 };
@@ -115,20 +106,13 @@ impl Lexer<'_> {
     }
 
     fn span_from(&self, start: usize) -> Span {
-        Span {
-            start,
-            end: self.at.max(start),
-        }
+        Span { start, end: self.at.max(start) }
     }
 
     /// Passes the characters that satisfy `belongs` and says how many bytes they were.
     fn skip(&mut self, belongs: impl Fn(char) -> bool) -> usize {
-        let length: usize = self
-            .rest()
-            .chars()
-            .take_while(|&c| belongs(c))
-            .map(char::len_utf8)
-            .sum();
+        let length: usize =
+            self.rest().chars().take_while(|&c| belongs(c)).map(char::len_utf8).sum();
         self.at += length;
         length
     }
@@ -191,16 +175,8 @@ impl Lexer<'_> {
     }
 
     fn glued(&self, digits: &str, next: char) -> ExprError {
-        let here = Span {
-            start: self.at,
-            end: self.at + next.len_utf8(),
-        };
-        let name: String = self
-            .rest()
-            .chars()
-            .take_while(|&c| is_identifier(c))
-            .take(24)
-            .collect();
+        let here = Span { start: self.at, end: self.at + next.len_utf8() };
+        let name: String = self.rest().chars().take_while(|&c| is_identifier(c)).take(24).collect();
         match next {
             '.' => ExprError::new(here, "a number has at most one decimal point"),
             '_' => ExprError::new(here, "a number has no separators")
@@ -216,14 +192,9 @@ impl Lexer<'_> {
         self.skip(is_identifier);
         while self.peek() == Some('.') {
             self.at += 1;
-            if !self
-                .peek()
-                .is_some_and(|c| is_identifier(c) && !c.is_ascii_digit())
-            {
-                return Err(
-                    ExprError::new(self.span_from(start), "a name must follow the dot")
-                        .help("names look like `lab.metric` or `lab.metric.member`"),
-                );
+            if !self.peek().is_some_and(|c| is_identifier(c) && !c.is_ascii_digit()) {
+                return Err(ExprError::new(self.span_from(start), "a name must follow the dot")
+                    .help("names look like `lab.metric` or `lab.metric.member`"));
             }
             self.skip(is_identifier);
         }
@@ -250,10 +221,7 @@ impl Lexer<'_> {
                 '\\' => match characters.next() {
                     Some((_, quoted @ ('"' | '\\'))) => text.push(quoted),
                     _ => {
-                        let span = Span {
-                            start: start + offset,
-                            end: start + offset + 1,
-                        };
+                        let span = Span { start: start + offset, end: start + offset + 1 };
                         return Err(ExprError::new(
                             span,
                             "a backslash stands only before `\"` or another backslash",
@@ -264,42 +232,28 @@ impl Lexer<'_> {
                 _ => text.push(c),
             }
         }
-        let span = Span {
-            start,
-            end: self.source.len(),
-        };
+        let span = Span { start, end: self.source.len() };
         Err(ExprError::new(span, "the text is not closed").help("close it with `\"`"))
     }
 
     fn symbol(&mut self, first: char) -> Result<Token, ExprError> {
         let rest = self.rest();
-        let habit = HABITS
-            .iter()
-            .find(|(written, _)| rest.starts_with(written) && !rest.starts_with("!="));
+        let habit =
+            HABITS.iter().find(|(written, _)| rest.starts_with(written) && !rest.starts_with("!="));
         if let Some((written, help)) = habit {
-            let span = Span {
-                start: self.at,
-                end: self.at + written.len(),
-            };
+            let span = Span { start: self.at, end: self.at + written.len() };
             return Err(
-                ExprError::new(span, format!("`{written}` is not an operator here")).help(*help),
+                ExprError::new(span, format!("`{written}` is not an operator here")).help(*help)
             );
         }
-        let symbol = SYMBOLS
-            .iter()
-            .find(|(written, _)| rest.starts_with(written));
+        let symbol = SYMBOLS.iter().find(|(written, _)| rest.starts_with(written));
         if let Some((written, token)) = symbol {
             self.at += written.len();
             return Ok(token.clone());
         }
-        let span = Span {
-            start: self.at,
-            end: self.at + first.len_utf8(),
-        };
-        let error = ExprError::new(
-            span,
-            format!("unexpected character `{}`", first.escape_debug()),
-        );
+        let span = Span { start: self.at, end: self.at + first.len_utf8() };
+        let error =
+            ExprError::new(span, format!("unexpected character `{}`", first.escape_debug()));
         Err(match first {
             '.' => error.help("a number begins with a digit: 0.5"),
             c if c.is_alphabetic() => error.help("names are made of a-z, A-Z, 0-9 and _"),

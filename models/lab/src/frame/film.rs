@@ -35,19 +35,11 @@ mod tests {
 
     #[test]
     fn beyond_the_end_stands_the_last_picture() {
-        let still = |title: &str| Pane {
-            title: title.to_owned(),
-            frame: Frame::Text(String::new()),
-        };
-        let film = Film {
-            stills: vec![still("a"), still("b")],
-            cover: 0,
-        };
+        let still =
+            |title: &str| Pane { title: title.to_owned(), frame: Frame::Text(String::new()) };
+        let film = Film { stills: vec![still("a"), still("b")], cover: 0 };
         let title = |place| film.at(place).map(|still| still.title.as_str());
-        assert_eq!(
-            [title(0), title(1), title(9)],
-            [Some("a"), Some("b"), Some("b")]
-        );
+        assert_eq!([title(0), title(1), title(9)], [Some("a"), Some("b"), Some("b")]);
         assert_eq!(Film::default().at(0), None);
     }
 }

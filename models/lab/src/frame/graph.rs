@@ -200,11 +200,7 @@ impl<'a> Marked<'a> {
 impl Mark {
     /// A mark of a number; one that is not finite becomes a word, as no stored number may be one.
     pub fn new(place: Place, slot: Slot, x: f64) -> Self {
-        Self {
-            place,
-            slot,
-            value: finite(x),
-        }
+        Self { place, slot, value: finite(x) }
     }
 }
 
@@ -215,21 +211,13 @@ impl Fact {
         if let Value::Float(x) = value {
             value = finite(x);
         }
-        Self {
-            name: name.to_owned(),
-            value,
-            unit: unit.to_owned(),
-        }
+        Self { name: name.to_owned(), value, unit: unit.to_owned() }
     }
 }
 
 /// A number, or "NaN", "inf" or "-inf" as a word.
 fn finite(x: f64) -> Value {
-    if x.is_finite() {
-        Value::Float(x)
-    } else {
-        Value::Text(x.to_string())
-    }
+    if x.is_finite() { Value::Float(x) } else { Value::Text(x.to_string()) }
 }
 
 #[cfg(test)]
@@ -261,34 +249,20 @@ mod tests {
     #[test]
     fn the_latest_mark_of_a_slot_stands_and_one_of_nowhere_does_not() {
         let step = |marks: &[(Place, Slot, f64)]| Step {
-            marks: marks
-                .iter()
-                .map(|(place, slot, x)| Mark::new(*place, *slot, *x))
-                .collect(),
+            marks: marks.iter().map(|(place, slot, x)| Mark::new(*place, *slot, *x)).collect(),
             ..Step::default()
         };
         let graph = Graph {
             nodes: vec![Node::default()],
             edges: vec![Edge::default()],
             walk: vec![
-                step(&[
-                    (Place::Node(0), Slot::Value, 2.0),
-                    (Place::Node(9), Slot::Value, 1.0),
-                ]),
+                step(&[(Place::Node(0), Slot::Value, 2.0), (Place::Node(9), Slot::Value, 1.0)]),
                 step(&[(Place::Node(0), Slot::Adjoint, 3.0)]),
-                step(&[
-                    (Place::Node(0), Slot::Adjoint, 5.0),
-                    (Place::Edge(0), Slot::Adjoint, 2.0),
-                ]),
+                step(&[(Place::Node(0), Slot::Adjoint, 5.0), (Place::Edge(0), Slot::Adjoint, 2.0)]),
             ],
             ..Graph::default()
         };
-        let adjoint = |steps| {
-            graph
-                .marked(steps)
-                .at(Place::Node(0), Slot::Adjoint)
-                .cloned()
-        };
+        let adjoint = |steps| graph.marked(steps).at(Place::Node(0), Slot::Adjoint).cloned();
         assert_eq!(adjoint(1), None);
         assert_eq!(adjoint(2), Some(Value::Float(3.0)));
         assert_eq!(adjoint(99), Some(Value::Float(5.0)));

@@ -54,9 +54,7 @@ pub struct Level {
 impl Distribution {
     /// All values counted.
     pub fn total(&self) -> u64 {
-        self.counts
-            .iter()
-            .fold(0, |sum, count| sum.saturating_add(*count))
+        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// The parts of all values that lie between an edge and the next; all 0 if nothing was counted.
@@ -71,25 +69,14 @@ impl Histogram {
     /// are left out, and without a finite value there is no histogram.
     pub fn of(quantity: &str, unit: &str, values: &[f64], bins: usize) -> Option<Self> {
         let finite = values.iter().copied().filter(|x| x.is_finite());
-        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| {
-            (l.min(x), h.max(x))
-        });
+        let (low, high) =
+            finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
         if low > high {
             return None;
         }
         // Equal values still need a range to lie in.
-        let pad = if high > low {
-            0.0
-        } else {
-            low.abs().max(1.0) * 0.5
-        };
-        Some(Self::between(
-            quantity,
-            unit,
-            values,
-            (low - pad, high + pad),
-            bins,
-        ))
+        let pad = if high > low { 0.0 } else { low.abs().max(1.0) * 0.5 };
+        Some(Self::between(quantity, unit, values, (low - pad, high + pad), bins))
     }
 
     /// Counts values into so many ranges of one width between two bounds; values outside are counted at the ends.
@@ -117,10 +104,7 @@ impl Histogram {
             quantity: quantity.to_owned(),
             unit: unit.to_owned(),
             edges: (0..=bins).map(edge).collect(),
-            first: Distribution {
-                name: String::new(),
-                counts,
-            },
+            first: Distribution { name: String::new(), counts },
             ..Self::default()
         }
     }
@@ -163,10 +147,7 @@ mod tests {
                 let histogram = Histogram::of("x", "s", values, bins).unwrap();
                 assert_eq!(histogram.first.total(), values.len() as u64);
                 assert_eq!(histogram.edges.len(), histogram.first.counts.len() + 1);
-                assert!(
-                    histogram.edges.iter().all(|edge| edge.is_finite()),
-                    "{histogram:?}"
-                );
+                assert!(histogram.edges.iter().all(|edge| edge.is_finite()), "{histogram:?}");
             }
         }
     }

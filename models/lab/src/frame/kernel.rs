@@ -119,21 +119,11 @@ pub enum Fill {
 
 impl Fill {
     /// 0, 1, 2 and so on.
-    pub const INDEX: Self = Self::Ramp {
-        times: 1,
-        modulo: 0,
-        scale: 1.0,
-        offset: 0.0,
-    };
+    pub const INDEX: Self = Self::Ramp { times: 1, modulo: 0, scale: 1.0, offset: 0.0 };
 
     /// One number everywhere.
     pub fn constant(value: f64) -> Self {
-        Self::Ramp {
-            times: 0,
-            modulo: 0,
-            scale: 0.0,
-            offset: value,
-        }
+        Self::Ramp { times: 0, modulo: 0, scale: 0.0, offset: value }
     }
 }
 
@@ -206,14 +196,8 @@ mod tests {
             concurrent_blocks: 2,
             seed: 7,
             arguments: vec![
-                Argument::Buffer {
-                    elements: 1 << 20,
-                    fill: Fill::INDEX,
-                },
-                Argument::Buffer {
-                    elements: 2,
-                    fill: Fill::Values(vec![0.1, -3.0]),
-                },
+                Argument::Buffer { elements: 1 << 20, fill: Fill::INDEX },
+                Argument::Buffer { elements: 2, fill: Fill::Values(vec![0.1, -3.0]) },
                 Argument::Whole(-4),
             ],
             ..Recipe::default()

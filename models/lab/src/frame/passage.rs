@@ -55,10 +55,7 @@ impl Passage {
     /// A part with its marks.
     pub fn marked(&self, stretch: &Stretch) -> String {
         match self.standing(stretch) {
-            Some(Standing {
-                marks: [before, behind],
-                ..
-            }) if !stretch.text.is_empty() => {
+            Some(Standing { marks: [before, behind], .. }) if !stretch.text.is_empty() => {
                 format!("{before}{}{behind}", stretch.text)
             }
             Some(_) | None => stretch.text.clone(),

@@ -124,10 +124,7 @@ impl Scatter {
     /// Every place that is drawn: of the points that have one, and of the lines.
     pub fn places(&self) -> impl Iterator<Item = (f64, f64)> {
         let points = self.points.iter().filter_map(ScatterPoint::place);
-        let lines = self
-            .lines
-            .iter()
-            .flat_map(|line| line.points.iter().copied());
+        let lines = self.lines.iter().flat_map(|line| line.points.iter().copied());
         points.chain(lines.filter(|(x, y)| x.is_finite() && y.is_finite()))
     }
 
@@ -148,9 +145,8 @@ impl Scatter {
             return Vec::new();
         }
         let placed = self.points.iter().enumerate();
-        let mut placed: Vec<(usize, (f64, f64))> = placed
-            .filter_map(|(index, point)| Some((index, point.place()?)))
-            .collect();
+        let mut placed: Vec<(usize, (f64, f64))> =
+            placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
         // The best across comes first, of equals the best upwards: then only what has come can beat what follows.
         placed.sort_by(|(_, a), (_, b)| {
             let across = self.x.gain(b.0, a.0);
@@ -175,10 +171,7 @@ mod tests {
     use super::*;
 
     fn scatter(better: (Better, Better), points: &[(f64, f64)]) -> Scatter {
-        let dimension = |better| Dimension {
-            better,
-            ..Dimension::default()
-        };
+        let dimension = |better| Dimension { better, ..Dimension::default() };
         let point = |&(x, y): &(f64, f64)| ScatterPoint {
             x: Some(x),
             y: Some(y),
@@ -212,9 +205,7 @@ mod tests {
         let mut seed = 1_u64;
         for count in 0..40 {
             let mut next = || {
-                seed = seed
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(99);
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
                 // Few values, so that ties occur.
                 match (seed >> 33) % 9 {
                     8 => f64::NAN,
@@ -236,14 +227,7 @@ mod tests {
     #[test]
     fn without_a_better_way_there_is_no_front() {
         let points = [(1.0, 1.0), (2.0, 2.0)];
-        assert!(
-            scatter((Better::Neither, Better::More), &points)
-                .front()
-                .is_empty()
-        );
-        assert_eq!(
-            scatter((Better::Less, Better::More), &points).front(),
-            [0, 1]
-        );
+        assert!(scatter((Better::Neither, Better::More), &points).front().is_empty());
+        assert_eq!(scatter((Better::Less, Better::More), &points).front(), [0, 1]);
     }
 }

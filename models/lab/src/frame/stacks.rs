@@ -80,10 +80,7 @@ mod tests {
     use super::*;
 
     fn stack(values: &[Option<f64>]) -> Stack {
-        Stack {
-            values: values.to_vec(),
-            ..Stack::default()
-        }
+        Stack { values: values.to_vec(), ..Stack::default() }
     }
 
     #[test]
@@ -97,18 +94,12 @@ mod tests {
     fn a_limit_that_is_no_number_does_not_spoil_the_file() {
         for at in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 4.0] {
             let stacks = Stacks {
-                limit: Some(Limit {
-                    at,
-                    label: "memory".to_owned(),
-                }),
+                limit: Some(Limit { at, label: "memory".to_owned() }),
                 ..Stacks::default()
             };
             let text = serde_json::to_string(&stacks).unwrap();
             let back: Stacks = serde_json::from_str(&text).unwrap();
-            assert_eq!(
-                back.limit.map(|limit| limit.at),
-                at.is_finite().then_some(at)
-            );
+            assert_eq!(back.limit.map(|limit| limit.at), at.is_finite().then_some(at));
         }
     }
 
@@ -119,10 +110,7 @@ mod tests {
             ..Stacks::default()
         };
         assert_eq!(stacks.extent(), Some(5.0));
-        stacks.limit = Some(Limit {
-            at: 4.0,
-            label: String::new(),
-        });
+        stacks.limit = Some(Limit { at: 4.0, label: String::new() });
         assert_eq!(stacks.extent(), Some(5.0));
         assert!(stacks.is_over(&stacks.stacks[0]) && !stacks.is_over(&stacks.stacks[1]));
         stacks.stacks.clear();

@@ -55,10 +55,7 @@ impl Order {
 impl Sort {
     /// By a column upwards; if it is already, downwards; if it is already, not at all.
     pub fn next(now: Option<Self>, column: usize) -> Option<Self> {
-        let order = match now
-            .filter(|sort| sort.column == column)
-            .map(|sort| sort.order)
-        {
+        let order = match now.filter(|sort| sort.column == column).map(|sort| sort.order) {
             None => Order::Ascending,
             Some(Order::Ascending) => Order::Descending,
             Some(Order::Descending) => return None,
@@ -70,11 +67,7 @@ impl Sort {
 impl Table {
     /// A table of which nothing is said but its values.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Self {
-        Self {
-            columns,
-            rows,
-            notes: Notes::default(),
-        }
+        Self { columns, rows, notes: Notes::default() }
     }
 
     /// The rows that are shown, in their order, as places in the table.
@@ -156,10 +149,7 @@ fn column(name: &str, columns: &[String]) -> Result<usize, String> {
     if let Some(found) = whole.or_else(|| titles.iter().position(bare)) {
         return Ok(found);
     }
-    let mut begin = titles
-        .iter()
-        .enumerate()
-        .filter(|(_, t)| t.starts_with(&name));
+    let mut begin = titles.iter().enumerate().filter(|(_, t)| t.starts_with(&name));
     match (begin.next(), begin.next()) {
         (Some((found, _)), None) => Ok(found),
         (Some(_), Some(_)) => Err(format!("several columns begin with '{name}': {}", all())),

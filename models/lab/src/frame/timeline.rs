@@ -88,17 +88,8 @@ mod tests {
 
     #[test]
     fn the_peak_is_the_first_of_the_largest_values() {
-        let total = |points: &[(f64, f64)]| Total {
-            points: points.to_vec(),
-            ..Total::default()
-        };
-        let steps = [
-            (0.0, 1.0),
-            (1.0, 5.0),
-            (2.0, f64::NAN),
-            (3.0, 5.0),
-            (4.0, 0.0),
-        ];
+        let total = |points: &[(f64, f64)]| Total { points: points.to_vec(), ..Total::default() };
+        let steps = [(0.0, 1.0), (1.0, 5.0), (2.0, f64::NAN), (3.0, 5.0), (4.0, 0.0)];
         assert_eq!(total(&steps).peak(), Some((1.0, 5.0)));
         assert_eq!(total(&[]).peak(), None);
         assert_eq!(total(&[(0.0, f64::NAN)]).peak(), None);
@@ -108,20 +99,11 @@ mod tests {
     fn the_axis_spans_bars_marks_and_total() {
         let mut timeline = Timeline::default();
         assert_eq!(timeline.extent(), None);
-        timeline.spans.push(Span {
-            start: 2.0,
-            end: 5.0,
-            ..Span::default()
-        });
+        timeline.spans.push(Span { start: 2.0, end: 5.0, ..Span::default() });
         assert_eq!(timeline.extent(), Some((2.0, 5.0)));
-        timeline.marks.push(Milestone {
-            at: 7.0,
-            label: String::new(),
-        });
-        timeline.total = Some(Total {
-            points: vec![(f64::NAN, 0.0), (-1.0, 0.0)],
-            ..Total::default()
-        });
+        timeline.marks.push(Milestone { at: 7.0, label: String::new() });
+        timeline.total =
+            Some(Total { points: vec![(f64::NAN, 0.0), (-1.0, 0.0)], ..Total::default() });
         assert_eq!(timeline.extent(), Some((-1.0, 7.0)));
     }
 }

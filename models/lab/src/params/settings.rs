@@ -55,11 +55,7 @@ impl Settings {
 
     /// These settings with those of a stronger layer over them.
     pub fn overlaid(mut self, over: &Self) -> Self {
-        let replaced = |name: &str| {
-            over.entries
-                .iter()
-                .any(|(other, _)| stem(other) == stem(name))
-        };
+        let replaced = |name: &str| over.entries.iter().any(|(other, _)| stem(other) == stem(name));
         self.entries.retain(|(name, _)| !replaced(name));
         self.entries.extend(over.entries.iter().cloned());
         self
@@ -73,10 +69,7 @@ impl Settings {
             turned.push(name, Given::Value(value));
             return self.overlaid(&turned);
         };
-        let given = self
-            .entries
-            .iter()
-            .filter(|(other, _)| self::stem(other) == stem);
+        let given = self.entries.iter().filter(|(other, _)| self::stem(other) == stem);
         let mut entries = match &param.default {
             Some(Value::Table(entries)) => entries.clone(),
             Some(_) | None => BTreeMap::new(),
@@ -86,10 +79,7 @@ impl Settings {
             if index == 0 {
                 entries.clear();
             }
-            match (
-                other.split_once('.'),
-                check(param, other, given.clone(), Tables::builtin()),
-            ) {
+            match (other.split_once('.'), check(param, other, given.clone(), Tables::builtin())) {
                 (None, Ok(Value::Table(whole))) => entries.extend(whole),
                 (Some((_, entry)), Ok(value)) => {
                     entries.insert(entry.to_owned(), value);
@@ -105,9 +95,7 @@ impl Settings {
 
     /// The settings in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Given)> {
-        self.entries
-            .iter()
-            .map(|(name, given)| (name.as_str(), given))
+        self.entries.iter().map(|(name, given)| (name.as_str(), given))
     }
 
     /// Parameters whose value was read from a file, each with the file's name.
@@ -141,10 +129,7 @@ pub(super) fn typed(
 ) -> BTreeMap<String, Value> {
     let mut set: BTreeMap<String, Value> = BTreeMap::new();
     for (name, given) in settings.iter() {
-        let fail = |problem| ParamError {
-            param: name.to_owned(),
-            problem,
-        };
+        let fail = |problem| ParamError { param: name.to_owned(), problem };
         let Some(param) = schema.param(name) else {
             errors.push(unknown(schema, name));
             continue;
@@ -201,48 +186,26 @@ fn unknown(schema: &Schema, name: &str) -> ParamError {
 }
 
 fn check(param: &Param, name: &str, given: Given, tables: &Tables) -> Result<Value, ParamError> {
-    let fail = |problem| ParamError {
-        param: name.to_owned(),
-        problem,
-    };
+    let fail = |problem| ParamError { param: name.to_owned(), problem };
     let entry_of_table = param.ty == Type::Table && name.contains('.');
     if param.entries == Entries::Texts {
-        return texts(name, given).map_err(|found| {
-            fail(Problem::WrongType {
-                expected: param.ty,
-                found,
-            })
-        });
+        return texts(name, given)
+            .map_err(|found| fail(Problem::WrongType { expected: param.ty, found }));
     }
-    let ty = if entry_of_table {
-        Type::Float
-    } else {
-        param.ty
-    };
+    let ty = if entry_of_table { Type::Float } else { param.ty };
     let value = match given {
         Given::Value(value) => value,
         Given::Text(text) | Given::File { text, .. } => read(ty, &text).ok_or_else(|| {
-            fail(Problem::WrongType {
-                expected: ty,
-                found: format!("'{}'", text.escape_debug()),
-            })
+            fail(Problem::WrongType { expected: ty, found: format!("'{}'", text.escape_debug()) })
         })?,
     };
-    let value = coerce(ty, value).map_err(|found| {
-        fail(Problem::WrongType {
-            expected: ty,
-            found,
-        })
-    })?;
+    let value =
+        coerce(ty, value).map_err(|found| fail(Problem::WrongType { expected: ty, found }))?;
     if let Some(x) = value.as_f64() {
         let below = param.min.is_some_and(|min| x < min);
         let above = param.max.is_some_and(|max| x > max);
         if !x.is_finite() || below || above {
-            return Err(fail(Problem::OutOfRange {
-                value,
-                min: param.min,
-                max: param.max,
-            }));
+            return Err(fail(Problem::OutOfRange { value, min: param.min, max: param.max }));
         }
     }
     if let (Type::Enum, Value::Text(text)) = (ty, &value) {
@@ -313,11 +276,7 @@ fn read(ty: Type, text: &str) -> Option<Value> {
     match ty {
         Type::String | Type::Enum => {
             let quoted = text.len() > 1 && text.starts_with('"') && text.ends_with('"');
-            if quoted {
-                toml(text)
-            } else {
-                Some(Value::Text(text.to_owned()))
-            }
+            if quoted { toml(text) } else { Some(Value::Text(text.to_owned())) }
         }
         Type::Int | Type::Float | Type::Bool | Type::Array | Type::Table => toml(text),
     }

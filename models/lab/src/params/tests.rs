@@ -99,9 +99,7 @@ fn every_error_is_reported_and_says_what_would_do() {
 
 #[test]
 fn odd_texts_are_errors_and_never_panics() {
-    for text in [
-        "", "nan", "inf", "1 # c", "1\nw = 2", "[", "\"", "true", "1e400",
-    ] {
+    for text in ["", "nan", "inf", "1 # c", "1\nw = 2", "[", "\"", "true", "1e400"] {
         let pair = format!("rate={text}");
         let result = resolve(&[pair.as_str()]);
         let is_number = matches!(text, "1 # c");

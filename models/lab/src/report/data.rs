@@ -93,10 +93,8 @@ impl RunData {
     /// The metrics by name with their values, families flat, as the JSON output prints them.
     pub fn metrics(&self) -> BTreeMap<&str, Value> {
         let scalars = self.scalars.iter().map(|(n, v)| (n.as_ref(), v.clone()));
-        let lasts = self
-            .series
-            .iter()
-            .filter_map(|(n, s)| Some((n.as_ref(), Value::Float(s.last()?))));
+        let lasts =
+            self.series.iter().filter_map(|(n, s)| Some((n.as_ref(), Value::Float(s.last()?))));
         scalars.chain(lasts).collect()
     }
 }
@@ -106,22 +104,13 @@ mod tests {
     use super::*;
 
     fn point(step: u64, value: f64) -> Report {
-        Report::Point {
-            name: "loss".into(),
-            step,
-            value,
-        }
+        Report::Point { name: "loss".into(), step, value }
     }
 
     #[test]
     fn a_series_ends_at_its_last_finite_value_and_marks_the_rest() {
         let mut data = RunData::default();
-        for report in [
-            point(1, 0.7),
-            point(2, 0.5),
-            point(3, f64::NAN),
-            point(4, f64::INFINITY),
-        ] {
+        for report in [point(1, 0.7), point(2, 0.5), point(3, f64::NAN), point(4, f64::INFINITY)] {
             data.apply(report);
         }
         assert_eq!(data.metric("loss"), Some(Value::Float(0.5)));
@@ -133,10 +122,7 @@ mod tests {
     #[test]
     fn a_scalar_that_becomes_nan_disappears() {
         let mut data = RunData::default();
-        let scalar = |value: f64| Report::Scalar {
-            name: "ratio".into(),
-            value: value.into(),
-        };
+        let scalar = |value: f64| Report::Scalar { name: "ratio".into(), value: value.into() };
         data.apply(scalar(2.0));
         data.apply(scalar(f64::NAN));
         assert_eq!(data.metric("ratio"), None);

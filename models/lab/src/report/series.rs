@@ -96,9 +96,7 @@ impl Series {
         pieces: usize,
         among: Among,
     ) -> impl Iterator<Item = Summary> + '_ {
-        self.kept
-            .levels
-            .pieces(self.points(), places, pieces, among)
+        self.kept.levels.pieces(self.points(), places, pieces, among)
     }
 
     /// What a stretch of the points, by their places, holds; absent if none of those asked for lies in it.

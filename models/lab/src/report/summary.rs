@@ -158,20 +158,12 @@ impl Levels {
             }
         }
         let (first, last, low, sum, count) = match among {
-            Among::All => (
-                places.start,
-                places.end.checked_sub(1)?,
-                whole.low,
-                whole.sum,
-                places.len(),
-            ),
+            Among::All => {
+                (places.start, places.end.checked_sub(1)?, whole.low, whole.sum, places.len())
+            }
             Among::Positive => (
-                self.end(points, positive.0?, |mut parts| {
-                    parts.find(Part::has_positive)
-                })?,
-                self.end(points, positive.1?, |parts| {
-                    parts.filter(Part::has_positive).last()
-                })?,
+                self.end(points, positive.0?, |mut parts| parts.find(Part::has_positive))?,
+                self.end(points, positive.1?, |parts| parts.filter(Part::has_positive).last())?,
                 whole.positive_low,
                 whole.positive_sum,
                 whole.positives,
@@ -285,16 +277,8 @@ impl Levels {
                 Some((level, *block))
             });
             let part = match found {
-                Some((level, holds)) => Part {
-                    from,
-                    level: Some(level),
-                    holds,
-                },
-                None => Part {
-                    from,
-                    level: None,
-                    holds: point(points, NOTHING, from),
-                },
+                Some((level, holds)) => Part { from, level: Some(level), holds },
+                None => Part { from, level: None, holds: point(points, NOTHING, from) },
             };
             from += part.level.map_or(1, size);
             Some(part)

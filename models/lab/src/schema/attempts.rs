@@ -165,18 +165,9 @@ mod tests {
         };
         told("axes=[]\npoints=[{values=[]}]", "two axes");
         told(AXES, "no point");
-        told(
-            &format!("{AXES}\npoints=[{{values=['bytes']}}]"),
-            "one value for each axis",
-        );
-        told(
-            &format!("{AXES}\npoints=[{{values=['bytes','speed']}}]"),
-            "speed is neither",
-        );
-        told(
-            &format!("{AXES}\npoints=[{{values=['bytes','2 *']}}]"),
-            "2 *",
-        );
+        told(&format!("{AXES}\npoints=[{{values=['bytes']}}]"), "one value for each axis");
+        told(&format!("{AXES}\npoints=[{{values=['bytes','speed']}}]"), "speed is neither");
+        told(&format!("{AXES}\npoints=[{{values=['bytes','2 *']}}]"), "2 *");
         assert!(schema("draw='attempts'").unwrap_err().contains("attempts"));
         assert!(schema("[panel.attempts]").is_err());
     }

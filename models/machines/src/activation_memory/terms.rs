@@ -39,13 +39,7 @@ const fn term(
     unit: Unit,
     split: Split,
 ) -> Term {
-    Term {
-        name,
-        formula,
-        factor,
-        unit,
-        split,
-    }
+    Term { name, formula, factor, unit, split }
 }
 
 /// The layer's input, which full recomputation starts from.
@@ -54,44 +48,14 @@ const INPUT: &str = "input of norm 1";
 /// In the order of the forward pass.
 pub(super) const TERMS: [Term; 14] = [
     term(INPUT, "2sbh", 2.0, Unit::Width, Split::Sequence),
-    term(
-        "input of Q, K, V",
-        "2sbh",
-        2.0,
-        Unit::Width,
-        Split::Sequence,
-    ),
+    term("input of Q, K, V", "2sbh", 2.0, Unit::Width, Split::Sequence),
     term("Q and K", "4sbh", 4.0, Unit::Width, Split::Ranks),
     term("softmax output", "2as^2b", 2.0, Unit::Pairs, Split::Ranks),
-    term(
-        "softmax dropout mask",
-        "as^2b",
-        1.0,
-        Unit::Pairs,
-        Split::Ranks,
-    ),
-    term(
-        "attention weights",
-        "2as^2b",
-        2.0,
-        Unit::Pairs,
-        Split::Ranks,
-    ),
+    term("softmax dropout mask", "as^2b", 1.0, Unit::Pairs, Split::Ranks),
+    term("attention weights", "2as^2b", 2.0, Unit::Pairs, Split::Ranks),
     term("V", "2sbh", 2.0, Unit::Width, Split::Ranks),
-    term(
-        "input of projection",
-        "2sbh",
-        2.0,
-        Unit::Width,
-        Split::Ranks,
-    ),
-    term(
-        "attention dropout mask",
-        "sbh",
-        1.0,
-        Unit::Width,
-        Split::Sequence,
-    ),
+    term("input of projection", "2sbh", 2.0, Unit::Width, Split::Ranks),
+    term("attention dropout mask", "sbh", 1.0, Unit::Width, Split::Sequence),
     term("input of norm 2", "2sbh", 2.0, Unit::Width, Split::Sequence),
     term("input of MLP", "2sbh", 2.0, Unit::Width, Split::Sequence),
     term("input of GELU", "8sbh", 8.0, Unit::Width, Split::Ranks),

@@ -38,9 +38,8 @@ impl Sum {
         let (least, most) = places.fold((1e3_f64, 1e9_f64), |(l, h), x| (l.min(x), h.max(x)));
         let (first, last) = (least.log10().floor() as i32, most.log10().ceil() as i32);
         // Straight lines meet between tenths of a decade at an angle that no screen shows.
-        let sizes: Vec<f64> = (first * 8..=last * 8)
-            .map(|eighth| 10_f64.powf(f64::from(eighth) / 8.0))
-            .collect();
+        let sizes: Vec<f64> =
+            (first * 8..=last * 8).map(|eighth| 10_f64.powf(f64::from(eighth) / 8.0)).collect();
         let line = |algorithm: Algorithm| ScatterLine {
             name: short(algorithm).to_owned(),
             points: sizes
@@ -54,12 +53,8 @@ impl Sum {
             label,
             series,
         };
-        let mut points = vec![point(
-            self.bytes,
-            self.algorithm,
-            format!("this {}", short(self.algorithm)),
-            0,
-        )];
+        let mut points =
+            vec![point(self.bytes, self.algorithm, format!("this {}", short(self.algorithm)), 0)];
         points.extend(crossings.into_iter().map(|(bytes, a, b)| {
             let label = format!("{} = {}", short(a), short(b));
             point(bytes, a, label, 1)
@@ -86,11 +81,8 @@ impl Sum {
         for (place, &a) in all.iter().enumerate() {
             for &b in all.iter().skip(place + 1) {
                 if let Some(bytes) = self.crossing(a, b) {
-                    let (a, b) = if a.steps(self.ranks) < b.steps(self.ranks) {
-                        (a, b)
-                    } else {
-                        (b, a)
-                    };
+                    let (a, b) =
+                        if a.steps(self.ranks) < b.steps(self.ranks) { (a, b) } else { (b, a) };
                     crossings.push((bytes, a, b));
                 }
             }
@@ -118,15 +110,7 @@ impl Sum {
             ]
         };
         picture::table(
-            [
-                "algorithm",
-                "seconds",
-                "steps",
-                "bytes",
-                "fan-in",
-                "latency, s",
-                "bytes, s",
-            ],
+            ["algorithm", "seconds", "steps", "bytes", "fan-in", "latency, s", "bytes, s"],
             all.iter().map(row).collect(),
         )
     }
@@ -199,30 +183,14 @@ impl Sum {
                 "".into(),
                 (busiest.elements as f64).into(),
             ],
-            [
-                "messages through it".into(),
-                "".into(),
-                (busiest.messages as f64).into(),
-            ],
+            ["messages through it".into(), "".into(), (busiest.messages as f64).into()],
             [
                 "bytes that rank 0 sends".into(),
                 "".into(),
-                tally
-                    .sent
-                    .first()
-                    .map_or(0.0, |load| load.elements as f64)
-                    .into(),
+                tally.sent.first().map_or(0.0, |load| load.elements as f64).into(),
             ],
-            [
-                "all messages".into(),
-                "".into(),
-                (tally.messages as f64).into(),
-            ],
-            [
-                "all bytes".into(),
-                "".into(),
-                (tally.elements as f64).into(),
-            ],
+            ["all messages".into(), "".into(), (tally.messages as f64).into()],
+            ["all bytes".into(), "".into(), (tally.elements as f64).into()],
         ];
         if self.algorithm == Algorithm::DoubleTree {
             let chunks = crate::collective::CHUNKS;
@@ -253,10 +221,8 @@ impl Sum {
         let cost = self.cost();
         let p = self.ranks;
         let bytes = number(self.bytes);
-        let (latency, bandwidth) = (
-            number(self.network.latency()),
-            number(self.network.bandwidth()),
-        );
+        let (latency, bandwidth) =
+            (number(self.network.latency()), number(self.network.bandwidth()));
         let levels = p.next_power_of_two().ilog2();
         let log = format!("ceil(log2 {p}) = {levels}");
         let (formula, numbers) = match self.algorithm {

@@ -95,10 +95,6 @@ impl Algorithm {
             Self::ParameterServer => (2.0 * p, ranks as u64),
             Self::ShardedParameterServer => (2.0 * (p - 1.0) / p, ranks as u64 - 1),
         };
-        Closed {
-            steps,
-            serial_bytes: factor * bytes,
-            fan_in,
-        }
+        Closed { steps, serial_bytes: factor * bytes, fan_in }
     }
 }

@@ -78,15 +78,10 @@ impl Display for PlanError {
                 write!(f, "rank {root} is none of the ranks 0 to {}", ranks - 1)
             }
             Self::NoChunks => write!(f, "a buffer travels in at least one chunk"),
-            Self::WrongBuffers { endpoints, buffers } => write!(
-                f,
-                "the plan has {endpoints} endpoints, but {buffers} buffers were given"
-            ),
-            Self::WrongLength {
-                endpoint,
-                elements,
-                given,
-            } => write!(
+            Self::WrongBuffers { endpoints, buffers } => {
+                write!(f, "the plan has {endpoints} endpoints, but {buffers} buffers were given")
+            }
+            Self::WrongLength { endpoint, elements, given } => write!(
                 f,
                 "the buffer of endpoint {endpoint} has {given} elements, but the plan is for {elements}"
             ),

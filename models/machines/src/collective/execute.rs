@@ -25,18 +25,11 @@ pub fn execute_shuffled<T: Copy + AddAssign>(
 ) -> Result<(), PlanError> {
     let (endpoints, elements) = (plan.endpoints(), plan.elements());
     if buffers.len() != endpoints {
-        return Err(PlanError::WrongBuffers {
-            endpoints,
-            buffers: buffers.len(),
-        });
+        return Err(PlanError::WrongBuffers { endpoints, buffers: buffers.len() });
     }
     let wrong = |(_, buffer): &(usize, &Vec<T>)| buffer.len() != elements;
     if let Some((endpoint, buffer)) = buffers.iter().enumerate().find(wrong) {
-        return Err(PlanError::WrongLength {
-            endpoint,
-            elements,
-            given: buffer.len(),
-        });
+        return Err(PlanError::WrongLength { endpoint, elements, given: buffer.len() });
     }
     for round in 0..plan.rounds() {
         let mut messages: Vec<Message> = plan.round(round).collect();

@@ -13,10 +13,7 @@ pub struct Split {
 impl Split {
     /// So many elements in so many pieces; no pieces count as one.
     pub fn new(elements: usize, pieces: usize) -> Self {
-        Self {
-            elements,
-            pieces: pieces.max(1),
-        }
+        Self { elements, pieces: pieces.max(1) }
     }
 
     /// Elements altogether.

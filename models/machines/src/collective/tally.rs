@@ -196,8 +196,7 @@ impl Ports {
             // The longer pieces are the first ones.
             let more = longer.saturating_sub(run.piece.0).min(run.count);
             self.sent.stretch(run.from.0, run.count, least as u64, more);
-            self.received
-                .stretch(run.to.0, run.count, least as u64, more);
+            self.received.stretch(run.to.0, run.count, least as u64, more);
             let elements = (least + usize::from(more > 0)) as u64;
             longest.elements = longest.elements.max(elements);
             longest.messages = 1;

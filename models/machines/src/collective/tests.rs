@@ -134,10 +134,7 @@ fn the_counts_of_a_walk_are_those_of_the_closed_formulas() {
             assert_eq!(tally.rounds, closed.steps, "{name} of {ranks}");
             assert_eq!(tally.fan_in, closed.fan_in, "{name} of {ranks}");
             let serial = tally.serial_elements as f64;
-            assert!(
-                (serial - closed.serial_bytes).abs() < 1e-6,
-                "{name} of {ranks}: {serial}"
-            );
+            assert!((serial - closed.serial_bytes).abs() < 1e-6, "{name} of {ranks}: {serial}");
         }
     }
 }
@@ -155,11 +152,7 @@ fn a_double_tree_comes_as_near_to_its_formula_as_its_chunks_are_many() {
             assert_eq!(tally.rounds, chunks as u64 + filling);
             let most = closed.serial_bytes * (1.0 + filling as f64 / chunks as f64);
             assert!(tally.serial_elements as f64 <= most, "{ranks} in {chunks}");
-            assert_eq!(
-                tally.busiest().elements as f64,
-                closed.serial_bytes,
-                "{ranks}"
-            );
+            assert_eq!(tally.busiest().elements as f64, closed.serial_bytes, "{ranks}");
         }
     }
 }
@@ -182,10 +175,7 @@ fn counting_by_runs_is_counting_every_message() {
                     assert_ne!(message.from, message.to, "{name}");
                 }
                 assert_eq!((tally.sent, tally.received), (sent, received), "{name}");
-                assert_eq!(
-                    (tally.messages, tally.elements),
-                    (all.messages, all.elements)
-                );
+                assert_eq!((tally.messages, tally.elements), (all.messages, all.elements));
                 let links: u64 = Tally::links(&plan).values().map(|load| load.messages).sum();
                 assert_eq!(links, all.messages);
             }
@@ -212,10 +202,7 @@ fn what_an_endpoint_does_in_a_round_is_its_share_of_the_round() {
     let plan = Plan::all_reduce(Algorithm::ParameterServer, 3, 4).unwrap();
     let (sends, receives) = plan.part(0, 3);
     assert!(sends.is_empty());
-    assert_eq!(
-        receives.iter().map(|m| m.from).collect::<Vec<_>>(),
-        [0, 1, 2]
-    );
+    assert_eq!(receives.iter().map(|m| m.from).collect::<Vec<_>>(), [0, 1, 2]);
     let (sends, receives) = plan.part(1, 1);
     assert!(sends.is_empty());
     assert_eq!(receives.len(), 1);
@@ -229,14 +216,8 @@ fn what_an_endpoint_does_in_a_round_is_its_share_of_the_round() {
 fn what_cannot_be_planned_says_why() {
     let told = |plan: Result<Plan, PlanError>| plan.unwrap_err().to_string();
     for (error, words) in [
-        (
-            told(Plan::all_reduce(Algorithm::Ring, 0, 1)),
-            "at least one rank",
-        ),
-        (
-            told(Plan::all_reduce(Algorithm::DoubleTree, 65_537, 1)),
-            "at most 65536",
-        ),
+        (told(Plan::all_reduce(Algorithm::Ring, 0, 1)), "at least one rank"),
+        (told(Plan::all_reduce(Algorithm::DoubleTree, 65_537, 1)), "at most 65536"),
         (
             told(Plan::all_reduce(Algorithm::RecursiveHalvingDoubling, 6, 1)),
             "6 is none, choose 4 or 8",
@@ -249,18 +230,11 @@ fn what_cannot_be_planned_says_why() {
     let plan = Plan::all_reduce(Algorithm::Ring, 2, 3).unwrap();
     assert_eq!(
         execute(&plan, &mut [vec![0.0; 3]]),
-        Err(PlanError::WrongBuffers {
-            endpoints: 2,
-            buffers: 1
-        })
+        Err(PlanError::WrongBuffers { endpoints: 2, buffers: 1 })
     );
     assert_eq!(
         execute(&plan, &mut [vec![0.0; 3], vec![0.0; 2]]),
-        Err(PlanError::WrongLength {
-            endpoint: 1,
-            elements: 3,
-            given: 2
-        })
+        Err(PlanError::WrongLength { endpoint: 1, elements: 3, given: 2 })
     );
 }
 
@@ -284,15 +258,7 @@ fn half_a_billion_messages_of_a_ring_are_counted_to_the_last_element() {
     assert_eq!(tally.messages, 536_838_144);
     // Every piece passes p - 1 links to be summed and as many to be handed out.
     assert_eq!(tally.elements, 2 * (ranks - 1) * elements);
-    assert!(
-        tally
-            .sent
-            .iter()
-            .all(|load| load.messages == 2 * (ranks - 1))
-    );
-    assert_eq!(
-        tally.serial_elements,
-        2 * (ranks - 1) * elements.div_ceil(ranks)
-    );
+    assert!(tally.sent.iter().all(|load| load.messages == 2 * (ranks - 1)));
+    assert_eq!(tally.serial_elements, 2 * (ranks - 1) * elements.div_ceil(ranks));
     assert_eq!(tally.fan_in, 1);
 }

@@ -35,11 +35,7 @@ impl Tree {
         let level = |rank: usize| std::iter::successors(Some(rank), up).count() - 1;
         let level: Vec<usize> = (0..parent.len()).map(level).collect();
         let depth = level.iter().copied().max().unwrap_or(0);
-        Self {
-            parent,
-            level,
-            depth,
-        }
+        Self { parent, level, depth }
     }
 
     /// Whether each rank is some rank's parent.
@@ -76,10 +72,7 @@ pub struct Trees {
 impl Trees {
     /// Both trees over so many ranks.
     pub fn new(ranks: usize, chunks: usize) -> Self {
-        Self {
-            trees: [Tree::first(ranks), Tree::second(ranks)],
-            chunks,
-        }
+        Self { trees: [Tree::first(ranks), Tree::second(ranks)], chunks }
     }
 
     /// Levels of the deeper tree.

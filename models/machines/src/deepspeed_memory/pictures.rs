@@ -18,16 +18,9 @@ impl Cluster {
         let stack = |choice: Choice| {
             let need = self.need(choice);
             let this = if choice == chosen { " (this)" } else { "" };
-            (
-                format!("{}{this}", choice.name()),
-                vec![need.whole, need.share],
-                gib(need.gpu()),
-            )
+            (format!("{}{this}", choice.name()), vec![need.whole, need.share], gib(need.gpu()))
         };
-        let note = format!(
-            "each of {} GPUs; activations come on top",
-            number(self.all())
-        );
+        let note = format!("each of {} GPUs; activations come on top", number(self.all()));
         picture::stacks(
             "bytes",
             ["whole on each", "its share"],
@@ -43,23 +36,13 @@ impl Cluster {
             let need = self.need(choice);
             let this = if choice == chosen { " (this)" } else { "" };
             let kept = need.cpu / self.buffer;
-            (
-                format!("{}{this}", choice.name()),
-                vec![kept, need.cpu - kept],
-                gib(need.cpu),
-            )
+            (format!("{}{this}", choice.name()), vec![kept, need.cpu - kept], gib(need.cpu))
         };
         let note = match self.built {
             Built::Sharded => "stage 3 shards the model while it is built",
             Built::Whole => "every process builds the whole model before it is sharded",
         };
-        picture::stacks(
-            "bytes",
-            ["kept", "reserve"],
-            Choice::ALL.map(stack).to_vec(),
-            None,
-            note,
-        )
+        picture::stacks("bytes", ["kept", "reserve"], Choice::ALL.map(stack).to_vec(), None, note)
     }
 
     pub(super) fn choices(&self, chosen: Choice) -> Frame {
@@ -74,36 +57,21 @@ impl Cluster {
             ]
         };
         picture::table(
-            [
-                "stage and offload",
-                "GiB a GPU",
-                "GiB a node",
-                "GiB of it for each GPU",
-                "",
-            ],
+            ["stage and offload", "GiB a GPU", "GiB a node", "GiB of it for each GPU", ""],
             Choice::ALL.map(row).to_vec(),
         )
     }
 
     pub(super) fn steps(&self, choice: Choice) -> Frame {
         let mut steps = Steps::default();
-        let (p, d, n) = (
-            number(self.parameters),
-            number(self.devices),
-            number(self.nodes),
-        );
+        let (p, d, n) = (number(self.parameters), number(self.devices), number(self.nodes));
         let (all, f) = (number(self.all()), number(self.buffer));
         steps.add("D, all GPUs", "nodes*d", format!("{n}*{d}"), self.all());
         let layer = number(self.largest_layer);
         let l = number(self.layer());
         if choice.stage() == 3 {
             let numbers = format!("4*{layer}");
-            steps.add(
-                "l, largest layer",
-                "4*its parameters",
-                numbers,
-                self.layer(),
-            );
+            steps.add("l, largest layer", "4*its parameters", numbers, self.layer());
         }
         let off = |states: u32| match self.built {
             Built::Sharded => format!("{p}*{states}/{n}*{f}"),
@@ -114,10 +82,9 @@ impl Cluster {
                 ("4P + floor(16P/D)", format!("4*{p} + 16*{p}/{all}")),
                 ("4Pdf", format!("4*{p}*{d}*{f}")),
             ),
-            Choice::TwoOptimizer => (
-                ("2P", format!("2*{p}")),
-                ("P*max(4D, 16)*f", format!("{p}*max(4*{all}, 16)*{f}")),
-            ),
+            Choice::TwoOptimizer => {
+                (("2P", format!("2*{p}")), ("P*max(4D, 16)*f", format!("{p}*max(4*{all}, 16)*{f}")))
+            }
             Choice::Three => (
                 ("l + floor(18P/D)", format!("{l} + 18*{p}/{all}")),
                 match self.built {
@@ -125,10 +92,9 @@ impl Cluster {
                     Built::Whole => ("4Pdf", format!("4*{p}*{d}*{f}")),
                 },
             ),
-            Choice::ThreeOptimizer => (
-                ("l + floor(2P/D)", format!("{l} + 2*{p}/{all}")),
-                ("P*16/nodes*f", off(16)),
-            ),
+            Choice::ThreeOptimizer => {
+                (("l + floor(2P/D)", format!("{l} + 2*{p}/{all}")), ("P*16/nodes*f", off(16)))
+            }
             Choice::ThreeAll => (("l", l.clone()), ("P*18/nodes*f", off(18))),
         };
         let need = self.need(choice);

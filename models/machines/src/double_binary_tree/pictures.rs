@@ -39,11 +39,7 @@ fn roles(tree: &Tree) -> Vec<Role> {
         (Some(_), true) => Role::Inner,
         (Some(_), false) => Role::Leaf,
     };
-    tree.inner()
-        .into_iter()
-        .zip(&tree.parent)
-        .map(role)
-        .collect()
+    tree.inner().into_iter().zip(&tree.parent).map(role).collect()
 }
 
 impl Pair {
@@ -57,10 +53,7 @@ impl Pair {
             ));
         }
         let mut graph = Graph::default();
-        let both = [
-            (&self.first, &self.second, "first"),
-            (&self.second, &self.first, "second"),
-        ];
+        let both = [(&self.first, &self.second, "first"), (&self.second, &self.first, "second")];
         for (tree, other, name) in both {
             plant(&mut graph, tree, &roles(other), name);
         }
@@ -69,11 +62,7 @@ impl Pair {
 
     /// What every rank is in each tree.
     pub(super) fn roles(&self) -> Frame {
-        let across = if self.ranks <= 64 {
-            self.ranks.max(1)
-        } else {
-            64
-        };
+        let across = if self.ranks <= 64 { self.ranks.max(1) } else { 64 };
         let kind = |role: Role| match role {
             Role::Leaf => 0,
             Role::Inner => 1,
@@ -133,15 +122,7 @@ impl Pair {
             [Value::Int(rank as i64), a, b, c, d, e, f]
         };
         picture::table(
-            [
-                "rank",
-                "parent, first",
-                "children",
-                "is",
-                "parent, second",
-                "children",
-                "is",
-            ],
+            ["rank", "parent, first", "children", "is", "parent, second", "children", "is"],
             (0..self.ranks.min(MOST_ROWS)).map(row).collect(),
         )
     }
@@ -154,18 +135,10 @@ impl Pair {
             Value::Int(there as i64)
         };
         let row = |level: usize| {
-            [
-                Value::Int(level as i64),
-                count(&self.first, level),
-                count(&self.second, level),
-            ]
+            [Value::Int(level as i64), count(&self.first, level), count(&self.second, level)]
         };
         picture::table(
-            [
-                "edges to the root",
-                "ranks, first tree",
-                "ranks, second tree",
-            ],
+            ["edges to the root", "ranks, first tree", "ranks, second tree"],
             (0..=depth).map(row).collect(),
         )
     }
@@ -209,12 +182,7 @@ impl Pair {
             steps.add(&format!("second parent of {rank}"), formula, numbers, value);
         }
         let shared = self.shared() as i64;
-        steps.add(
-            "shared_inner_ranks",
-            "inner in both",
-            "",
-            Value::Int(shared),
-        );
+        steps.add("shared_inner_ranks", "inner in both", "", Value::Int(shared));
         for (name, tree) in [("first_depth", &self.first), ("second_depth", &self.second)] {
             let depth = Value::Int(tree.depth as i64);
             steps.add(name, "most edges to the root", "", depth);
@@ -243,11 +211,8 @@ fn plant(graph: &mut Graph, tree: &Tree, elsewhere: &[Role], name: &str) {
     for &rank in &order {
         let role = own.get(rank).copied().unwrap_or(Role::Leaf);
         let other = elsewhere.get(rank).copied().unwrap_or(Role::Leaf);
-        let fact = |name: &str, value: Value| Fact {
-            name: name.to_owned(),
-            value,
-            unit: String::new(),
-        };
+        let fact =
+            |name: &str, value: Value| Fact { name: name.to_owned(), value, unit: String::new() };
         graph.nodes.push(Node {
             label: format!("rank {rank}"),
             // Only the root says which tree it is, so that the others are small enough for both trees to be seen at once.
@@ -278,11 +243,7 @@ fn plant(graph: &mut Graph, tree: &Tree, elsewhere: &[Role], name: &str) {
             graph.walk.push(stand(node, None, sum, text));
             continue;
         };
-        graph.edges.push(Edge {
-            from: node,
-            to: at(up),
-            label: String::new(),
-        });
+        graph.edges.push(Edge { from: node, to: at(up), label: String::new() });
         let edge = graph.edges.len() - 1;
         if let Some(slot) = edges.get_mut(rank) {
             *slot = Some(edge);

@@ -16,11 +16,7 @@ fn fields(format: Format) -> (u32, u32, bool) {
 /// What a code means, from the definition of the format; none for NaN.
 fn value(format: Format, code: u32) -> Option<f64> {
     let (exponents, fractions, infinities) = fields(format);
-    let sign = if code >> (exponents + fractions) & 1 == 1 {
-        -1.0
-    } else {
-        1.0
-    };
+    let sign = if code >> (exponents + fractions) & 1 == 1 { -1.0 } else { 1.0 };
     let exponent = code >> fractions & ((1 << exponents) - 1);
     let fraction = code & ((1 << fractions) - 1);
     let bias = (1 << (exponents - 1)) - 1;
@@ -68,10 +64,7 @@ fn every_code_is_rounded_to_itself() {
                 continue;
             }
             assert!(same(format.round(narrow), value), "{format:?} {code:x}");
-            assert!(
-                same(format.round_by(narrow, 0.0), value),
-                "{format:?} {code:x}"
-            );
+            assert!(same(format.round_by(narrow, 0.0), value), "{format:?} {code:x}");
             assert!(!format.overflows(narrow), "{format:?} {code:x}");
         }
         let nans = match format {
@@ -107,10 +100,7 @@ fn between_two_codes_the_nearer_wins_and_of_two_the_even() {
             let above = f32::from_bits(narrow.to_bits() + 1);
             for (x, wanted) in [(narrow, even), (below, low), (above, high)] {
                 assert!(same(format.round(x), wanted), "{format:?} {code:x}: {x:e}");
-                assert!(
-                    same(format.round(-x), -wanted),
-                    "{format:?} {code:x}: -{x:e}"
-                );
+                assert!(same(format.round(-x), -wanted), "{format:?} {code:x}: -{x:e}");
                 assert_eq!(format.overflows(x), wanted.is_infinite());
             }
         }
@@ -138,21 +128,9 @@ fn ranges_are_those_of_the_tables() {
             3.389_531_389_251_535_5e38,
             0.007_812_5,
         ),
-        (
-            Format::Fp16,
-            5.960_464_477_539_063e-8,
-            6.103_515_625e-5,
-            65_504.0,
-            9.765_625e-4,
-        ),
+        (Format::Fp16, 5.960_464_477_539_063e-8, 6.103_515_625e-5, 65_504.0, 9.765_625e-4),
         (Format::E4m3, 0.001_953_125, 0.015_625, 448.0, 0.125),
-        (
-            Format::E5m2,
-            1.525_878_906_25e-5,
-            6.103_515_625e-5,
-            57_344.0,
-            0.25,
-        ),
+        (Format::E5m2, 1.525_878_906_25e-5, 6.103_515_625e-5, 57_344.0, 0.25),
         (
             Format::Fp32,
             1.401_298_464_324_817e-45,
@@ -192,11 +170,8 @@ fn neighbours_are_the_codes_before_and_after() {
 
 #[test]
 fn ones_stop_adding_up() {
-    for (format, wanted) in [
-        (Format::Bf16, 256.0),
-        (Format::Fp16, 2048.0),
-        (Format::Fp32, 4096.0),
-    ] {
+    for (format, wanted) in [(Format::Bf16, 256.0), (Format::Fp16, 2048.0), (Format::Fp32, 4096.0)]
+    {
         let sum = (0..4096).fold(0.0_f32, |sum, _| format.round(sum + 1.0));
         assert_eq!(sum, wanted, "{format:?}");
     }
@@ -204,20 +179,13 @@ fn ones_stop_adding_up() {
 
 #[test]
 fn rounding_at_random_keeps_the_mean() {
-    for (format, x) in [
-        (Format::Bf16, 1.001_f32),
-        (Format::E4m3, -0.3),
-        (Format::Fp16, 1e-8),
-    ] {
+    for (format, x) in [(Format::Bf16, 1.001_f32), (Format::E4m3, -0.3), (Format::Fp16, 1e-8)] {
         let draws = 100_000;
         let sum: f64 = (0..draws)
             .map(|draw| f64::from(format.round_by(x, crate::random::unit(3, draw))))
             .sum();
         let mean = sum / draws as f64;
         let spread = format.spacing(x.abs()) / (draws as f64).sqrt();
-        assert!(
-            (mean - f64::from(x)).abs() < 3.0 * spread,
-            "{format:?}: {mean}"
-        );
+        assert!((mean - f64::from(x)).abs() < 3.0 * spread, "{format:?}: {mean}");
     }
 }

@@ -17,13 +17,7 @@ const ACROSS: usize = 16;
 /// The chip, one of its multiprocessors, and the product; a quoted peak has no geometry.
 pub(super) fn die(peak: &Peak, gpu: &str, path: &str) -> Frame {
     match peak.source {
-        Source::Product {
-            sms,
-            units_per_sm,
-            fma,
-            clock,
-            ..
-        } => {
+        Source::Product { sms, units_per_sm, fma, clock, .. } => {
             let chip = chip(sms, units_per_sm, path);
             let one = multiprocessor(gpu, path, units_per_sm, fma);
             Frame::Panes(vec![
@@ -74,20 +68,17 @@ fn multiprocessor(gpu: &str, path: &str, units_per_sm: i64, fma: i64) -> Frame {
         Some((of, units, cells.collect::<Vec<_>>()))
     };
     // Long rows fold, so that a path of 128 lanes is as easy to see as one of 4 matrix units.
-    let rows = PATHS
-        .into_iter()
-        .filter_map(row)
-        .flat_map(|(of, units, cells)| {
-            let lines = cells.chunks(32).enumerate();
-            let lines = lines.map(|(line, cells)| {
-                let (label, remark) = match line {
-                    0 => (of, units.to_string()),
-                    _ => ("", String::new()),
-                };
-                picture::row(label, cells.to_vec(), remark)
-            });
-            lines.collect::<Vec<_>>()
+    let rows = PATHS.into_iter().filter_map(row).flat_map(|(of, units, cells)| {
+        let lines = cells.chunks(32).enumerate();
+        let lines = lines.map(|(line, cells)| {
+            let (label, remark) = match line {
+                0 => (of, units.to_string()),
+                _ => ("", String::new()),
+            };
+            picture::row(label, cells.to_vec(), remark)
         });
+        lines.collect::<Vec<_>>()
+    });
     Frame::Cells(Cells {
         across: String::new(),
         group: 8,
@@ -113,15 +104,7 @@ fn product(peak: &Peak, sms: i64, units_per_sm: i64, fma: i64, clock: f64) -> Fr
     ];
     if peak.devices > 1 {
         let all = peak.dense * peak.devices as f64;
-        bars.push(picture::bar(
-            "all chips",
-            all,
-            format!("x {}", peak.devices),
-        ));
+        bars.push(picture::bar("all chips", all, format!("x {}", peak.devices)));
     }
-    Frame::Bars(Bars {
-        unit: "flop/s".to_owned(),
-        scale: Scale::Log,
-        bars,
-    })
+    Frame::Bars(Bars { unit: "flop/s".to_owned(), scale: Scale::Log, bars })
 }

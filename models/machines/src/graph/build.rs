@@ -54,28 +54,20 @@ pub(super) fn nodes(source: &str, inputs: &BTreeMap<String, f64>) -> Result<Node
 /// Names that clash with an input or stand for nothing.
 fn name_problems(program: &Program, inputs: &BTreeMap<String, f64>) -> Vec<ExprError> {
     let mut problems = Vec::new();
-    let assigned = || {
-        program
-            .statements
-            .iter()
-            .filter_map(|s| Some((s.name.as_ref()?, s.span)))
-    };
+    let assigned = || program.statements.iter().filter_map(|s| Some((s.name.as_ref()?, s.span)));
     for (name, span) in assigned() {
         if inputs.contains_key(name.as_str()) {
             problems.push(ExprError {
                 message: format!("`{name}` is an input and cannot be assigned"),
                 span,
-                help: Some(format!(
-                    "choose another name, or give inputs without {name}"
-                )),
+                help: Some(format!("choose another name, or give inputs without {name}")),
             });
         }
     }
     for (name, span) in program.inputs() {
         if !inputs.contains_key(name.as_str()) {
-            let known = assigned()
-                .map(|(name, _)| name.as_str())
-                .chain(inputs.keys().map(String::as_str));
+            let known =
+                assigned().map(|(name, _)| name.as_str()).chain(inputs.keys().map(String::as_str));
             let value = format!("give it a value with inputs.{name}");
             // What is not told is not searched for: thousands of names against thousands take minutes.
             let told = problems.len() < expression::MOST_PROBLEMS;
@@ -161,9 +153,7 @@ impl Builder {
 
     fn push(&mut self, operation: Operation, value: f64, column: usize) -> usize {
         let depends_on_input = operation == Operation::Input
-            || operation
-                .arguments()
-                .any(|argument| self.nodes[argument].depends_on_input);
+            || operation.arguments().any(|argument| self.nodes[argument].depends_on_input);
         self.nodes.push(Node {
             label: String::new(),
             role: Role::Inner,

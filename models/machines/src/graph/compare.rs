@@ -40,10 +40,7 @@ impl Comparison {
     ) -> Self {
         let slopes = numeric::slopes(nodes, nudge);
         let mut notices = Vec::new();
-        let left_out = nodes
-            .drawn()
-            .filter(|(index, _)| slopes[*index].is_none())
-            .count();
+        let left_out = nodes.drawn().filter(|(index, _)| slopes[*index].is_none()).count();
         if left_out > 0 {
             notices.push(format!(
                 "a graph of this size leaves no room to nudge all of its nodes: {left_out} have no finite difference"
@@ -66,11 +63,7 @@ impl Comparison {
                 None
             }
         };
-        Self {
-            slopes,
-            engine,
-            notices,
-        }
+        Self { slopes, engine, notices }
     }
 
     /// The engine's gradient of a node.
@@ -142,10 +135,8 @@ impl Comparison {
     pub(super) fn errors(&self, nodes: &Nodes, adjoints: &Adjoints, nudge: Option<f64>) -> Frame {
         let mut scratch = Scratch::new(nodes);
         let inputs = nodes.drawn().filter(|(_, node)| node.role == Role::Input);
-        let shown: Vec<(usize, &str)> = inputs
-            .map(|(index, node)| (index, node.label.as_str()))
-            .take(MOST_CURVES)
-            .collect();
+        let shown: Vec<(usize, &str)> =
+            inputs.map(|(index, node)| (index, node.label.as_str())).take(MOST_CURVES).collect();
         let mut points = Vec::new();
         for (series, &(index, label)) in shown.iter().enumerate() {
             let ours = adjoints.values[index];
@@ -200,12 +191,7 @@ fn ask(engine: &dyn Engine, nodes: &Nodes, device: DeviceId) -> Result<Derivativ
             "{count} operations are more than the {MOST_OPERATIONS} that are handed to it"
         ));
     }
-    let graph: Vec<Scalar> = nodes
-        .iter()
-        .map(|node| Scalar {
-            operation: node.operation,
-            value: node.value,
-        })
-        .collect();
+    let graph: Vec<Scalar> =
+        nodes.iter().map(|node| Scalar { operation: node.operation, value: node.value }).collect();
     engine.differentiate(&graph, nodes.output(), device)
 }

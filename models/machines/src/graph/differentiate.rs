@@ -53,10 +53,7 @@ pub(super) fn adjoints(nodes: &Nodes) -> Adjoints {
     let mut reached = vec![false; count];
     values[nodes.output()] = 1.0;
     used[nodes.output()] = true;
-    for index in (0..count)
-        .rev()
-        .filter(|&index| !nodes.edges_into(index).is_empty())
-    {
+    for index in (0..count).rev().filter(|&index| !nodes.edges_into(index).is_empty()) {
         if !used[index] {
             continue;
         }
@@ -79,20 +76,10 @@ pub(super) fn adjoints(nodes: &Nodes) -> Adjoints {
                 }
             }
             let sum = values[argument];
-            deposits.push(Deposit {
-                edge,
-                local,
-                before,
-                amount,
-                sum,
-            });
+            deposits.push(Deposit { edge, local, before, amount, sum });
         }
     }
-    Adjoints {
-        values,
-        deposits,
-        births,
-    }
+    Adjoints { values, deposits, births }
 }
 
 /// The derivatives of a node by its arguments; `None` for what is not there and for what nothing flows back to.
@@ -101,17 +88,12 @@ fn locals(nodes: &Nodes, index: usize) -> [Option<f64>; 2] {
     match node.operation {
         Operation::Input | Operation::Constant => [None, None],
         Operation::Copy(_) => [Some(1.0), None],
-        Operation::Unary(function, a) => [
-            Some(function.derivative(nodes.at(a).value, node.value)),
-            None,
-        ],
+        Operation::Unary(function, a) => {
+            [Some(function.derivative(nodes.at(a).value, node.value)), None]
+        }
         Operation::Binary(operator, a, b) => {
             let (left, right) = (nodes.at(a), nodes.at(b));
-            let exponent = if right.depends_on_input {
-                Exponent::Varies
-            } else {
-                Exponent::Fixed
-            };
+            let exponent = if right.depends_on_input { Exponent::Varies } else { Exponent::Fixed };
             operator.derivatives(left.value, right.value, node.value, exponent)
         }
     }

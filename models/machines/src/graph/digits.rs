@@ -26,20 +26,12 @@ pub(super) fn short(x: f64) -> String {
 /// The same as a factor or a summand: a negative one in parentheses.
 pub(super) fn operand(x: f64) -> String {
     let text = short(x);
-    if text.starts_with('-') {
-        format!("({text})")
-    } else {
-        text
-    }
+    if text.starts_with('-') { format!("({text})") } else { text }
 }
 
 /// A number, or the word for what is none: no picture holds a NaN.
 pub(super) fn marked(x: f64) -> Value {
-    if x.is_finite() {
-        Value::Float(x)
-    } else {
-        Value::Text(number(x))
-    }
+    if x.is_finite() { Value::Float(x) } else { Value::Text(number(x)) }
 }
 
 #[cfg(test)]

@@ -51,11 +51,7 @@ impl Lifetimes {
         used[nodes.output()] = true;
         let mut last = forward.clone();
         let mut step = computed.len();
-        for &index in computed
-            .iter()
-            .rev()
-            .filter(|&&index| nodes.at(index).depends_on_input)
-        {
+        for &index in computed.iter().rev().filter(|&&index| nodes.at(index).depends_on_input) {
             if !used[index] {
                 continue;
             }
@@ -73,11 +69,7 @@ impl Lifetimes {
             forward: forward[node],
             last: last[node],
         });
-        Self {
-            lives: lives.collect(),
-            forward: computed.len(),
-            steps: step,
-        }
+        Self { lives: lives.collect(), forward: computed.len(), steps: step }
     }
 
     /// Bytes of the values that the backward pass reads, inputs included.
@@ -93,10 +85,7 @@ impl Lifetimes {
 
     /// The same if there is no backward pass and each value goes after its last reader.
     pub(super) fn inference_peak_bytes(&self) -> i64 {
-        self.alive(|life| life.forward)
-            .into_iter()
-            .max()
-            .unwrap_or(0)
+        self.alive(|life| life.forward).into_iter().max().unwrap_or(0)
     }
 
     /// Bytes alive in each step, if a value goes at the end of the step `end`.
@@ -140,21 +129,14 @@ impl Lifetimes {
         };
         let mut points: Vec<(f64, f64)> = Vec::new();
         for (step, alive) in self.alive(|life| life.last).into_iter().enumerate() {
-            if points
-                .last()
-                .is_none_or(|&(_, before)| before != alive as f64)
-            {
+            if points.last().is_none_or(|&(_, before)| before != alive as f64) {
                 points.push((step as f64, alive as f64));
             }
         }
         points.push((self.steps as f64, 0.0));
         Frame::Timeline(Timeline {
             unit: "operation".to_owned(),
-            lanes: self
-                .lives
-                .iter()
-                .map(|life| nodes.at(life.node).label.clone())
-                .collect(),
+            lanes: self.lives.iter().map(|life| nodes.at(life.node).label.clone()).collect(),
             classes: [
                 "kept for the backward pass",
                 "gone after its last forward use",
@@ -163,10 +145,7 @@ impl Lifetimes {
             .map(str::to_owned)
             .to_vec(),
             spans: self.lives.iter().enumerate().map(span).collect(),
-            marks: vec![Milestone {
-                at: self.forward as f64,
-                label: "backward begins".to_owned(),
-            }],
+            marks: vec![Milestone { at: self.forward as f64, label: "backward begins".to_owned() }],
             total: Some(Total {
                 name: "forward values alive".to_owned(),
                 unit: "bytes".to_owned(),

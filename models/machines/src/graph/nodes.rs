@@ -76,12 +76,7 @@ impl Nodes {
             edges.extend(drawn.map(|(argument, from)| Edge { from, to, argument }));
             first_edge.push(edges.len());
         }
-        Self {
-            nodes,
-            edges,
-            first_edge,
-            output,
-        }
+        Self { nodes, edges, first_edge, output }
     }
 
     /// Computed nodes: neither inputs nor constants.
@@ -102,10 +97,7 @@ impl Nodes {
 
     /// Nodes that are drawn, with their places: all but the constants that belong to another node.
     pub(super) fn drawn(&self) -> impl Iterator<Item = (usize, &Node)> {
-        self.nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| !node.folded)
+        self.nodes.iter().enumerate().filter(|(_, node)| !node.folded)
     }
 
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Node> + ExactSizeIterator {
@@ -122,8 +114,7 @@ impl Nodes {
 
     /// The operation over its arguments' labels.
     pub(super) fn describe(&self, node: &Node) -> String {
-        node.operation
-            .describe(|argument| self.at(argument).label.clone())
+        node.operation.describe(|argument| self.at(argument).label.clone())
     }
 
     /// The operation, its place, and its arguments' values, for messages.
@@ -137,22 +128,15 @@ impl Nodes {
             .collect();
         let at = if arguments.is_empty() { "" } else { " with " };
         let operation = self.describe(node);
-        format!(
-            "{operation} at column {}{at}{}",
-            node.column,
-            arguments.join(", ")
-        )
+        format!("{operation} at column {}{at}{}", node.column, arguments.join(", "))
     }
 
     /// Fails if a value that would be reported is NaN or infinite, and names the node where that began.
     pub(super) fn check_finite(&self) -> Result<(), LabError> {
         let reported =
             |(index, node): &(usize, &Node)| node.role != Role::Inner || *index == self.output;
-        let broken = self
-            .iter()
-            .enumerate()
-            .filter(reported)
-            .find(|(_, node)| !node.value.is_finite());
+        let broken =
+            self.iter().enumerate().filter(reported).find(|(_, node)| !node.value.is_finite());
         let Some((_, node)) = broken else {
             return Ok(());
         };

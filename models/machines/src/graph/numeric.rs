@@ -77,11 +77,7 @@ impl Scratch {
         for (value, known) in self.values.iter_mut().zip(nodes.iter()).skip(node) {
             *value = known.value;
         }
-        Slope {
-            value: (above - below) / (2.0 * step),
-            step,
-            kink,
-        }
+        Slope { value: (above - below) / (2.0 * step), step, kink }
     }
 
     /// The output if a node has another value; what stands before it is as it was.

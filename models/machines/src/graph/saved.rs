@@ -76,11 +76,7 @@ pub(super) fn words(nodes: &Nodes, node: usize) -> String {
     let read = read_by_node(nodes, node);
     let named = |&index: &usize| {
         let label = &nodes.at(index).label;
-        if index == node {
-            format!("its output {label}")
-        } else {
-            format!("its input {label}")
-        }
+        if index == node { format!("its output {label}") } else { format!("its input {label}") }
     };
     if read.is_empty() {
         "nothing".to_owned()

@@ -40,15 +40,7 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
         ]
     });
     picture::table(
-        [
-            "step",
-            "operation",
-            "reads",
-            "local derivative",
-            "adds to",
-            "amount",
-            "sum so far",
-        ],
+        ["step", "operation", "reads", "local derivative", "adds to", "amount", "sum so far"],
         std::iter::once(seed).chain(steps).collect(),
     )
 }

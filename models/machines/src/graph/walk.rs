@@ -25,10 +25,7 @@ pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
     walk.extend(deposits.map(|deposit| back(nodes, adjoints, &place, deposit)));
     walk.extend(unused(nodes, adjoints, &place));
     Frame::Graph(Graph {
-        nodes: nodes
-            .drawn()
-            .map(|(index, node)| drawn(nodes, index, node))
-            .collect(),
+        nodes: nodes.drawn().map(|(index, node)| drawn(nodes, index, node)).collect(),
         edges: edges.collect(),
         groups: Vec::new(),
         walk,
@@ -49,11 +46,8 @@ fn places(nodes: &Nodes) -> Vec<usize> {
 }
 
 fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
-    let fact = |name: &str, value: Value| Fact {
-        name: name.to_owned(),
-        value,
-        unit: String::new(),
-    };
+    let fact =
+        |name: &str, value: Value| Fact { name: name.to_owned(), value, unit: String::new() };
     // Value and adjoint are the walk's to tell, each when it is there.
     let mut facts = Vec::new();
     let kind = match node.operation {
@@ -62,11 +56,7 @@ fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
         Operation::Copy(_) | Operation::Unary(..) | Operation::Binary(..) => {
             facts.push(fact("saves", saved::words(nodes, index).into()));
             facts.push(fact("column", Value::Int(node.column as i64)));
-            if index == nodes.output() {
-                NodeKind::Output
-            } else {
-                NodeKind::Operation
-            }
+            if index == nodes.output() { NodeKind::Output } else { NodeKind::Operation }
         }
     };
     Drawn {
@@ -85,19 +75,13 @@ fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
 }
 
 fn mark(place: Place, slot: Slot, value: f64) -> Mark {
-    Mark {
-        place,
-        slot,
-        value: marked(value),
-    }
+    Mark { place, slot, value: marked(value) }
 }
 
 /// The first step: what is given.
 fn inputs(nodes: &Nodes, place: &[usize]) -> Option<Step> {
-    let given: Vec<(usize, &Node)> = nodes
-        .drawn()
-        .filter(|(_, node)| node.operation == Operation::Input)
-        .collect();
+    let given: Vec<(usize, &Node)> =
+        nodes.drawn().filter(|(_, node)| node.operation == Operation::Input).collect();
     let (first, _) = given.first()?;
     let named = given.iter();
     let named = named.map(|(_, node)| format!("{} = {}", node.label, short(node.value)));
@@ -115,9 +99,7 @@ fn inputs(nodes: &Nodes, place: &[usize]) -> Option<Step> {
 
 /// One step per node in the order of evaluation: `b = 3*a = 3*4 = 12`.
 fn forward<'a>(nodes: &'a Nodes, place: &'a [usize]) -> impl Iterator<Item = Step> + 'a {
-    let computed = nodes
-        .drawn()
-        .filter(|(_, node)| node.operation != Operation::Input);
+    let computed = nodes.drawn().filter(|(_, node)| node.operation != Operation::Input);
     computed.map(|(index, node)| Step {
         pass: Pass::Forward,
         node: place[index],
@@ -154,14 +136,8 @@ fn working(nodes: &Nodes, node: &Node) -> String {
     }
     text += &format!(" = {value}");
     if !node.value.is_finite() {
-        let broken = node
-            .operation
-            .arguments()
-            .map(|argument| nodes.at(argument));
-        match broken
-            .into_iter()
-            .find(|argument| !argument.value.is_finite())
-        {
+        let broken = node.operation.arguments().map(|argument| nodes.at(argument));
+        match broken.into_iter().find(|argument| !argument.value.is_finite()) {
             None => text += ": born here",
             Some(argument) => text += &format!(": it comes from {}", argument.label),
         }
@@ -190,10 +166,7 @@ fn back(nodes: &Nodes, adjoints: &Adjoints, place: &[usize], deposit: &Deposit) 
     let (b, a) = (&to.label, &from.label);
     let mut text = match deposit.local {
         // The other side of a maximum, or an exponent that depends on no input.
-        None => format!(
-            "∂{z}/∂{a} += 0: nothing of {} flows back to {a}",
-            nodes.describe(to)
-        ),
+        None => format!("∂{z}/∂{a} += 0: nothing of {} flows back to {a}", nodes.describe(to)),
         Some(local) if edge.to == nodes.output() => {
             format!(
                 "∂{z}/∂{a} += ∂{z}/∂{b} · ∂{b}/∂{a} = 1 · {} = {}",
@@ -245,9 +218,8 @@ fn unused<'a>(
         reached[nodes.edges()[deposit.edge].from] = true;
     }
     let z = &nodes.at(nodes.output()).label;
-    let left = nodes
-        .drawn()
-        .filter(move |(index, node)| !reached[*index] && node.role != Role::Inner);
+    let left =
+        nodes.drawn().filter(move |(index, node)| !reached[*index] && node.role != Role::Inner);
     left.map(move |(index, node)| Step {
         pass: Pass::Backward,
         node: place[index],

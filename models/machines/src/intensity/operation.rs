@@ -18,23 +18,11 @@ pub(super) enum Operation {
         w: f64,
     },
     /// The same few operations for each output.
-    Elementwise {
-        elements: f64,
-        flops: f64,
-        reads: f64,
-        writes: f64,
-        b: f64,
-    },
+    Elementwise { elements: f64, flops: f64, reads: f64, writes: f64, b: f64 },
     /// Two vectors of one length.
     Dot { length: f64, b: f64 },
     /// T queries of G heads against S keys and values of one head.
-    Attention {
-        queries: f64,
-        keys: f64,
-        group: f64,
-        head_dim: f64,
-        b: f64,
-    },
+    Attention { queries: f64, keys: f64, group: f64, head_dim: f64, b: f64 },
     /// Counts that somebody knows.
     Counts { flops: f64, bytes: f64 },
 }
@@ -64,9 +52,7 @@ impl Operation {
                 n: number("n")?,
                 k: number("k")?,
                 b,
-                w: params
-                    .optional_float("weight_bytes_per_element")
-                    .unwrap_or(b),
+                w: params.optional_float("weight_bytes_per_element").unwrap_or(b),
             },
             "elementwise" => Self::Elementwise {
                 elements: number("elements")?,
@@ -75,10 +61,7 @@ impl Operation {
                 writes: number("writes_per_element")?,
                 b,
             },
-            "dot" => Self::Dot {
-                length: number("length")?,
-                b,
-            },
+            "dot" => Self::Dot { length: number("length")?, b },
             "attention" => Self::Attention {
                 queries: number("query_tokens")?,
                 keys: number("kv_tokens")?,
@@ -86,10 +69,7 @@ impl Operation {
                 head_dim: number("head_dim")?,
                 b,
             },
-            _ => Self::Counts {
-                flops: number("flops")?,
-                bytes: number("bytes")?,
-            },
+            _ => Self::Counts { flops: number("flops")?, bytes: number("bytes")? },
         })
     }
 
@@ -97,62 +77,31 @@ impl Operation {
     pub(super) fn flops(&self) -> Counted {
         let (formula, numbers, value) = match *self {
             Self::Matmul { m, n, k, .. } => ("2mnk", format!("2*{m}*{n}*{k}"), 2.0 * m * n * k),
-            Self::Elementwise {
-                elements, flops, ..
-            } => {
+            Self::Elementwise { elements, flops, .. } => {
                 let numbers = format!("{elements}*{flops}");
                 ("elements*flops_per_element", numbers, elements * flops)
             }
             // L products and L - 1 sums.
             Self::Dot { length, .. } => ("2L - 1", format!("2*{length} - 1"), 2.0 * length - 1.0),
             // Scores and their product with V, a multiply-add each.
-            Self::Attention {
-                queries: t,
-                keys: s,
-                group: g,
-                head_dim: d,
-                ..
-            } => ("4GTSd", format!("4*{g}*{t}*{s}*{d}"), 4.0 * g * t * s * d),
+            Self::Attention { queries: t, keys: s, group: g, head_dim: d, .. } => {
+                ("4GTSd", format!("4*{g}*{t}*{s}*{d}"), 4.0 * g * t * s * d)
+            }
             Self::Counts { flops, .. } => ("given", flops.to_string(), flops),
         };
-        Counted {
-            formula,
-            numbers,
-            value,
-        }
+        Counted { formula, numbers, value }
     }
 
     /// What it reads and writes, each once.
     pub(super) fn operands(&self) -> Vec<Operand> {
-        let operand = |name, formula, numbers, bytes| Operand {
-            name,
-            formula,
-            numbers,
-            bytes,
-        };
+        let operand = |name, formula, numbers, bytes| Operand { name, formula, numbers, bytes };
         match *self {
             Self::Matmul { m, n, k, b, w } => vec![
-                operand(
-                    "activations, read",
-                    "b*mk",
-                    format!("{b}*{m}*{k}"),
-                    b * m * k,
-                ),
+                operand("activations, read", "b*mk", format!("{b}*{m}*{k}"), b * m * k),
                 operand("weights, read", "w*kn", format!("{w}*{k}*{n}"), w * k * n),
-                operand(
-                    "outputs, written",
-                    "b*mn",
-                    format!("{b}*{m}*{n}"),
-                    b * m * n,
-                ),
+                operand("outputs, written", "b*mn", format!("{b}*{m}*{n}"), b * m * n),
             ],
-            Self::Elementwise {
-                elements: e,
-                reads,
-                writes,
-                b,
-                ..
-            } => vec![
+            Self::Elementwise { elements: e, reads, writes, b, .. } => vec![
                 operand(
                     "inputs, read",
                     "b*elements*reads",
@@ -170,13 +119,7 @@ impl Operation {
                 operand("vectors, read", "b*2L", format!("{b}*2*{l}"), b * 2.0 * l),
                 operand("sum, written", "b", b.to_string(), b),
             ],
-            Self::Attention {
-                queries: t,
-                keys: s,
-                group: g,
-                head_dim: d,
-                b,
-            } => {
+            Self::Attention { queries: t, keys: s, group: g, head_dim: d, b } => {
                 let (query, key) = (b * d * g * t, b * d * s);
                 let (queries, keys) = (format!("{b}*{d}*{g}*{t}"), format!("{b}*{d}*{s}"));
                 vec![
@@ -201,47 +144,16 @@ impl Operation {
             sizes.insert(place, own);
         }
         let other = |size: f64| match *self {
-            Self::Matmul { n, k, b, w, .. } => (
-                format!("m = {size}"),
-                Self::Matmul {
-                    m: size,
-                    n,
-                    k,
-                    b,
-                    w,
-                },
-            ),
-            Self::Elementwise {
-                flops,
-                reads,
-                writes,
-                b,
-                ..
-            } => {
-                let other = Self::Elementwise {
-                    elements: size,
-                    flops,
-                    reads,
-                    writes,
-                    b,
-                };
+            Self::Matmul { n, k, b, w, .. } => {
+                (format!("m = {size}"), Self::Matmul { m: size, n, k, b, w })
+            }
+            Self::Elementwise { flops, reads, writes, b, .. } => {
+                let other = Self::Elementwise { elements: size, flops, reads, writes, b };
                 (format!("{size} elements"), other)
             }
             Self::Dot { b, .. } => (format!("L = {size}"), Self::Dot { length: size, b }),
-            Self::Attention {
-                keys,
-                group,
-                head_dim,
-                b,
-                ..
-            } => {
-                let other = Self::Attention {
-                    queries: size,
-                    keys,
-                    group,
-                    head_dim,
-                    b,
-                };
+            Self::Attention { keys, group, head_dim, b, .. } => {
+                let other = Self::Attention { queries: size, keys, group, head_dim, b };
                 (format!("T = {size}"), other)
             }
             Self::Counts { .. } => ("as given".to_owned(), *self),

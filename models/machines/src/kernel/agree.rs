@@ -49,12 +49,7 @@ impl Agreement {
     pub fn of(machine: &Machine, device: &[Vec<u8>]) -> Self {
         let mut agreement = Self::default();
         let buffers = machine.given().filter_map(|given| match given {
-            Given::Buffer {
-                name,
-                of,
-                access,
-                bytes,
-            } => Some((name, of, access, bytes)),
+            Given::Buffer { name, of, access, bytes } => Some((name, of, access, bytes)),
             Given::Number { .. } => None,
         });
         let mut answered = device.iter();
@@ -183,9 +178,8 @@ mod tests {
         let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
         for (first, compared) in [(8, 1), (7, 0)] {
             let given = [Values::Int(vec![first, 2]), Values::Poison(1)].map(Argument::Buffer);
-            let mut machine = kernel
-                .launch(Launch::line(1, 1), &given)
-                .unwrap_or_else(|error| panic!("{error}"));
+            let mut machine =
+                kernel.launch(Launch::line(1, 1), &given).unwrap_or_else(|error| panic!("{error}"));
             machine.run(1000);
             let same = Agreement::of(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
             assert_eq!((same.compared, same.differing), (compared, 0));

@@ -85,11 +85,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
     let mut kernel = None;
     let mut params = Vec::new();
     for function in &unit.functions {
-        if checker
-            .functions
-            .iter()
-            .any(|other| other.name == function.name)
-        {
+        if checker.functions.iter().any(|other| other.name == function.name) {
             checker.complain(
                 function.place,
                 format!("'{}' is defined twice", function.name),
@@ -137,12 +133,7 @@ pub(super) fn check(unit: &Unit) -> Result<Program, Vec<Complaint>> {
 
 fn arguments(function: &Function) -> Vec<Param> {
     let params = function.variables.iter().take(function.params);
-    params
-        .map(|variable| Param {
-            name: variable.name.clone(),
-            ty: variable.ty,
-        })
-        .collect()
+    params.map(|variable| Param { name: variable.name.clone(), ty: variable.ty }).collect()
 }
 
 impl Checker {
@@ -161,24 +152,14 @@ impl Checker {
     }
 
     fn meaning(&self, name: &str) -> Option<Meaning> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.get(name).copied())
+        self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
     }
 
     fn declare(&mut self, name: &str, place: Place, meaning: Meaning) {
         let builtin = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"].contains(&name);
-        let known = self
-            .scopes
-            .last()
-            .is_some_and(|scope| scope.contains_key(name));
+        let known = self.scopes.last().is_some_and(|scope| scope.contains_key(name));
         if builtin || known {
-            self.complain(
-                place,
-                format!("'{name}' is declared already"),
-                "choose another name",
-            );
+            self.complain(place, format!("'{name}' is declared already"), "choose another name");
         }
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_owned(), meaning);
@@ -196,9 +177,5 @@ impl Checker {
 
 /// A whole number that is known before the kernel runs.
 fn known(expr: &Expr) -> Option<i64> {
-    if let super::typed::Kind::Whole(value) = expr.kind {
-        Some(value)
-    } else {
-        None
-    }
+    if let super::typed::Kind::Whole(value) = expr.kind { Some(value) } else { None }
 }

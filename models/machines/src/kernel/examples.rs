@@ -124,22 +124,14 @@ impl Example {
 
     /// Its arguments; the output is a buffer nobody has written.
     pub(crate) fn given(&self, sizes: Sizes, launch: &Launch) -> Vec<Given> {
-        let Sizes {
-            elements,
-            rows,
-            columns,
-            radius,
-        } = sizes;
+        let Sizes { elements, rows, columns, radius } = sizes;
         let whole = |value: usize| Given::Whole(value as i64);
         let mut arguments: Vec<Given> = self
             .inputs(sizes)
             .into_iter()
             .map(|(elements, fill)| Given::Buffer { elements, fill })
             .collect();
-        arguments.push(Given::Buffer {
-            elements: self.outputs(sizes, launch),
-            fill: Fill::Poison,
-        });
+        arguments.push(Given::Buffer { elements: self.outputs(sizes, launch), fill: Fill::Poison });
         match self.problem {
             Problem::VectorAdd | Problem::Reduce => arguments.push(whole(elements)),
             Problem::WindowSum | Problem::SharedWindowSum => {
@@ -161,12 +153,7 @@ impl Example {
 
     /// Its inputs: how many elements, and which.
     fn inputs(&self, sizes: Sizes) -> Vec<(usize, Fill)> {
-        let Sizes {
-            elements,
-            rows,
-            columns,
-            radius,
-        } = sizes;
+        let Sizes { elements, rows, columns, radius } = sizes;
         // Whole numbers that floats hold exactly, and that tell where they came from.
         let ramp = |times: u64, modulo: u64, scale: f64, offset: f64| Fill::Ramp {
             times,
@@ -191,12 +178,7 @@ impl Example {
     }
 
     fn outputs(&self, sizes: Sizes, launch: &Launch) -> usize {
-        let Sizes {
-            elements,
-            rows,
-            columns,
-            ..
-        } = sizes;
+        let Sizes { elements, rows, columns, .. } = sizes;
         match self.problem {
             Problem::VectorAdd | Problem::WindowSum | Problem::SharedWindowSum => elements,
             // A grid larger than the problem sums nothing at its end.
@@ -217,38 +199,28 @@ impl Example {
 
     /// What should come out, computed the plain way in 64 bits.
     pub(crate) fn reference(&self, sizes: Sizes, launch: &Launch) -> Vec<f64> {
-        let Sizes {
-            elements,
-            rows,
-            columns,
-            radius,
-        } = sizes;
-        let inputs: Vec<Vec<f64>> = self
-            .inputs(sizes)
-            .iter()
-            .map(|(count, fill)| floats(fill, *count))
-            .collect();
+        let Sizes { elements, rows, columns, radius } = sizes;
+        let inputs: Vec<Vec<f64>> =
+            self.inputs(sizes).iter().map(|(count, fill)| floats(fill, *count)).collect();
         let a = inputs.first().map(Vec::as_slice).unwrap_or_default();
         let b = inputs.get(1).map(Vec::as_slice).unwrap_or_default();
         match self.problem {
             Problem::VectorAdd => a.iter().zip(b).map(|(x, y)| x + y).collect(),
             Problem::Brighten => a.iter().map(|x| (1.5 * x).min(255.0)).collect(),
-            Problem::WindowSum | Problem::SharedWindowSum => (0..elements)
-                .map(|i| a[i..=i + 2 * radius].iter().sum())
-                .collect(),
+            Problem::WindowSum | Problem::SharedWindowSum => {
+                (0..elements).map(|i| a[i..=i + 2 * radius].iter().sum()).collect()
+            }
             Problem::Reduce => {
                 let block = launch.threads_per_block() as usize;
                 let part = |i: usize| a.iter().skip(i * block).take(block).sum();
                 (0..self.outputs(sizes, launch)).map(part).collect()
             }
-            Problem::Transpose => (0..rows * columns)
-                .map(|i| a[i % rows * columns + i / rows])
-                .collect(),
+            Problem::Transpose => {
+                (0..rows * columns).map(|i| a[i % rows * columns + i / rows]).collect()
+            }
             Problem::Matmul => {
                 let cell = |i: usize| {
-                    (0..columns)
-                        .map(|k| a[i / rows * columns + k] * b[k * rows + i % rows])
-                        .sum()
+                    (0..columns).map(|k| a[i / rows * columns + k] * b[k * rows + i % rows]).sum()
                 };
                 (0..rows * rows).map(cell).collect()
             }

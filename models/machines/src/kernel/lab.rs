@@ -40,10 +40,7 @@ impl KernelLab {
     /// The schema does not read.
     pub fn new() -> Result<Self, SchemaError> {
         let schema = Schema::parse(include_str!("kernel.toml"))?;
-        Ok(Self {
-            schema,
-            beside: Beside::default(),
-        })
+        Ok(Self { schema, beside: Beside::default() })
     }
 
     /// The same with what lies beside the interpreter.
@@ -102,10 +99,8 @@ impl Lab for KernelLab {
         let classes = match (&job.plugged, &job.wanted) {
             (Some(plugged), Some((output, _))) => {
                 let classes = plugged.classes(&machine, output);
-                let [with, without] = classes.map_err(|reason| LabError::Failed {
-                    device: run.device,
-                    reason,
-                })?;
+                let [with, without] =
+                    classes.map_err(|reason| LabError::Failed { device: run.device, reason })?;
                 let wrong = job.mismatches(&machine).len();
                 plugged.report(run, &[&with, &without], wrong);
                 Some((plugged, with))
@@ -120,9 +115,7 @@ impl Lab for KernelLab {
                 |start| mlsys_lab::Frame::Timeline(schedule::schedule(start)),
             )
         });
-        picture::offer(run, "accesses", || {
-            pictures::accesses(&job.source, &machine)
-        });
+        picture::offer(run, "accesses", || pictures::accesses(&job.source, &machine));
         picture::offer(run, "roofline", || {
             pictures::roofline(machine.flops(), machine.totals().moved())
         });
@@ -155,10 +148,8 @@ fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
 
 /// A run that used all its instructions: where it was, and what to do.
 fn endless(machine: &Machine, budget: u64) -> LabError {
-    let place = machine
-        .blocks()
-        .first()
-        .and_then(|block| block.warps.first().map(|(_, place)| place.line));
+    let place =
+        machine.blocks().first().and_then(|block| block.warps.first().map(|(_, place)| place.line));
     let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
     LabError::Failed {
         // Wherever the run takes place: it is the interpreter that stopped.
@@ -181,19 +172,15 @@ impl Job {
             columns: params.size("columns")?,
             radius: params.size("radius")?,
         };
-        let chosen = |name: &str| {
-            params
-                .origin(name)
-                .is_some_and(|origin| *origin != Origin::Default)
-        };
+        let chosen =
+            |name: &str| params.origin(name).is_some_and(|origin| *origin != Origin::Default);
         let example = Example::of(name);
         let block_dim = match example {
             Some(example) if !chosen("block_dim") => example.usual_block(),
             Some(_) | None => arguments::extents(params, "block_dim")?,
         };
-        if let Some(wanted) = example
-            .and_then(|example| example.block)
-            .filter(|wanted| *wanted != block_dim)
+        if let Some(wanted) =
+            example.and_then(|example| example.block).filter(|wanted| *wanted != block_dim)
         {
             let [x, y, _] = wanted;
             return Err(LabError::contradiction(
@@ -205,14 +192,9 @@ impl Job {
             (Some(_), _) => arguments::extents(params, "grid_dim")?,
             (None, Some(example)) => example.covering(sizes, block_dim),
             (None, None) => {
-                let threads: u32 = block_dim
-                    .iter()
-                    .fold(1, |product, extent| product.saturating_mul(*extent));
-                [
-                    (sizes.elements as u32).div_ceil(threads.max(1)).max(1),
-                    1,
-                    1,
-                ]
+                let threads: u32 =
+                    block_dim.iter().fold(1, |product, extent| product.saturating_mul(*extent));
+                [(sizes.elements as u32).div_ceil(threads.max(1)).max(1), 1, 1]
             }
         };
         let dynamic_shared = match example {
@@ -262,10 +244,7 @@ impl Job {
             }
             (None, Some(example)) => {
                 let wanted = example.reference(sizes, &launch);
-                (
-                    example.given(sizes, &launch),
-                    Some((example.output().to_owned(), wanted)),
-                )
+                (example.given(sizes, &launch), Some((example.output().to_owned(), wanted)))
             }
             (None, None) => (described(&BTreeMap::new())?, None),
         };
@@ -297,10 +276,7 @@ impl Job {
         };
         let told = |complaint: &super::source::Complaint| {
             let place = complaint.place;
-            format!(
-                "line {}, column {}: {}",
-                place.line, place.column, complaint.message
-            )
+            format!("line {}, column {}: {}", place.line, place.column, complaint.message)
         };
         match self.kernel.wgsl(target) {
             Ok(wgsl) => Ok(wgsl.text),
@@ -315,10 +291,7 @@ impl Job {
             Argument::Whole(_) | Argument::Real(_) => None,
         });
         let named = machine.buffers().zip(pointers);
-        named
-            .filter(|(_, empty)| *empty)
-            .map(|((name, ..), _)| name.to_owned())
-            .collect()
+        named.filter(|(_, empty)| *empty).map(|((name, ..), _)| name.to_owned()).collect()
     }
 
     /// Outputs that are not as they should be, ascending.
@@ -328,9 +301,7 @@ impl Job {
         };
         // A sum of many floats in one thread is as far from the reference as another device may be; whole numbers are
         // exact, however large.
-        let real = machine
-            .buffers()
-            .any(|(buffer, of, _)| buffer == name && of.is_real());
+        let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
         let tolerance = if real { super::agree::TOLERANCE } else { 0.0 };
         let differs = |(index, want): (usize, &f64)| {
             let near = |got: f64| (got - want).abs() <= tolerance * want.abs();

@@ -93,12 +93,7 @@ impl std::fmt::Display for Refusal {
             | Self::Failed(reason) => f.write_str(reason),
             Self::Untranslated { file, complaints } => {
                 f.write_str("the kernel has no translation into WGSL")?;
-                for Complaint {
-                    place,
-                    message,
-                    help,
-                } in complaints
-                {
+                for Complaint { place, message, help } in complaints {
                     write!(f, "; {file}:{}:{}: {message}", place.line, place.column)?;
                     if !help.is_empty() {
                         write!(f, " ({help})")?;

@@ -87,11 +87,7 @@ pub(super) fn lower(program: &Program) -> Result<Code, Vec<Complaint>> {
 
 impl<'a> Lowering<'a> {
     fn run(program: &'a Program, narrow: usize, wide: usize) -> Result<Self, Vec<Complaint>> {
-        let bump = |presets: usize| Bump {
-            preset: 0,
-            next: presets,
-            most: presets,
-        };
+        let bump = |presets: usize| Bump { preset: 0, next: presets, most: presets };
         let mut lowering = Self {
             program,
             instrs: Vec::new(),
@@ -138,12 +134,8 @@ impl<'a> Lowering<'a> {
             // An argument that nothing changes is read where it was given.
             if variable.in_memory == Memory::Register && variable.fate == Fate::Kept {
                 let uniform = true;
-                self.homes[index] = Residence {
-                    home: Home::Register(given),
-                    slot: None,
-                    mark: None,
-                    uniform,
-                };
+                self.homes[index] =
+                    Residence { home: Home::Register(given), slot: None, mark: None, uniform };
                 self.shown[index].home = Home::Register(given);
             } else {
                 self.write_home(index, variable.ty, given);
@@ -240,10 +232,7 @@ impl<'a> Lowering<'a> {
 
     /// Lanes come together here.
     fn meet(&mut self, at: Pc) {
-        let skips = self
-            .meetings
-            .last_mut()
-            .map(|meeting| std::mem::take(&mut meeting.skips));
+        let skips = self.meetings.last_mut().map(|meeting| std::mem::take(&mut meeting.skips));
         for pc in skips.unwrap_or_default() {
             self.patch(pc, at);
         }
@@ -251,9 +240,7 @@ impl<'a> Lowering<'a> {
 
     fn patch(&mut self, pc: Pc, to: Pc) {
         if let Some(
-            Instr::If {
-                otherwise: target, ..
-            }
+            Instr::If { otherwise: target, .. }
             | Instr::Else { end: target }
             | Instr::EndIf { skip: target }
             | Instr::LoopTest { end: target, .. }
@@ -274,11 +261,7 @@ impl<'a> Lowering<'a> {
         if let Some(reg) = self.presets.get(&preset) {
             return *reg;
         }
-        let bump = if preset.is_wide() {
-            &mut self.wide
-        } else {
-            &mut self.narrow
-        };
+        let bump = if preset.is_wide() { &mut self.wide } else { &mut self.narrow };
         let reg = bump.preset.min(usize::from(Reg::MAX)) as Reg;
         bump.preset += 1;
         self.presets.insert(preset, reg);
@@ -287,19 +270,15 @@ impl<'a> Lowering<'a> {
     }
 
     fn register(&mut self, ty: Type) -> Reg {
-        if ty.is_wide() {
-            self.wide.take()
-        } else {
-            self.narrow.take()
-        }
+        if ty.is_wide() { self.wide.take() } else { self.narrow.take() }
     }
 
     fn code(self) -> Code {
         let program = self.program;
-        let shared = program.shared.iter().map(|shared| super::typed::Shared {
-            name: shared.name.clone(),
-            ..*shared
-        });
+        let shared = program
+            .shared
+            .iter()
+            .map(|shared| super::typed::Shared { name: shared.name.clone(), ..*shared });
         let shared: Vec<_> = shared.collect();
         let end = |shared: &super::typed::Shared| shared.offset + shared.bytes;
         Code {

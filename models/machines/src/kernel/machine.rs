@@ -148,11 +148,7 @@ impl Machine {
 
     /// The instruction that a warp at `pc` comes to first: what only keeps masks in order is passed over.
     fn executed(&self, pc: u32) -> Place {
-        self.code
-            .places
-            .get(pc as usize)
-            .copied()
-            .unwrap_or_default()
+        self.code.places.get(pc as usize).copied().unwrap_or_default()
     }
 
     /// Runs at most so many warp instructions.
@@ -170,17 +166,12 @@ impl Machine {
 
     /// Whether all blocks have ended.
     pub fn progress(&self) -> Progress {
-        if self.ended_blocks == self.launch.blocks() {
-            Progress::Finished
-        } else {
-            Progress::Going
-        }
+        if self.ended_blocks == self.launch.blocks() { Progress::Finished } else { Progress::Going }
     }
 
     fn next(&mut self) -> Option<(usize, usize)> {
         self.admit();
-        self.scheduler
-            .pick(&self.residents, self.launch.warps_per_block())
+        self.scheduler.pick(&self.residents, self.launch.warps_per_block())
     }
 
     /// Lets waiting blocks begin where there is room.
@@ -239,11 +230,7 @@ impl Machine {
             return Event::Went;
         };
         let running = &mut resident.warps[warp];
-        let who = Toucher {
-            block: resident.block + 1,
-            epoch: resident.epoch,
-            turn: running.turn,
-        };
+        let who = Toucher { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
         let mut core = core::Core {
             code: &self.code,
             buffers: &mut self.buffers,
@@ -263,11 +250,7 @@ impl Machine {
             WarpState::Ready => Event::Went,
             WarpState::Waiting => {
                 resident.arrive(warp);
-                if self.release(slot) {
-                    Event::Released
-                } else {
-                    Event::Arrived
-                }
+                if self.release(slot) { Event::Released } else { Event::Arrived }
             }
             WarpState::Done => {
                 resident.done += 1;
@@ -295,19 +278,12 @@ impl Machine {
         }
         let waits = |warp: &&mut Warp| warp.state == WarpState::Waiting;
         let mut first = None;
-        for (index, warp) in resident
-            .warps
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, warp)| waits(warp))
-        {
+        for (index, warp) in resident.warps.iter_mut().enumerate().filter(|(_, warp)| waits(warp)) {
             let at = warp.pc - 1;
             let (pc, of) = *first.get_or_insert((at, index));
             if pc != at && resident.split.is_none() {
-                let (one, other) = (
-                    self.code.places[pc as usize].line,
-                    self.code.places[at as usize].line,
-                );
+                let (one, other) =
+                    (self.code.places[pc as usize].line, self.code.places[at as usize].line);
                 let sentence = format!(
                     "warp {of} waits at the barrier of line {one} and warp {index} at that of line {other}: on a GPU the block may wait for ever"
                 );
@@ -318,12 +294,7 @@ impl Machine {
         resident.waiting = 0;
         resident.epoch += 1;
         if let Some((pc, thread, sentence)) = resident.split.take() {
-            let place = self
-                .code
-                .places
-                .get(pc as usize)
-                .copied()
-                .unwrap_or_default();
+            let place = self.code.places.get(pc as usize).copied().unwrap_or_default();
             let (block, step) = (resident.id, self.clock);
             let thread = core::thread_of(thread, self.launch.block_dim);
             self.findings.add(Fault::BarrierDivergence, || Finding {
@@ -361,12 +332,7 @@ impl Code {
             super::types::Type::Array { of, .. } | super::types::Type::Scalar(of) => of.bytes(),
             super::types::Type::Void | super::types::Type::Pointer { .. } => 4,
         };
-        self.shared
-            .iter()
-            .map(of)
-            .min()
-            .unwrap_or(4)
-            .trailing_zeros()
+        self.shared.iter().map(of).min().unwrap_or(4).trailing_zeros()
     }
 }
 

@@ -101,12 +101,7 @@ pub(crate) enum Family {
 impl Math {
     /// The function of a name, and which of the family.
     pub(crate) fn of(name: &str) -> Option<(Self, Family)> {
-        let found = |name: &str| {
-            NAMES
-                .iter()
-                .find(|(own, _)| *own == name)
-                .map(|(_, math)| *math)
-        };
+        let found = |name: &str| NAMES.iter().find(|(own, _)| *own == name).map(|(_, math)| *math);
         Some(match name {
             "min" => (Self::Min, Family::Any),
             "max" => (Self::Max, Family::Any),

@@ -33,9 +33,7 @@ pub fn start(recipe: &Recipe) -> Result<Machine, String> {
         ));
     }
     let arguments = arguments(&kernel, &recipe.arguments);
-    kernel
-        .launch(launch, &arguments)
-        .map_err(|error| error.message)
+    kernel.launch(launch, &arguments).map_err(|error| error.message)
 }
 
 fn launch(recipe: &Recipe) -> Launch {
@@ -100,28 +98,17 @@ pub(super) fn held(values: &Values) -> frame::Argument {
         Values::UnsignedLong(list) => list.iter().map(|x| *x as f64).collect(),
         Values::Bool(list) => list.iter().map(|x| f64::from(u8::from(*x))).collect(),
         Values::Poison(elements) => {
-            return frame::Argument::Buffer {
-                elements: *elements,
-                fill: Fill::Poison,
-            };
+            return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };
         }
     };
-    frame::Argument::Buffer {
-        elements: list.len(),
-        fill: Fill::Values(list),
-    }
+    frame::Argument::Buffer { elements: list.len(), fill: Fill::Values(list) }
 }
 
 /// So many elements of a type.
 pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
     let number: Box<dyn FnMut(usize) -> f64 + '_> = match fill {
         Fill::Poison => return Values::Poison(count),
-        Fill::Ramp {
-            times,
-            modulo,
-            scale,
-            offset,
-        } => Box::new(move |index| {
+        Fill::Ramp { times, modulo, scale, offset } => Box::new(move |index| {
             let product = times.wrapping_mul(index as u64);
             let rest = product.checked_rem(*modulo).unwrap_or(product);
             rest as f64 * scale + offset

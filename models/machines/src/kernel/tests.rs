@@ -19,15 +19,11 @@ pub(super) fn ran(text: &str, launch: Launch, arguments: &[Argument]) -> Machine
 
 pub(super) fn started(text: &str, launch: Launch, arguments: &[Argument]) -> Machine {
     let kernel = Kernel::parse("test.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
-    kernel
-        .launch(launch, arguments)
-        .unwrap_or_else(|error| panic!("{error}"))
+    kernel.launch(launch, arguments).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(super) fn all(machine: &Machine, buffer: &str) -> Vec<f64> {
-    (0..)
-        .map_while(|element| machine.element(buffer, element))
-        .collect()
+    (0..).map_while(|element| machine.element(buffer, element)).collect()
 }
 
 pub(super) fn poison(count: usize) -> Argument {

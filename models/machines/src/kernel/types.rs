@@ -70,11 +70,7 @@ impl Scalar {
             Self::Double => 5,
         };
         // A long long holds every unsigned, so that the higher rank alone decides.
-        if rank(self) >= rank(other) {
-            self.promoted()
-        } else {
-            other.promoted()
-        }
+        if rank(self) >= rank(other) { self.promoted() } else { other.promoted() }
     }
 }
 
@@ -125,10 +121,7 @@ impl Extents {
 
     /// Elements in all.
     pub fn elements(&self) -> u64 {
-        self.list()
-            .iter()
-            .map(|&extent| u64::from(extent))
-            .product()
+        self.list().iter().map(|&extent| u64::from(extent)).product()
     }
 
     /// What is left once the outermost is indexed.
@@ -190,16 +183,9 @@ impl fmt::Display for Type {
             Self::Void => f.write_str("void"),
             Self::Scalar(scalar) => write!(f, "{scalar}"),
             Self::Pointer { to, access } => write!(f, "{}{to}*", constant(access)),
-            Self::Array {
-                of,
-                extents,
-                access,
-            } => {
+            Self::Array { of, extents, access } => {
                 write!(f, "{}{of}", constant(access))?;
-                extents
-                    .list()
-                    .iter()
-                    .try_for_each(|extent| write!(f, "[{extent}]"))
+                extents.list().iter().try_for_each(|extent| write!(f, "[{extent}]"))
             }
         }
     }

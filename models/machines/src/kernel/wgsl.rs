@@ -198,11 +198,7 @@ impl<'a> Module<'a> {
             buffers.push(Binding {
                 name: self.program.params[index].name.clone(),
                 of: to,
-                access: if is_read {
-                    Access::Constant
-                } else {
-                    Access::Mutable
-                },
+                access: if is_read { Access::Constant } else { Access::Mutable },
             });
         }
         let numbers = self.numbers(&mut text, buffers.len());
@@ -222,11 +218,7 @@ impl<'a> Module<'a> {
             text,
             entry,
             buffers,
-            subgroups: if self.uses_subgroups {
-                Subgroups::Of32
-            } else {
-                Subgroups::Other
-            },
+            subgroups: if self.uses_subgroups { Subgroups::Of32 } else { Subgroups::Other },
             numbers,
         }
     }
@@ -240,11 +232,7 @@ impl<'a> Module<'a> {
                 continue;
             };
             // A bool has no layout in memory that is shared with the host.
-            let stored = if scalar == Scalar::Bool {
-                Scalar::Unsigned
-            } else {
-                scalar
-            };
+            let stored = if scalar == Scalar::Bool { Scalar::Unsigned } else { scalar };
             let place = self.program.functions[self.program.kernel].variables[index].place;
             let ty = self.kept(type_name(stored, place));
             fields.push(format!("  {}: {ty},", names::field(&param.name)));
@@ -261,11 +249,7 @@ impl<'a> Module<'a> {
     }
 
     fn shared_arrays(&mut self, text: &mut String) {
-        let dynamic = self
-            .program
-            .shared
-            .iter()
-            .filter(|shared| shared.bytes == 0);
+        let dynamic = self.program.shared.iter().filter(|shared| shared.bytes == 0);
         let place = Place { line: 1, column: 1 };
         if dynamic.count() > 1 {
             self.complaints.push(Complaint::new(
@@ -292,11 +276,7 @@ impl<'a> Module<'a> {
     /// The type by which an array's elements lie in memory.
     fn stored(&self, of: Scalar, root: Root, place: Place) -> Told<String> {
         if of == Scalar::Bool && !matches!(root, Root::Shared(_)) {
-            return refuse(
-                place,
-                "a buffer of bool: WGSL shares no bool with the host",
-                "use int",
-            );
+            return refuse(place, "a buffer of bool: WGSL shares no bool with the host", "use int");
         }
         let name = type_name(of, place)?;
         Ok(if self.atomic.contains(&root) {

@@ -21,18 +21,15 @@ pub(super) struct Chosen {
 /// The rows as points between two columns; texts stand on the axis as names, in the order in which they come.
 pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -> Scatter {
     let has = |row: usize, chosen: &Chosen| rows.cell(row, chosen.column).is_some();
-    let shown: Vec<usize> = (0..rows.rows.len())
-        .filter(|row| has(*row, x) && has(*row, y))
-        .collect();
+    let shown: Vec<usize> =
+        (0..rows.rows.len()).filter(|row| has(*row, x) && has(*row, y)).collect();
     let (across, up) = (axis(rows, &shown, x), axis(rows, &shown, y));
     let mut series: Vec<String> = Vec::new();
     let points = shown.into_iter().filter_map(|row| {
         let place = |axis: &Dimension, column| value(axis, rows.cell(row, column)?);
         let (x, y) = (place(&across, x.column)?, place(&up, y.column)?);
         let series = group.map_or(0, |column| {
-            let name = rows
-                .cell(row, column)
-                .map_or("not known".to_owned(), Value::to_string);
+            let name = rows.cell(row, column).map_or("not known".to_owned(), Value::to_string);
             if let Some(known) = series.iter().position(|other| *other == name) {
                 return known;
             }
@@ -53,13 +50,7 @@ pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -
         })
     });
     let points = points.collect();
-    Scatter {
-        x: across,
-        y: up,
-        series,
-        points,
-        lines: Vec::new(),
-    }
+    Scatter { x: across, y: up, series, points, lines: Vec::new() }
 }
 
 /// A column of the rows that are plotted as an axis: of numbers if it has any, else of names.
@@ -83,12 +74,7 @@ fn axis(rows: &Table, shown: &[usize], chosen: &Chosen) -> Dimension {
         true => chosen.scale.unwrap_or_else(|| fitting(&numbers)),
         false => Scale::Linear,
     };
-    Dimension {
-        name: title.to_owned(),
-        scale,
-        categories,
-        ..Dimension::default()
-    }
+    Dimension { name: title.to_owned(), scale, categories, ..Dimension::default() }
 }
 
 /// Logarithmic where values lie so far apart that most would crowd at one end.
@@ -117,10 +103,7 @@ pub(super) fn sources(rows: &Table) -> Frame {
     for row in 0..rows.rows.len() {
         for column in 0..rows.columns.len() {
             let said = rows.notes.of(row, column);
-            if let Some(found) = counted
-                .iter_mut()
-                .find(|(_, note)| Some(note.as_str()) == said)
-            {
+            if let Some(found) = counted.iter_mut().find(|(_, note)| Some(note.as_str()) == said) {
                 found.0 += 1;
             }
         }
@@ -134,17 +117,10 @@ pub(super) fn sources(rows: &Table) -> Frame {
 pub(super) fn columns(subject: &Subject, rows: &Table) -> Frame {
     let row = |(place, column): (usize, &super::subject::Column)| {
         let known = (0..rows.rows.len()).filter(|row| rows.cell(*row, place).is_some());
-        [
-            Value::from(column.title.as_str()),
-            column.about.as_str().into(),
-            count(known.count()),
-        ]
+        [Value::from(column.title.as_str()), column.about.as_str().into(), count(known.count())]
     };
     let all = subject.columns.iter().enumerate();
-    table(
-        ["column", "what it means", "rows that have it"],
-        all.map(row).collect(),
-    )
+    table(["column", "what it means", "rows that have it"], all.map(row).collect())
 }
 
 fn count(of: usize) -> Value {

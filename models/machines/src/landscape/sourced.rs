@@ -113,13 +113,10 @@ fn rounded(x: f64) -> Option<Value> {
 fn correction(subject: &Subject, column: &Column, entry: &Value) -> Option<String> {
     let correct = text(entry, "correct")?;
     let concerned = match entry.at("concerns") {
-        Some(fields) => list(fields)
-            .iter()
-            .any(|field| field.as_str() == Some(column.field.as_str())),
-        None => subject
-            .columns
-            .first()
-            .is_some_and(|first| first.field == column.field),
+        Some(fields) => {
+            list(fields).iter().any(|field| field.as_str() == Some(column.field.as_str()))
+        }
+        None => subject.columns.first().is_some_and(|first| first.field == column.field),
     };
     concerned.then_some(correct)
 }
@@ -128,9 +125,7 @@ fn correction(subject: &Subject, column: &Column, entry: &Value) -> Option<Strin
 fn note(column: &Column, entry: &Value, aside: &str, correction: Option<String>) -> String {
     let date = text(entry, "date");
     let slides = text(entry, "slide").map(|slides| {
-        let named = slides
-            .split("; ")
-            .map(|slide| spelled(slide, date.is_some()));
+        let named = slides.split("; ").map(|slide| spelled(slide, date.is_some()));
         named.collect::<Vec<_>>().join("; ")
     });
     let source = slides.or_else(|| text(entry, "source")).unwrap_or_default();
@@ -167,8 +162,6 @@ fn source(short: &str, field: &str) -> String {
 
 fn source_field(short: &str, field: &str) -> Option<String> {
     let all = Tables::landscape().all("source");
-    let found = all
-        .iter()
-        .find(|source| text(source, "name").as_deref() == Some(short));
+    let found = all.iter().find(|source| text(source, "name").as_deref() == Some(short));
     text(found?, field)
 }

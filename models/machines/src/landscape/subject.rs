@@ -55,10 +55,7 @@ impl Subject {
     /// # Errors
     /// The text beside this file does not read, which is a mistake in this crate.
     pub(super) fn all() -> Result<Vec<Self>, SchemaError> {
-        let complaint = |message: String| SchemaError {
-            kind: "landscape".to_owned(),
-            message,
-        };
+        let complaint = |message: String| SchemaError { kind: "landscape".to_owned(), message };
         let read = Tables::parse(TEXT).map_err(|error| complaint(error.to_string()))?;
         let subjects = read.all("table").into_iter().map(|entry| {
             let name = text(&entry, "name").unwrap_or_default();
@@ -78,10 +75,7 @@ impl Subject {
                 _ => return None,
             },
             entries: text(entry, "entries")?,
-            columns: list(entry.at("columns")?)
-                .iter()
-                .map(Column::read)
-                .collect::<Option<_>>()?,
+            columns: list(entry.at("columns")?).iter().map(Column::read).collect::<Option<_>>()?,
             plotted: [plotted.next()?, plotted.next()?],
             grouped: text(entry, "grouped"),
         })

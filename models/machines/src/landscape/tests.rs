@@ -30,11 +30,7 @@ fn every_cell_of_every_table_says_whose_it_is() {
 #[test]
 fn every_entry_names_sources_that_are_spelled_out_and_corrections_concern_what_is_there() {
     let tables = Tables::landscape();
-    let known: Vec<String> = tables
-        .all("source")
-        .iter()
-        .filter_map(|s| text(s, "name"))
-        .collect();
+    let known: Vec<String> = tables.all("source").iter().filter_map(|s| text(s, "name")).collect();
     for table in tables.tables().filter(|table| *table != "source") {
         for entry in tables.all(table) {
             let slides = text(&entry, "slide").unwrap_or_else(|| panic!("{table}: {entry}"));
@@ -52,10 +48,7 @@ fn every_entry_names_sources_that_are_spelled_out_and_corrections_concern_what_i
     let constants = Tables::builtin();
     for table in constants.tables() {
         for entry in constants.all(table) {
-            assert!(
-                text(&entry, "source").is_some_and(|said| said.len() > 8),
-                "{table}: {entry}"
-            );
+            assert!(text(&entry, "source").is_some_and(|said| said.len() > 8), "{table}: {entry}");
         }
     }
 }
@@ -113,38 +106,22 @@ fn no_price_stands_without_date_and_source() {
 fn values_are_those_of_the_files_and_quotients_say_so() {
     let gpu = sourced("gpu");
     let cell = |chip: &str, title: &str| {
-        let row = gpu
-            .table
-            .rows
-            .iter()
-            .position(|row| row[0].to_string().contains(chip));
+        let row = gpu.table.rows.iter().position(|row| row[0].to_string().contains(chip));
         let column = gpu.table.column(title).unwrap();
         (row.unwrap(), column)
     };
     let value = |(row, column)| gpu.table.cell(row, column).cloned();
     assert_eq!(value(cell("H200", "memory")), Some(Value::Float(141.0)));
-    assert_eq!(
-        value(cell("H100", "BF16 (TFLOP/s)")),
-        Some(Value::Float(989.4))
-    );
+    assert_eq!(value(cell("H100", "BF16 (TFLOP/s)")), Some(Value::Float(989.4)));
     assert_eq!(value(cell("V100", "BF16 (TFLOP/s)")), None);
     assert_eq!(value(cell("TPU v3", "SMs")), None);
     let ridge = cell("H100", "BF16 ridge");
     assert_eq!(value(ridge), Some(Value::Float(295.343)));
     let note = gpu.table.notes.of(ridge.0, ridge.1).unwrap();
-    assert!(
-        note.starts_with("worked out here") && note.contains("H100 datasheet"),
-        "{note}"
-    );
+    assert!(note.starts_with("worked out here") && note.contains("H100 datasheet"), "{note}");
     // What a link's latency is not known to be is no zero.
     let link = sourced("link");
-    let sort = Sort {
-        column: link.table.column("latency").unwrap(),
-        order: Order::Ascending,
-    };
+    let sort = Sort { column: link.table.column("latency").unwrap(), order: Order::Ascending };
     let first = link.table.shown(Some(sort), None)[0];
-    assert_eq!(
-        link.table.cell(first, sort.column),
-        Some(&Value::Float(0.2))
-    );
+    assert_eq!(link.table.cell(first, sort.column), Some(&Value::Float(0.2)));
 }

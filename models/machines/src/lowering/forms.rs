@@ -29,15 +29,8 @@ pub enum Target {
 }
 
 impl Target {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Ir,
-        Self::Wgsl,
-        Self::Spirv,
-        Self::Cuda,
-        Self::Hip,
-        Self::Metal,
-        Self::Ptx,
-    ];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Ir, Self::Wgsl, Self::Spirv, Self::Cuda, Self::Hip, Self::Metal, Self::Ptx];
 
     /// The name that a parameter gives it.
     pub fn name(self) -> &'static str {
@@ -84,9 +77,7 @@ pub(super) struct Form {
 /// The text of a kernel, without what stands around it.
 pub(super) fn source(kernel: &str) -> Option<&'static str> {
     let (_, rest) = SOURCE.split_once(&format!("// kernel: {kernel}\n"))?;
-    let text = rest
-        .split_once("\n// kernel:")
-        .map_or(rest, |(text, _)| text);
+    let text = rest.split_once("\n// kernel:").map_or(rest, |(text, _)| text);
     Some(text.trim_end())
 }
 
@@ -103,18 +94,12 @@ pub(super) fn form(kernel: &str, width: i64, target: Target, block: i64) -> Opti
     let mut facts = lines.next()?.strip_prefix(&head)?.split(' ');
     let read = |line: &'static str| {
         let (origin, text) = line.split_once('|').unwrap_or(("", line));
-        Line {
-            origin: origin.parse().ok(),
-            text: text.split('\t').nth(variant).unwrap_or(text),
-        }
+        Line { origin: origin.parse().ok(), text: text.split('\t').nth(variant).unwrap_or(text) }
     };
     Some(Form {
         printed: facts.next()?.parse().ok()?,
         bounds_checked: facts.next()?.parse().ok()?,
-        lines: lines
-            .take_while(|line| !line.starts_with("#### "))
-            .map(read)
-            .collect(),
+        lines: lines.take_while(|line| !line.starts_with("#### ")).map(read).collect(),
     })
 }
 

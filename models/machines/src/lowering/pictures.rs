@@ -13,9 +13,8 @@ const DRAWN: i64 = 12;
 /// The kernel as it is written, its lines numbered.
 pub(super) fn source(text: &str, remark: Option<&str>) -> Frame {
     let lines = text.lines().zip(1..);
-    let mut page: Vec<String> = lines
-        .map(|(line, number)| format!("{number:>2}  {line}"))
-        .collect();
+    let mut page: Vec<String> =
+        lines.map(|(line, number)| format!("{number:>2}  {line}")).collect();
     if let Some(remark) = remark {
         page.extend([String::new(), remark.to_owned()]);
     }
@@ -49,8 +48,7 @@ pub(super) fn lowered(left: &Shown<'_>, right: &Shown<'_>) -> Frame {
 }
 
 fn lines(form: &Result<&Form, String>) -> Vec<Line> {
-    form.as_ref()
-        .map_or_else(|_| Vec::new(), |form| form.lines.clone())
+    form.as_ref().map_or_else(|_| Vec::new(), |form| form.lines.clone())
 }
 
 /// Every line of the source, and below it what it becomes in two forms.
@@ -117,38 +115,10 @@ fn aligned(left: &[Line], right: &[Line]) -> Vec<(Option<Line>, Option<Line>)> {
 
 /// The same ideas by their names.
 pub(super) const NAMES: [[&str; 6]; 8] = [
-    [
-        "cubecl",
-        "UNIT_POS_X",
-        "CUBE_POS_X",
-        "CUBE_DIM_X",
-        "sync_cube()",
-        "Shared",
-    ],
-    [
-        "cubecl-ir",
-        "UnitPosX",
-        "CubePosX",
-        "CubeDimX",
-        "sync.sync",
-        "Shared",
-    ],
-    [
-        "cuda",
-        "threadIdx.x",
-        "blockIdx.x",
-        "blockDim.x",
-        "__syncthreads()",
-        "__shared__",
-    ],
-    [
-        "hip",
-        "threadIdx.x",
-        "blockIdx.x",
-        "blockDim.x",
-        "__syncthreads()",
-        "__shared__",
-    ],
+    ["cubecl", "UNIT_POS_X", "CUBE_POS_X", "CUBE_DIM_X", "sync_cube()", "Shared"],
+    ["cubecl-ir", "UnitPosX", "CubePosX", "CubeDimX", "sync.sync", "Shared"],
+    ["cuda", "threadIdx.x", "blockIdx.x", "blockDim.x", "__syncthreads()", "__shared__"],
+    ["hip", "threadIdx.x", "blockIdx.x", "blockDim.x", "__syncthreads()", "__shared__"],
     [
         "wgsl",
         "local_invocation_id.x",
@@ -165,29 +135,13 @@ pub(super) const NAMES: [[&str; 6]; 8] = [
         "threadgroup_barrier()",
         "threadgroup",
     ],
-    [
-        "spirv",
-        "LocalInvocationId",
-        "WorkgroupId",
-        "LocalSize",
-        "OpControlBarrier",
-        "Workgroup",
-    ],
-    [
-        "ptx", "%tid.x", "%ctaid.x", "%ntid.x", "bar.sync", ".shared",
-    ],
+    ["spirv", "LocalInvocationId", "WorkgroupId", "LocalSize", "OpControlBarrier", "Workgroup"],
+    ["ptx", "%tid.x", "%ctaid.x", "%ntid.x", "bar.sync", ".shared"],
 ];
 
 pub(super) fn names() -> Frame {
     picture::table(
-        [
-            "form",
-            "thread in block",
-            "block in grid",
-            "block size",
-            "barrier",
-            "shared memory",
-        ],
+        ["form", "thread in block", "block in grid", "block size", "barrier", "shared memory"],
         NAMES.map(|row| row.map(Value::from)).to_vec(),
     )
 }
@@ -200,26 +154,14 @@ pub(super) fn compilers(
     let rows = compiled.iter().map(|(target, seconds)| {
         let form = made.iter().find(|(other, _)| other == target);
         let lines = form.map_or_else(|| Value::from("none"), |(_, form)| Value::Int(form.printed));
-        let checked = form.map_or(
-            "",
-            |(_, form)| {
-                if form.bounds_checked { "yes" } else { "no" }
-            },
-        );
+        let checked = form.map_or("", |(_, form)| if form.bounds_checked { "yes" } else { "no" });
         let (took, how) = match seconds {
-            Ok(seconds) => (
-                Value::from(format!("{:.2} ms", 1e3 * seconds)),
-                "made here, now".to_owned(),
-            ),
+            Ok(seconds) => {
+                (Value::from(format!("{:.2} ms", 1e3 * seconds)), "made here, now".to_owned())
+            }
             Err(reason) => (Value::from(""), reason.clone()),
         };
-        [
-            Value::from(target.name()),
-            lines,
-            Value::from(checked),
-            took,
-            Value::from(how),
-        ]
+        [Value::from(target.name()), lines, Value::from(checked), took, Value::from(how)]
     });
     let titles = ["form", "lines", "index checked", "compiled in", ""];
     picture::table(titles, rows.collect())
@@ -278,9 +220,7 @@ pub(super) fn ran(work: &Work, ran: &Ran, device: DeviceId) -> Frame {
 pub(super) fn bridge(languages: i64, architectures: i64) -> Frame {
     let (shown, across) = (languages.min(DRAWN), architectures.min(DRAWN));
     let mut page = vec!["A compiler for every pair:".to_owned(), String::new()];
-    let heads: String = (1..=across)
-        .map(|n| format!("{:>4}", format!("H{n}")))
-        .collect();
+    let heads: String = (1..=across).map(|n| format!("{:>4}", format!("H{n}"))).collect();
     page.push(format!("      {heads}"));
     for language in 1..=shown {
         let row: String = (1..=across).map(|_| "   #").collect();
@@ -294,18 +234,10 @@ pub(super) fn bridge(languages: i64, architectures: i64) -> Frame {
     page.push(format!(
         "{languages} languages x {architectures} kinds of hardware = {pairs} compilers"
     ));
-    page.extend([
-        String::new(),
-        "Through one form in the middle:".to_owned(),
-        String::new(),
-    ]);
+    page.extend([String::new(), "Through one form in the middle:".to_owned(), String::new()]);
     let rows = shown.max(across);
     for row in 1..=rows {
-        let middle = if row == (rows + 1) / 2 {
-            "[ IR ]"
-        } else {
-            "  ||  "
-        };
+        let middle = if row == (rows + 1) / 2 { "[ IR ]" } else { "  ||  " };
         let end = |drawn: bool, name: String| if drawn { name } else { String::new() };
         let (left, right) = (row <= shown, row <= across);
         let into = if left { "----" } else { "" };
@@ -322,9 +254,7 @@ pub(super) fn bridge(languages: i64, architectures: i64) -> Frame {
     }
     page.push(String::new());
     let sum = languages.saturating_add(architectures);
-    page.push(format!(
-        "{languages} into it + {architectures} out of it = {sum} translators"
-    ));
+    page.push(format!("{languages} into it + {architectures} out of it = {sum} translators"));
     Frame::Text(page.join("\n"))
 }
 
@@ -344,11 +274,7 @@ mod tests {
             // The block size is known to the compiler, so that its name may be gone; WGSL asks for x by its number.
             for name in [row[1], row[2], row[4], row[5]] {
                 let stem = name.trim_end_matches("()");
-                let stem = if target == Target::Wgsl {
-                    stem.trim_end_matches(".x")
-                } else {
-                    stem
-                };
+                let stem = if target == Target::Wgsl { stem.trim_end_matches(".x") } else { stem };
                 assert!(text.contains(stem), "{target:?} has no {name}");
             }
         }

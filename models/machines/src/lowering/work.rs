@@ -36,20 +36,13 @@ impl Work {
         let buffer = |stream: u64, count: usize, filled: usize| -> Vec<f32> {
             let place = |index: usize| stream << 32 | index as u64;
             let number = |index| (2.0 * unit(seed, place(index)) - 1.0) as f32;
-            (0..count)
-                .map(number)
-                .chain(std::iter::repeat_n(0.0, filled - count))
-                .collect()
+            (0..count).map(number).chain(std::iter::repeat_n(0.0, filled - count)).collect()
         };
         let line = |elements: usize| [elements.div_ceil(build.block) as u32, 1];
         let (inputs, output, elements, size, blocks) = match build.kernel {
             Kernel::VectorAdd | Kernel::Relu | Kernel::Saxpy => {
                 let filled = elements.next_multiple_of(build.width);
-                let reads = if build.kernel == Kernel::VectorAdd {
-                    2
-                } else {
-                    1
-                };
+                let reads = if build.kernel == Kernel::VectorAdd { 2 } else { 1 };
                 let inputs = (0..reads).map(|n| buffer(n, elements, filled)).collect();
                 let output = match build.kernel {
                     Kernel::Saxpy => buffer(reads, elements, filled),
@@ -82,14 +75,7 @@ impl Work {
                 (inputs, vec![0.0; all], all, columns, [rows as u32, 1])
             }
         };
-        Self {
-            build,
-            inputs,
-            output,
-            elements,
-            size,
-            blocks,
-        }
+        Self { build, inputs, output, elements, size, blocks }
     }
 
     /// What the processor makes of it, one operation rounded after the other.
@@ -98,15 +84,10 @@ impl Work {
         let mut out: Vec<f32> = match self.build.kernel {
             Kernel::VectorAdd => a.iter().zip(b).map(|(a, b)| a + b).collect(),
             Kernel::Relu => a.iter().map(|x| x.max(0.0)).collect(),
-            Kernel::Saxpy => a
-                .iter()
-                .zip(&self.output)
-                .map(|(x, y)| SCALE * x + y)
-                .collect(),
-            Kernel::WindowSum => a
-                .windows(2 * RADIUS + 1)
-                .map(|window| window.iter().sum())
-                .collect(),
+            Kernel::Saxpy => a.iter().zip(&self.output).map(|(x, y)| SCALE * x + y).collect(),
+            Kernel::WindowSum => {
+                a.windows(2 * RADIUS + 1).map(|window| window.iter().sum()).collect()
+            }
             Kernel::MatmulTile => product(a, b, self.size),
             Kernel::SoftmaxRow => a.chunks(self.size.max(1)).flat_map(softmax).collect(),
         };
@@ -158,11 +139,7 @@ mod tests {
     use super::*;
 
     fn work(kernel: Kernel, block: usize, width: usize, elements: usize) -> Work {
-        let build = Build {
-            kernel,
-            block,
-            width,
-        };
+        let build = Build { kernel, block, width };
         Work::new(build, elements, 7)
     }
 
@@ -195,9 +172,7 @@ mod tests {
         let product = work(Kernel::MatmulTile, 64, 1, 300);
         let edge = product.size;
         let of = |n: usize, at: usize| f64::from(product.inputs[n][at]);
-        let by_hand: f64 = (0..edge)
-            .map(|k| of(0, 5 * edge + k) * of(1, k * edge + 9))
-            .sum();
+        let by_hand: f64 = (0..edge).map(|k| of(0, 5 * edge + k) * of(1, k * edge + 9)).sum();
         assert!(near(by_hand, product.reference()[5 * edge + 9]));
         let rows = work(Kernel::SoftmaxRow, 64, 1, 600).reference();
         for row in rows.chunks(256) {

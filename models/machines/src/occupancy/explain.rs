@@ -63,10 +63,7 @@ fn registers(steps: &mut Steps, kernel: &Kernel, sm: &Multiprocessor, w: i64, bl
         "limit_registers",
         "(sub_cores*(registers of one div R)) div w; 0 if the launch check fails",
         if blocks == 0 {
-            format!(
-                "R*up(w, {cores}) = {per_warp}*up({w}, {cores}) is above {}",
-                sm.registers
-            )
+            format!("R*up(w, {cores}) = {per_warp}*up({w}, {cores}) is above {}", sm.registers)
         } else {
             format!("({cores}*({part} div {per_warp})) div {w}")
         },
@@ -127,10 +124,7 @@ pub(super) fn lifts(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) 
         ],
     };
     let with_threads = |threads_per_block: i64| {
-        let other = Kernel {
-            threads_per_block,
-            ..*kernel
-        };
+        let other = Kernel { threads_per_block, ..*kernel };
         Some((threads_per_block, higher(&other)?))
     };
     let own = kernel.threads_per_block;
@@ -139,49 +133,23 @@ pub(super) fn lifts(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) 
         .filter(|threads| (1..=1024).contains(threads))
         .find_map(with_threads);
     let with_registers = |registers_per_thread: i64| {
-        let other = Kernel {
-            registers_per_thread,
-            ..*kernel
-        };
+        let other = Kernel { registers_per_thread, ..*kernel };
         Some((registers_per_thread, higher(&other)?))
     };
-    let registers = (1..kernel.registers_per_thread)
-        .rev()
-        .find_map(with_registers);
+    let registers = (1..kernel.registers_per_thread).rev().find_map(with_registers);
     let static_shared = largest(kernel.static_shared_bytes, |static_shared_bytes| {
-        higher(&Kernel {
-            static_shared_bytes,
-            ..*kernel
-        })
+        higher(&Kernel { static_shared_bytes, ..*kernel })
     });
     let dynamic_shared = largest(kernel.dynamic_shared_bytes, |dynamic_shared_bytes| {
-        higher(&Kernel {
-            dynamic_shared_bytes,
-            ..*kernel
-        })
+        higher(&Kernel { dynamic_shared_bytes, ..*kernel })
     });
     let rows = vec![
         row("threads_per_block", own, threads),
-        row(
-            "registers_per_thread",
-            kernel.registers_per_thread,
-            registers,
-        ),
-        row(
-            "static_shared_bytes",
-            kernel.static_shared_bytes,
-            static_shared,
-        ),
-        row(
-            "dynamic_shared_bytes",
-            kernel.dynamic_shared_bytes,
-            dynamic_shared,
-        ),
+        row("registers_per_thread", kernel.registers_per_thread, registers),
+        row("static_shared_bytes", kernel.static_shared_bytes, static_shared),
+        row("dynamic_shared_bytes", kernel.dynamic_shared_bytes, dynamic_shared),
     ];
-    picture::table(
-        ["parameter", "from", "to", "occupancy", "then limited by"],
-        rows,
-    )
+    picture::table(["parameter", "from", "to", "occupancy", "then limited by"], rows)
 }
 
 /// The largest value below `from` that lifts; what lifts at some value does so at every smaller one.

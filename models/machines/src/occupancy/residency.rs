@@ -79,10 +79,7 @@ impl Residency {
         let warps_per_block = div_up(kernel.threads_per_block, WARP);
         let limits = [
             Some((Resource::Warps, sm.max_warps / warps_per_block)),
-            Some((
-                Resource::Registers,
-                limit_registers(kernel, sm, warps_per_block)?,
-            )),
+            Some((Resource::Registers, limit_registers(kernel, sm, warps_per_block)?)),
             limit_shared(kernel, sm)?.map(|limit| (Resource::Shared, limit)),
             Some((Resource::Blocks, sm.max_blocks)),
         ];
@@ -107,9 +104,7 @@ impl Residency {
     /// The resources that run out first.
     pub(super) fn limiters(&self) -> impl Iterator<Item = Resource> {
         let least = self.blocks_per_sm;
-        self.limits()
-            .filter(move |&(_, limit)| limit == least)
-            .map(|(resource, _)| resource)
+        self.limits().filter(move |&(_, limit)| limit == least).map(|(resource, _)| resource)
     }
 }
 
@@ -156,10 +151,7 @@ mod tests {
             dynamic_shared_bytes: 0,
         };
         // 65536 div (64*48) is 21; four sub-partitions of 10 warps each hold 20 blocks of two.
-        assert_eq!(
-            Residency::of(&kernel, &sm)?.limits().nth(1),
-            Some((Resource::Registers, 20))
-        );
+        assert_eq!(Residency::of(&kernel, &sm)?.limits().nth(1), Some((Resource::Registers, 20)));
         Ok(())
     }
 
@@ -187,10 +179,7 @@ mod tests {
     /// The blocks fit by every resource counted on its own, and one more would not fit by each limiter.
     fn check(kernel: &Kernel, sm: &Multiprocessor, resident: &Residency) {
         let blocks = resident.blocks_per_sm;
-        assert_eq!(
-            resident.limits().map(|(_, limit)| limit).min(),
-            Some(blocks)
-        );
+        assert_eq!(resident.limits().map(|(_, limit)| limit).min(), Some(blocks));
         assert!(resident.limiters().count() > 0);
         assert!((0.0..=1.0).contains(&resident.occupancy));
         let threads = blocks * kernel.threads_per_block;

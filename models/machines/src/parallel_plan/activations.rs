@@ -20,42 +20,15 @@ pub(super) struct Tensor {
 /// What a Llama's layer keeps with 2-byte activations, FlashAttention (no scores), no dropout, and a gated MLP whose
 /// activation is fused with the product after it.
 pub(super) const LLAMA: [Tensor; 9] = [
-    Tensor {
-        name: "input of norm 1",
-        bytes: |m| 2.0 * m.hidden,
-    },
-    Tensor {
-        name: "input of Q, K, V",
-        bytes: |m| 2.0 * m.hidden,
-    },
-    Tensor {
-        name: "Q",
-        bytes: |m| 2.0 * m.heads.queries as f64,
-    },
-    Tensor {
-        name: "K and V",
-        bytes: |m| 4.0 * m.heads.keys as f64,
-    },
-    Tensor {
-        name: "output of attention",
-        bytes: |m| 2.0 * m.heads.queries as f64,
-    },
-    Tensor {
-        name: "input of norm 2",
-        bytes: |m| 2.0 * m.hidden,
-    },
-    Tensor {
-        name: "input of MLP",
-        bytes: |m| 2.0 * m.hidden,
-    },
-    Tensor {
-        name: "gate and up",
-        bytes: |m| 4.0 * m.ffn,
-    },
-    Tensor {
-        name: "input of down",
-        bytes: |m| 2.0 * m.ffn,
-    },
+    Tensor { name: "input of norm 1", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "input of Q, K, V", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "Q", bytes: |m| 2.0 * m.heads.queries as f64 },
+    Tensor { name: "K and V", bytes: |m| 4.0 * m.heads.keys as f64 },
+    Tensor { name: "output of attention", bytes: |m| 2.0 * m.heads.queries as f64 },
+    Tensor { name: "input of norm 2", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "input of MLP", bytes: |m| 2.0 * m.hidden },
+    Tensor { name: "gate and up", bytes: |m| 4.0 * m.ffn },
+    Tensor { name: "input of down", bytes: |m| 2.0 * m.ffn },
 ];
 
 /// Bytes that one device keeps of a layer for one microbatch, with sequence parallelism.
@@ -101,22 +74,12 @@ pub(super) fn table(model: &Model, plan: &Plan) -> Option<Frame> {
     let ranks = (plan.layout.context * plan.layout.tensor) as f64;
     let row = |name: &str, token: f64| {
         let bytes = tokens * token / ranks;
-        [
-            Value::from(name),
-            token.into(),
-            bytes.into(),
-            percent(bytes / all).into(),
-        ]
+        [Value::from(name), token.into(), bytes.into(), percent(bytes / all).into()]
     };
     let mut rows: Vec<_> = kept.iter().map(|t| row(t.name, (t.bytes)(model))).collect();
     rows.push(row("the layer", all * ranks / tokens));
     Some(picture::table(
-        [
-            "kept tensor",
-            "bytes a token",
-            "bytes of a device and microbatch",
-            "share",
-        ],
+        ["kept tensor", "bytes a token", "bytes of a device and microbatch", "share"],
         rows,
     ))
 }

@@ -65,12 +65,7 @@ impl Claim {
     }
 
     fn wrong_devices(&self) -> Option<String> {
-        let Layout {
-            tensor,
-            context,
-            pipeline,
-            data,
-        } = self.layout;
+        let Layout { tensor, context, pipeline, data } = self.layout;
         (self.devices != self.claimed_devices).then(|| {
             format!(
                 "{tensor}*{context}*{pipeline}*{data} is {} devices, not {}",
@@ -80,9 +75,7 @@ impl Claim {
     }
 
     fn wrong_tokens(&self) -> Option<String> {
-        let claimed = self
-            .claimed_tokens
-            .filter(|claimed| *claimed != self.tokens)?;
+        let claimed = self.claimed_tokens.filter(|claimed| *claimed != self.tokens)?;
         Some(format!(
             "{}*{} is {} tokens, not {claimed}",
             self.global_batch, self.sequence, self.tokens
@@ -119,12 +112,7 @@ impl Claim {
             (Some(_), Some(data)) => format!("data = {data} would"),
             (Some(_), None) => "no number of data ranks would".to_owned(),
         };
-        let Layout {
-            tensor,
-            context,
-            pipeline,
-            data,
-        } = self.layout;
+        let Layout { tensor, context, pipeline, data } = self.layout;
         let mut rows = vec![[
             Value::from("devices"),
             self.claimed_devices.into(),
@@ -165,12 +153,7 @@ mod tests {
     #[test]
     fn the_impossible_row_is_told_what_would_put_it_right() {
         let claim = |data: i64| Claim {
-            layout: Layout {
-                tensor: 8,
-                context: 16,
-                pipeline: 16,
-                data,
-            },
+            layout: Layout { tensor: 8, context: 16, pipeline: 16, data },
             claimed_devices: 16_384,
             devices: 2048 * data,
             sequence: 131_072,

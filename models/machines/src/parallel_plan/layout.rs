@@ -79,11 +79,7 @@ impl Layout {
     pub(super) fn reach(self, dimension: Dimension, server: i64) -> Reach {
         let whole = |ranks: Option<i64>| {
             let inside = ranks.is_some_and(|ranks| ranks <= server && server % ranks == 0);
-            if inside {
-                Reach::Server
-            } else {
-                Reach::Network
-            }
+            if inside { Reach::Server } else { Reach::Network }
         };
         let alone = match dimension {
             Dimension::Data => self.data == 1 && self.context == 1,
@@ -104,23 +100,13 @@ impl Layout {
 
     /// The four numbers, from the innermost.
     pub(super) fn short(self) -> String {
-        let Self {
-            tensor,
-            context,
-            pipeline,
-            data,
-        } = self;
+        let Self { tensor, context, pipeline, data } = self;
         format!("{tensor}.{context}.{pipeline}.{data}")
     }
 
     /// As papers write it.
     pub(super) fn name(self) -> String {
-        let Self {
-            tensor,
-            context,
-            pipeline,
-            data,
-        } = self;
+        let Self { tensor, context, pipeline, data } = self;
         format!("TP {tensor}, CP {context}, PP {pipeline}, DP {data}")
     }
 }
@@ -131,12 +117,7 @@ mod tests {
 
     #[test]
     fn the_innermost_dimension_has_the_server_for_itself() {
-        let layout = Layout {
-            tensor: 8,
-            context: 16,
-            pipeline: 16,
-            data: 8,
-        };
+        let layout = Layout { tensor: 8, context: 16, pipeline: 16, data: 8 };
         assert_eq!(layout.devices(), Some(16_384));
         for (dimension, server, reach) in [
             (Dimension::Tensor, 8, Reach::Server),
@@ -149,16 +130,9 @@ mod tests {
             (Dimension::Data, 16_384, Reach::Server),
             (Dimension::Data, 8, Reach::Network),
         ] {
-            assert_eq!(
-                layout.reach(dimension, server),
-                reach,
-                "{dimension:?} {server}"
-            );
+            assert_eq!(layout.reach(dimension, server), reach, "{dimension:?} {server}");
         }
-        let alone = Layout {
-            context: 1,
-            ..layout
-        };
+        let alone = Layout { context: 1, ..layout };
         assert_eq!(alone.reach(Dimension::Context, 8), Reach::Alone);
         // Context ranks hold the same weights, and sum gradients though there is one data rank.
         let summed = Layout { data: 1, ..layout };

@@ -46,10 +46,7 @@ pub(super) fn of_stage(setting: &Setting, plan: &Plan, stage: i64) -> Memory {
     if stage == stages - 1 {
         activations += activations::of_head(model, plan);
     }
-    Memory {
-        states,
-        activations,
-    }
+    Memory { states, activations }
 }
 
 /// The fullest stage and what its devices hold.
@@ -79,26 +76,17 @@ mod tests {
     fn llamas_plans_fit_without_recomputation_as_published() {
         for (row, sequence) in [(0, 8192.0), (1, 8192.0), (2, 131_072.0)] {
             let (plan, _) = llama_row(row);
-            let setting = Setting {
-                model: llama_405b(sequence),
-                cluster: llama_cluster(),
-            };
+            let setting = Setting { model: llama_405b(sequence), cluster: llama_cluster() };
             let (stage, memory) = fullest(&setting, &plan);
             let gigabytes = memory.bytes() / 1e9;
-            assert!(
-                (70.0..80.0).contains(&gigabytes),
-                "row {row}: {gigabytes} GB"
-            );
+            assert!((70.0..80.0).contains(&gigabytes), "row {row}: {gigabytes} GB");
             assert_eq!(stage, 1, "the ends have a layer less");
         }
     }
 
     #[test]
     fn no_stage_holds_more_than_the_fullest() {
-        let setting = Setting {
-            model: llama_405b(8192.0),
-            cluster: llama_cluster(),
-        };
+        let setting = Setting { model: llama_405b(8192.0), cluster: llama_cluster() };
         for row in 0..3 {
             for pipeline in [1, 2, 3, 5, 16, 63, 100, 126] {
                 let (mut plan, _) = llama_row(row);
@@ -106,10 +94,7 @@ mod tests {
                 let (_, fullest) = fullest(&setting, &plan);
                 for stage in 0..pipeline {
                     let memory = of_stage(&setting, &plan, stage).bytes();
-                    assert!(
-                        memory <= fullest.bytes() * (1.0 + 1e-12),
-                        "{pipeline} {stage}"
-                    );
+                    assert!(memory <= fullest.bytes() * (1.0 + 1e-12), "{pipeline} {stage}");
                 }
             }
         }

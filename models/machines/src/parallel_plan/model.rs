@@ -78,11 +78,7 @@ impl Model {
             vocab,
             sequence,
             layer: count.layer as f64,
-            table: if transformer.tied {
-                embedding
-            } else {
-                embedding - head
-            },
+            table: if transformer.tied { embedding } else { embedding - head },
             head,
             parameters: count.total as f64,
         })
@@ -187,10 +183,7 @@ mod tests {
             assert_eq!(full, Some(model.first_full_stage(stages)), "{stages}");
             let parameters: f64 = (0..stages).map(|s| model.parameters_of(s, stages)).sum();
             // The last norm, 16,384 numbers, is not counted to any stage.
-            assert!(
-                (parameters - model.parameters).abs() <= model.hidden,
-                "{stages}"
-            );
+            assert!((parameters - model.parameters).abs() <= model.hidden, "{stages}");
         }
     }
 }

@@ -40,15 +40,7 @@ pub(super) fn published(efficiency: f64) -> Result<Frame, LabError> {
         ]
     };
     Ok(picture::table(
-        [
-            "row",
-            "TP.CP.PP.DP",
-            "bubble",
-            "counts",
-            "measured",
-            "estimated",
-            "ratio",
-        ],
+        ["row", "TP.CP.PP.DP", "bubble", "counts", "measured", "estimated", "ratio"],
         published::rows(efficiency)?.iter().map(row).collect(),
     ))
 }
@@ -91,9 +83,7 @@ impl Judgement {
         }
         let of = |points: &[ScatterPoint]| {
             let values = points.iter().filter_map(|point| point.y);
-            values.fold((f64::INFINITY, 0.0_f64), |(low, high), y| {
-                (low.min(y), high.max(y))
-            })
+            values.fold((f64::INFINITY, 0.0_f64), |(low, high), y| (low.min(y), high.max(y)))
         };
         let (low, high) = of(&points);
         let axis = |name: &str, unit: &str| Axis {

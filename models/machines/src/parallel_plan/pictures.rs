@@ -59,29 +59,16 @@ impl Judgement {
                 let share = percent((fastest.seconds / own).min(1.0));
                 (seconds(fastest.seconds), format!("{share} of the fastest"))
             }
-            Some(fastest) => (
-                seconds(fastest.seconds),
-                "counts once all are kept".to_owned(),
-            ),
+            Some(fastest) => (seconds(fastest.seconds), "counts once all are kept".to_owned()),
             None => ("none found".to_owned(), "no plan keeps to all".to_owned()),
         };
-        rows.push([
-            "step".into(),
-            fastest.into(),
-            seconds(own).into(),
-            told.into(),
-        ]);
+        rows.push(["step".into(), fastest.into(), seconds(own).into(), told.into()]);
         let told = match self.broken() {
             0 => "solved".to_owned(),
             1 => "one rule is broken".to_owned(),
             broken => format!("{broken} rules are broken"),
         };
-        rows.push([
-            "score".into(),
-            "100".into(),
-            significant(self.score(), 3).into(),
-            told.into(),
-        ]);
+        rows.push(["score".into(), "100".into(), significant(self.score(), 3).into(), told.into()]);
         picture::table(["rule", "limit", "this plan", "verdict"], rows)
     }
 
@@ -117,12 +104,7 @@ impl Judgement {
             };
             (
                 label,
-                vec![
-                    states.weights,
-                    states.gradients,
-                    states.optimizer,
-                    memory.activations,
-                ],
+                vec![states.weights, states.gradients, states.optimizer, memory.activations],
                 remark,
             )
         };
@@ -181,11 +163,7 @@ impl Judgement {
                 bar("bubble", step.bubble, "waiting for other stages"),
                 bar("pipeline", step.pipeline_exposed, "filling and draining"),
                 bar("data", step.data_exposed, "beyond what hides it"),
-                picture::bar(
-                    "the step",
-                    all,
-                    format!("MFU {}", percent(self.estimated_mfu())),
-                ),
+                picture::bar("the step", all, format!("MFU {}", percent(self.estimated_mfu()))),
             ],
         )
     }
@@ -216,15 +194,7 @@ impl Judgement {
             ]
         };
         picture::table(
-            [
-                "dimension",
-                "ranks",
-                "servers",
-                "what",
-                "GB a step",
-                "seconds",
-                "not hidden",
-            ],
+            ["dimension", "ranks", "servers", "what", "GB a step", "seconds", "not hidden"],
             Dimension::ALL.map(row).to_vec(),
         )
     }

@@ -106,14 +106,8 @@ impl Cluster {
         Ok(Self {
             capacity: params.float("capacity_bytes")?,
             server: params.int("devices_per_server")?,
-            inside: link(
-                "inside_latency_seconds",
-                "inside_bandwidth_bytes_per_second",
-            )?,
-            between: link(
-                "between_latency_seconds",
-                "between_bandwidth_bytes_per_second",
-            )?,
+            inside: link("inside_latency_seconds", "inside_bandwidth_bytes_per_second")?,
+            between: link("between_latency_seconds", "between_bandwidth_bytes_per_second")?,
             peak: params.float("peak_flops_per_second")?,
             efficiency: params.float("matmul_efficiency")?,
             weight: params.float("weight_bytes_per_parameter")?,
@@ -136,12 +130,7 @@ mod tests {
 
     fn plan(pipeline: i64, microbatches: i64, chunks: i64) -> Plan {
         Plan {
-            layout: Layout {
-                tensor: 1,
-                context: 1,
-                pipeline,
-                data: 1,
-            },
+            layout: Layout { tensor: 1, context: 1, pipeline, data: 1 },
             microbatch: 1,
             microbatches,
             chunks,
@@ -165,10 +154,7 @@ mod tests {
             let kept = plan(pipeline, 64, chunks).in_flight(0);
             let p = pipeline as f64;
             let published = p * (1.0 + (p - 1.0) / (p * chunks as f64));
-            assert!(
-                kept >= published - 1e-9 && kept < 1.5 * published,
-                "{kept} {published}"
-            );
+            assert!(kept >= published - 1e-9 && kept < 1.5 * published, "{kept} {published}");
         }
     }
 }

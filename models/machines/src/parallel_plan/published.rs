@@ -108,34 +108,10 @@ const MEGATRON: [Megatron; 10] = [
     ("Megatron 18.4B", [6144, 48, 40], [8, 1, 32], 1024, 135e12),
     ("Megatron 39.1B", [8192, 64, 48], [8, 2, 32], 1536, 138e12),
     ("Megatron 76.1B", [10_240, 80, 60], [8, 4, 32], 1792, 140e12),
-    (
-        "Megatron 145.6B",
-        [12_288, 96, 80],
-        [8, 8, 24],
-        2304,
-        148e12,
-    ),
-    (
-        "Megatron 310.1B",
-        [16_384, 128, 96],
-        [8, 16, 15],
-        2160,
-        155e12,
-    ),
-    (
-        "Megatron 529.6B",
-        [20_480, 128, 105],
-        [8, 35, 9],
-        2520,
-        163e12,
-    ),
-    (
-        "Megatron 1008.0B",
-        [25_600, 160, 128],
-        [8, 64, 6],
-        3072,
-        163e12,
-    ),
+    ("Megatron 145.6B", [12_288, 96, 80], [8, 8, 24], 2304, 148e12),
+    ("Megatron 310.1B", [16_384, 128, 96], [8, 16, 15], 2160, 155e12),
+    ("Megatron 529.6B", [20_480, 128, 105], [8, 35, 9], 2520, 163e12),
+    ("Megatron 1008.0B", [25_600, 160, 128], [8, 64, 6], 3072, 163e12),
 ];
 
 fn transformer(
@@ -178,25 +154,14 @@ fn llama() -> Transformer {
 /// # Errors
 /// None: the dimensions are those above.
 pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
-    let cluster = |cluster: Cluster| Cluster {
-        efficiency,
-        ..cluster
-    };
+    let cluster = |cluster: Cluster| Cluster { efficiency, ..cluster };
     let mut rows = Vec::new();
     for (name, [tensor, context, pipeline, data], sequence, microbatches, measured) in LLAMA {
         rows.push(Row {
             name,
-            setting: Setting {
-                model: Model::of(&llama(), sequence)?,
-                cluster: cluster(h100()),
-            },
+            setting: Setting { model: Model::of(&llama(), sequence)?, cluster: cluster(h100()) },
             plan: Plan {
-                layout: Layout {
-                    tensor,
-                    context,
-                    pipeline,
-                    data,
-                },
+                layout: Layout { tensor, context, pipeline, data },
                 microbatch: 1,
                 microbatches,
                 // One layer a chunk: why 126 layers and two ends make 128 places on 16 stages.
@@ -212,17 +177,9 @@ pub(super) fn rows(efficiency: f64) -> Result<Vec<Row>, LabError> {
         let model = transformer(Architecture::Gpt, shape, shape[1], 4 * shape[0], 51_200);
         rows.push(Row {
             name,
-            setting: Setting {
-                model: Model::of(&model, 2048.0)?,
-                cluster: cluster(a100()),
-            },
+            setting: Setting { model: Model::of(&model, 2048.0)?, cluster: cluster(a100()) },
             plan: Plan {
-                layout: Layout {
-                    tensor,
-                    context: 1,
-                    pipeline,
-                    data,
-                },
+                layout: Layout { tensor, context: 1, pipeline, data },
                 microbatch: 1,
                 microbatches: batch / data,
                 chunks: 1,
@@ -265,11 +222,7 @@ mod tests {
         let printed = [1.7, 3.6, 7.5, 18.4, 39.1, 76.1, 145.6, 310.1, 529.6, 1008.0];
         for (row, billions) in rows(0.5).unwrap().iter().skip(3).zip(printed) {
             let parameters = row.setting.model.parameters / 1e9;
-            assert!(
-                (parameters - billions).abs() < 0.06,
-                "{}: {parameters}",
-                row.name
-            );
+            assert!((parameters - billions).abs() < 0.06, "{}: {parameters}", row.name);
         }
     }
 

@@ -52,12 +52,7 @@ fn devices(plan: &Plan, limits: &Limits) -> Rule {
         std::cmp::Ordering::Equal => None,
         std::cmp::Ordering::Greater => Some(format!("{off} are not there")),
     };
-    Rule {
-        name: "devices",
-        limit: limits.devices.to_string(),
-        plan: devices.to_string(),
-        broken,
-    }
+    Rule { name: "devices", limit: limits.devices.to_string(), plan: devices.to_string(), broken }
 }
 
 /// What cannot be cut that finely.
@@ -72,9 +67,7 @@ pub(super) fn uncut(setting: &Setting, plan: &Plan) -> Option<String> {
     if model.sequence % layout.context as f64 != 0.0 {
         let context = layout.context;
         let tokens = number(model.sequence);
-        return Some(format!(
-            "{tokens} tokens do not divide among {context} ranks"
-        ));
+        return Some(format!("{tokens} tokens do not divide among {context} ranks"));
     }
     // The word table and the output head may have a chunk of their own.
     if places > model.layers + 2 || layout.pipeline > model.layers {
@@ -83,9 +76,7 @@ pub(super) fn uncut(setting: &Setting, plan: &Plan) -> Option<String> {
     }
     if plan.chunks > 1 && plan.microbatches % layout.pipeline != 0 {
         let (m, p) = (plan.microbatches, layout.pipeline);
-        return Some(format!(
-            "interleaving needs a multiple of {p} microbatches, not {m}"
-        ));
+        return Some(format!("interleaving needs a multiple of {p} microbatches, not {m}"));
     }
     None
 }
@@ -149,11 +140,7 @@ fn bubble(plan: &Plan, limits: &Limits) -> Rule {
             return "no share is below 0; allow more".to_owned();
         }
         let per_step = (plan.layout.pipeline - 1) as f64 / (limits.bubble * plan.chunks as f64);
-        format!(
-            "{} microbatches; over {} would do",
-            plan.microbatches,
-            number(per_step.floor())
-        )
+        format!("{} microbatches; over {} would do", plan.microbatches, number(per_step.floor()))
     });
     Rule {
         name: "bubble of ideal",
@@ -204,40 +191,24 @@ mod tests {
     use super::super::published::{llama_405b, llama_cluster, llama_row};
     use super::*;
 
-    const LIMITS: Limits = Limits {
-        devices: 16_384,
-        bubble: 0.1,
-        tokens: 16_777_216.0,
-    };
+    const LIMITS: Limits = Limits { devices: 16_384, bubble: 0.1, tokens: 16_777_216.0 };
 
     fn broken(change: impl FnOnce(&mut Plan)) -> Vec<&'static str> {
-        let setting = Setting {
-            model: llama_405b(8192.0),
-            cluster: llama_cluster(),
-        };
+        let setting = Setting { model: llama_405b(8192.0), cluster: llama_cluster() };
         let (mut plan, _) = llama_row(1);
         change(&mut plan);
         let (_, memory) = fullest(&setting, &plan);
         let rules = rules(&setting, &plan, &memory, &LIMITS);
-        let broken: Vec<_> = rules
-            .iter()
-            .filter(|rule| rule.broken.is_some())
-            .map(|rule| rule.name)
-            .collect();
-        assert_eq!(
-            broken.is_empty(),
-            kept(&setting, &plan, memory.bytes(), &LIMITS)
-        );
+        let broken: Vec<_> =
+            rules.iter().filter(|rule| rule.broken.is_some()).map(|rule| rule.name).collect();
+        assert_eq!(broken.is_empty(), kept(&setting, &plan, memory.bytes(), &LIMITS));
         broken
     }
 
     #[test]
     fn each_rule_is_broken_by_what_breaks_it_alone() {
         assert_eq!(broken(|_| ()), ["bubble of ideal"]);
-        assert_eq!(
-            broken(|plan| plan.layout.data = 64),
-            ["devices", "bubble of ideal"]
-        );
+        assert_eq!(broken(|plan| plan.layout.data = 64), ["devices", "bubble of ideal"]);
         assert_eq!(
             broken(|plan| {
                 plan.layout.tensor = 16;
@@ -247,11 +218,8 @@ mod tests {
             ["tensor in a server", "bubble of ideal"]
         );
         assert_eq!(
-            broken(|plan| plan.layout = super::super::layout::Layout {
-                tensor: 1,
-                pipeline: 128,
-                ..plan.layout
-            }),
+            broken(|plan| plan.layout =
+                super::super::layout::Layout { tensor: 1, pipeline: 128, ..plan.layout }),
             ["can be cut", "fits", "bubble of ideal"]
         );
         assert_eq!(broken(|plan| plan.microbatches = 160), ["tokens a step"]);
@@ -268,9 +236,6 @@ mod tests {
         let all = [rule(false), rule(false), rule(false)];
         assert_eq!(score(&all, 5.0, Some(5.0)), 100.0);
         assert_eq!(score(&all, 10.0, Some(5.0)), 80.0);
-        assert_eq!(
-            score(&[rule(false), rule(true), rule(true)], 1.0, Some(5.0)),
-            20.0
-        );
+        assert_eq!(score(&[rule(false), rule(true), rule(true)], 1.0, Some(5.0)), 20.0);
     }
 }

@@ -104,9 +104,7 @@ pub(super) fn search(setting: &Setting, batch: i64, devices: i64, limits: &Limit
             }
             found.fitting += usize::from(judged.fits);
             if judged.kept
-                && found
-                    .fastest_kept
-                    .is_none_or(|fastest| judged.seconds < fastest.seconds)
+                && found.fastest_kept.is_none_or(|fastest| judged.seconds < fastest.seconds)
             {
                 found.fastest_kept = Some(judged);
             }
@@ -137,12 +135,7 @@ fn layouts(setting: &Setting, batch: i64, devices: i64) -> Vec<Layout> {
             for data in among(rest).filter(|d| batch % d == 0) {
                 let context = rest / data;
                 if model.sequence % context as f64 == 0.0 {
-                    layouts.push(Layout {
-                        tensor,
-                        context,
-                        pipeline,
-                        data,
-                    });
+                    layouts.push(Layout { tensor, context, pipeline, data });
                 }
             }
         }
@@ -181,17 +174,10 @@ mod tests {
     use super::super::published::{llama_405b, llama_cluster};
     use super::*;
 
-    const LIMITS: Limits = Limits {
-        devices: 16_384,
-        bubble: 0.1,
-        tokens: 16_777_216.0,
-    };
+    const LIMITS: Limits = Limits { devices: 16_384, bubble: 0.1, tokens: 16_777_216.0 };
 
     fn setting() -> Setting {
-        Setting {
-            model: llama_405b(8192.0),
-            cluster: llama_cluster(),
-        }
+        Setting { model: llama_405b(8192.0), cluster: llama_cluster() }
     }
 
     #[test]

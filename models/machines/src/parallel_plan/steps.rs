@@ -14,21 +14,11 @@ impl Judgement {
     pub(super) fn steps(&self) -> Frame {
         let mut steps = Steps::default();
         let (plan, claim) = (&self.plan, &self.claim);
-        let Layout {
-            tensor: t,
-            context: c,
-            pipeline: p,
-            data: d,
-        } = plan.layout;
+        let Layout { tensor: t, context: c, pipeline: p, data: d } = plan.layout;
         let numbers = format!("{t}*{c}*{p}*{d}");
         steps.add("devices", "t*c*p*d", numbers, claim.devices);
         let numbers = format!("{}*{}", claim.global_batch, claim.sequence);
-        steps.add(
-            "tokens a step",
-            "global_batch*sequence",
-            numbers,
-            claim.tokens,
-        );
+        steps.add("tokens a step", "global_batch*sequence", numbers, claim.tokens);
         let (m, b, v) = (plan.microbatches, plan.microbatch, plan.chunks);
         let numbers = format!("{}/({d}*{b})", claim.global_batch);
         steps.add("m, microbatches", "global_batch/(d*b)", numbers, m);
@@ -36,12 +26,7 @@ impl Judgement {
         steps.add("bubble over ideal", "(p - 1)/(m*v)", numbers, plan.bubble());
         let (achieved, peak) = (number(self.achieved), number(self.setting.cluster.peak));
         let share = self.achieved / self.setting.cluster.peak;
-        steps.add(
-            "mfu, measured",
-            "achieved/peak",
-            format!("{achieved}/{peak}"),
-            share,
-        );
+        steps.add("mfu, measured", "achieved/peak", format!("{achieved}/{peak}"), share);
         self.memory_steps(&mut steps);
         self.time_steps(&mut steps);
         steps.table()
@@ -65,11 +50,7 @@ impl Judgement {
         );
         let replicas = number(plan.layout.replicas());
         let rank = |from: u8| {
-            if plan.stage.number() >= from {
-                format!("/{replicas}")
-            } else {
-                String::new()
-            }
+            if plan.stage.number() >= from { format!("/{replicas}") } else { String::new() }
         };
         let n = number(held);
         let states = self.memory.states;
@@ -87,23 +68,14 @@ impl Judgement {
                 String::new()
             };
             let numbers = format!("{n}*{}{}{whole}", number(bytes), rank(from));
-            steps.add(
-                name,
-                "parameters*bytes, sharded from its stage on",
-                numbers,
-                value,
-            );
+            steps.add(name, "parameters*bytes, sharded from its stage on", numbers, value);
         }
         let kept = super::activations::of_layer(model, plan);
         let formula = match plan.recompute {
             Recompute::None | Recompute::Selective => "in flight*layers*kept of a layer",
             Recompute::Full => "in flight*layers*2sbh",
         };
-        let numbers = format!(
-            "{}*{layers}*{}",
-            number(plan.in_flight(stage)),
-            number(kept)
-        );
+        let numbers = format!("{}*{layers}*{}", number(plan.in_flight(stage)), number(kept));
         let of_layers = plan.in_flight(stage) * layers as f64 * kept;
         steps.add("activations of layers", formula, numbers, of_layers);
         let of_head = self.memory.activations - of_layers;
@@ -116,14 +88,9 @@ impl Judgement {
                 self.memory.activations,
             );
         }
-        let numbers = [
-            states.weights,
-            states.gradients,
-            states.optimizer,
-            self.memory.activations,
-        ]
-        .map(number)
-        .join(" + ");
+        let numbers = [states.weights, states.gradients, states.optimizer, self.memory.activations]
+            .map(number)
+            .join(" + ");
         steps.add("bytes of a device", "the sum", numbers, self.memory.bytes());
     }
 
@@ -133,10 +100,8 @@ impl Judgement {
         let rate = format!("{}*{}", number(cluster.efficiency), number(cluster.peak));
         let p = self.plan.layout.pipeline;
         let (most, layers) = (self.setting.model.most_layers(p), self.setting.model.layers);
-        let numbers = format!(
-            "{}/({devices}*{rate})*{most}*{p}/{layers}",
-            number(step.hardware_flops)
-        );
+        let numbers =
+            format!("{}/({devices}*{rate})*{most}*{p}/{layers}", number(step.hardware_flops));
         steps.add(
             "compute",
             "flops/(devices*share*peak), of the fullest stage",
@@ -158,29 +123,15 @@ impl Judgement {
         }
         let busy = step.compute + step.tensor.seconds + step.context_exposed;
         let numbers = format!("{}*{}", number(busy), number(self.plan.bubble()));
-        steps.add(
-            "bubble",
-            "(compute + tensor + context)*bubble",
-            numbers,
-            step.bubble,
-        );
+        steps.add("bubble", "(compute + tensor + context)*bubble", numbers, step.bubble);
         let numbers = format!(
             "{} + {} + {}",
             number(step.compute),
             number(step.bubble),
             number(step.exposed())
         );
-        steps.add(
-            "step",
-            "compute + bubble + not hidden",
-            numbers,
-            step.seconds(),
-        );
-        let below = format!(
-            "({}*{devices}*{})",
-            number(step.seconds()),
-            number(cluster.peak)
-        );
+        steps.add("step", "compute + bubble + not hidden", numbers, step.seconds());
+        let below = format!("({}*{devices}*{})", number(step.seconds()), number(cluster.peak));
         let numbers = format!("{}/{below}", number(step.model_flops));
         steps.add(
             "mfu, estimated",

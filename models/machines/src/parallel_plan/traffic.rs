@@ -135,10 +135,7 @@ pub(super) fn data(setting: &Setting, plan: &Plan) -> Data {
         Stage::Whole => ((2.0 * rounds, 2.0 * gradients), (0.0, 0.0)),
         Stage::Optimizer => ((2.0 * rounds, gradients + weights), (0.0, 0.0)),
         Stage::Gradients => ((rounds, weights), (m * rounds, m * gradients)),
-        Stage::Weights => (
-            (0.0, 0.0),
-            (3.0 * m * rounds, m * (gradients + 2.0 * weights)),
-        ),
+        Stage::Weights => ((0.0, 0.0), (3.0 * m * rounds, m * (gradients + 2.0 * weights))),
     };
     Data {
         once: Traffic::over(network, once.0, once.1),
@@ -152,10 +149,7 @@ mod tests {
     use super::*;
 
     fn setting() -> Setting {
-        Setting {
-            model: llama_405b(8192.0),
-            cluster: llama_cluster(),
-        }
+        Setting { model: llama_405b(8192.0), cluster: llama_cluster() }
     }
 
     #[test]
@@ -177,10 +171,7 @@ mod tests {
         let all = data(&setting, &plan).all();
         let none = [tensor(&setting, &plan), pipeline(&setting, &plan), all];
         for traffic in none {
-            assert_eq!(
-                (traffic.bytes, traffic.messages, traffic.seconds),
-                (0.0, 0.0, 0.0)
-            );
+            assert_eq!((traffic.bytes, traffic.messages, traffic.seconds), (0.0, 0.0, 0.0));
         }
     }
 
@@ -197,10 +188,7 @@ mod tests {
             let sent = data(&setting, &plan).all().bytes;
             let share = setting.model.parameters / 8.0 * 2.0 * 999.0 / 1000.0;
             let factor = sent / share;
-            assert!(
-                (factor - stage.communication()).abs() < 1e-12,
-                "{stage:?}: {factor}"
-            );
+            assert!((factor - stage.communication()).abs() < 1e-12, "{stage:?}: {factor}");
         }
     }
 }

@@ -49,9 +49,7 @@ impl Schedule {
 
     /// The schedule of a name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|schedule| schedule.name() == name)
+        Self::ALL.into_iter().find(|schedule| schedule.name() == name)
     }
 
     /// Whether backward for inputs and backward for weights are operations of their own.
@@ -102,11 +100,7 @@ pub struct Operation {
 
 impl Operation {
     fn whole(work: Work, microbatch: usize) -> Self {
-        Self {
-            work,
-            microbatch,
-            chunk: 0,
-        }
+        Self { work, microbatch, chunk: 0 }
     }
 }
 
@@ -158,11 +152,7 @@ impl Plan {
             | Schedule::Interleaved
             | Schedule::Asynchronous => (0..stages).map(of).collect(),
         };
-        Ok(Self {
-            chunks,
-            microbatches,
-            stages: orders,
-        })
+        Ok(Self { chunks, microbatches, stages: orders })
     }
 
     /// The first `steps` steps of an asynchronous pipeline that goes on after them: [`stream`] put end to end.
@@ -186,11 +176,7 @@ impl Plan {
     /// An order of one's own; operations name microbatches below `microbatches` and chunks below `chunks`.
     #[cfg(test)]
     pub(super) fn of(chunks: usize, microbatches: usize, stages: Vec<Vec<Operation>>) -> Self {
-        Self {
-            chunks,
-            microbatches,
-            stages,
-        }
+        Self { chunks, microbatches, stages }
     }
 
     /// Stages.
@@ -249,10 +235,7 @@ pub fn stream(
     let first = if step == 0 { ahead } else { 0 };
     let filling = (0..first).map(|i| Operation::whole(Work::Forward, i));
     let steady = (step * microbatches..(step + 1) * microbatches).flat_map(move |i| {
-        [
-            Operation::whole(Work::Forward, i + ahead),
-            Operation::whole(Work::Backward, i),
-        ]
+        [Operation::whole(Work::Forward, i + ahead), Operation::whole(Work::Backward, i)]
     });
     filling.chain(steady)
 }
@@ -263,22 +246,17 @@ fn check(
     microbatches: usize,
     chunks: usize,
 ) -> Result<(), LabError> {
-    for (name, count) in [
-        ("stages", stages),
-        ("microbatches", microbatches),
-        ("chunks_per_stage", chunks),
-    ] {
+    for (name, count) in
+        [("stages", stages), ("microbatches", microbatches), ("chunks_per_stage", chunks)]
+    {
         if count == 0 {
             return Err(LabError::contradiction([name], "must be at least 1"));
         }
     }
     if schedule == Schedule::Interleaved && !microbatches.is_multiple_of(stages) {
         let below = microbatches / stages * stages;
-        let near = if below == 0 {
-            format!("{stages}")
-        } else {
-            format!("{below} or {}", below + stages)
-        };
+        let near =
+            if below == 0 { format!("{stages}") } else { format!("{below} or {}", below + stages) };
         return Err(LabError::contradiction(
             ["microbatches", "stages"],
             format!(
@@ -287,9 +265,7 @@ fn check(
         ));
     }
     let each = if schedule.splits_backward() { 3 } else { 2 };
-    let operations = [stages, microbatches, chunks]
-        .into_iter()
-        .fold(each, usize::saturating_mul);
+    let operations = [stages, microbatches, chunks].into_iter().fold(each, usize::saturating_mul);
     if operations > MOST_OPERATIONS {
         return Err(LabError::contradiction(
             ["stages", "microbatches", "chunks_per_stage"],
@@ -305,9 +281,7 @@ fn check(
 /// F 0..m-1, then B m-1..0.
 fn fill_and_drain(microbatches: usize) -> Vec<Operation> {
     let forwards = (0..microbatches).map(|i| Operation::whole(Work::Forward, i));
-    let backwards = (0..microbatches)
-        .rev()
-        .map(|i| Operation::whole(Work::Backward, i));
+    let backwards = (0..microbatches).rev().map(|i| Operation::whole(Work::Backward, i));
     forwards.chain(backwards).collect()
 }
 
@@ -329,11 +303,7 @@ fn interleaved(stages: usize, stage: usize, microbatches: usize, chunks: usize) 
                 chunks - 1 - within / stages
             }
         };
-        Operation {
-            work,
-            microbatch: k / (stages * chunks) * stages + k % stages,
-            chunk,
-        }
+        Operation { work, microbatch: k / (stages * chunks) * stages + k % stages, chunk }
     };
     let ahead = 2 * (stages - 1 - stage) + (chunks - 1) * stages;
     alternate(

@@ -75,12 +75,8 @@ pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &Played) -> 
         let last = played.stages.last();
         let fill = last.and_then(|slots| slots.first()).map(|slot| slot.start);
         let drain = last.and_then(|slots| slots.last()).map(|slot| slot.end);
-        let milestone = |(at, label): (Option<f64>, &str)| {
-            Some(Milestone {
-                at: at?,
-                label: label.to_owned(),
-            })
-        };
+        let milestone =
+            |(at, label): (Option<f64>, &str)| Some(Milestone { at: at?, label: label.to_owned() });
         let ends = [(fill, "filled"), (drain, "drains")];
         marks.extend(ends.into_iter().filter_map(milestone));
     }
@@ -93,10 +89,7 @@ pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &Played) -> 
         let until = spans.last().map_or(0.0, |span| span.start);
         points.retain(|&(at, _)| at <= until);
         marks.retain(|mark| mark.at <= until);
-        marks.push(Milestone {
-            at: until,
-            label: "goes on".to_owned(),
-        });
+        marks.push(Milestone { at: until, label: "goes on".to_owned() });
     }
     let names = played.stages.len().min(MOST_LANES);
     Timeline {
@@ -105,11 +98,7 @@ pub fn lanes(unit: &str, schedule: Schedule, chunks: usize, played: &Played) -> 
         classes: classes(schedule),
         spans,
         marks,
-        total: Some(Total {
-            name: "stages at work".to_owned(),
-            unit: String::new(),
-            points,
-        }),
+        total: Some(Total { name: "stages at work".to_owned(), unit: String::new(), points }),
     }
 }
 
@@ -165,12 +154,7 @@ fn stays(slots: &[Slot]) -> Vec<Stay> {
                     continue;
                 };
                 if let Some((operation, start)) = places[place].take() {
-                    stays.push(Stay {
-                        place,
-                        operation,
-                        start,
-                        end: slot.end,
-                    });
+                    stays.push(Stay { place, operation, start, end: slot.end });
                 }
             }
             Work::BackwardWeight => {}
@@ -180,12 +164,7 @@ fn stays(slots: &[Slot]) -> Vec<Stay> {
     let end = slots.last().map_or(0.0, |slot| slot.end);
     for (place, held) in places.into_iter().enumerate() {
         if let Some((operation, start)) = held {
-            stays.push(Stay {
-                place,
-                operation,
-                start,
-                end,
-            });
+            stays.push(Stay { place, operation, start, end });
         }
     }
     stays
@@ -258,16 +237,9 @@ pub(super) fn microbatches(setup: &Setup) -> Frame {
         if large && count != setup.microbatches {
             return None;
         }
-        let other = Setup {
-            microbatches: count,
-            ..*setup
-        };
+        let other = Setup { microbatches: count, ..*setup };
         let outcome = other.outcome().ok()?;
-        let this = if count == setup.microbatches {
-            " (this)"
-        } else {
-            ""
-        };
+        let this = if count == setup.microbatches { " (this)" } else { "" };
         let remark = format!("stage 0 keeps {}", number(outcome.peak(0)));
         let label = format!("{count} microbatches{this}");
         Some(picture::bar(label, 100.0 * outcome.fraction(), remark))

@@ -225,18 +225,13 @@ impl Ready {
 ///
 /// Nothing if the orders wait for one another, which no order of [`Plan::new`] does.
 pub fn play(plan: &Plan, times: Times, wire: Option<Wire>) -> Option<Played> {
-    let line = Line {
-        stages: plan.stages(),
-        chunks: plan.chunks(),
-    };
+    let line = Line { stages: plan.stages(), chunks: plan.chunks() };
     let mut ready = Ready::new(line, plan.microbatches());
     let mut free = vec![0.0_f64; line.stages];
     // Of each stage, when the link to the next is free, and when the one to the stage before.
     let mut links = vec![[0.0_f64; 2]; line.stages];
     let mut played = Played {
-        stages: (0..line.stages)
-            .map(|stage| Vec::with_capacity(plan.stage(stage).len()))
-            .collect(),
+        stages: (0..line.stages).map(|stage| Vec::with_capacity(plan.stage(stage).len())).collect(),
         transfers: Vec::new(),
     };
     // Stages whose next operation may have become possible.
@@ -250,11 +245,7 @@ pub fn play(plan: &Plan, times: Times, wire: Option<Wire>) -> Option<Played> {
             let start = when.max(free[stage]);
             let end = start + times.of(operation.work, line.chunks);
             free[stage] = end;
-            played.stages[stage].push(Slot {
-                operation,
-                start,
-                end,
-            });
+            played.stages[stage].push(Slot { operation, start, end });
             ready.ended(stage, operation, end);
             let Some(to) = line.waiting(stage, operation) else {
                 continue;

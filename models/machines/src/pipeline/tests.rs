@@ -5,11 +5,7 @@ use std::collections::HashSet;
 use super::play::{Played, Times, Wire, play};
 use super::{Operation, Plan, Schedule, Work, pictures, stream, waiting};
 
-const ONES: Times = Times {
-    forward: 1.0,
-    backward_input: 1.0,
-    backward_weight: 1.0,
-};
+const ONES: Times = Times { forward: 1.0, backward_input: 1.0, backward_weight: 1.0 };
 
 fn near(got: f64, want: f64) -> bool {
     (got - want).abs() <= 1e-9 * want.abs().max(1.0)
@@ -63,18 +59,13 @@ fn every_operation_is_there_once_and_nothing_begins_before_what_it_needs() {
                     Work::Forward => 'F',
                     Work::BackwardWeight => 'W',
                 };
-                let Operation {
-                    microbatch, chunk, ..
-                } = slot.operation;
+                let Operation { microbatch, chunk, .. } = slot.operation;
                 ends.insert((key, stage + chunk * stages, microbatch), slot.end);
             }
         }
         for (stage, slots) in played.stages.iter().enumerate() {
             for slot in slots {
-                let (i, place) = (
-                    slot.operation.microbatch,
-                    stage + slot.operation.chunk * stages,
-                );
+                let (i, place) = (slot.operation.microbatch, stage + slot.operation.chunk * stages);
                 let needs = match slot.operation.work {
                     Work::Forward => place.checked_sub(1).map(|before| vec![('F', before)]),
                     Work::Backward | Work::BackwardInput if place + 1 < stages * chunks => {
@@ -84,10 +75,7 @@ fn every_operation_is_there_once_and_nothing_begins_before_what_it_needs() {
                     Work::BackwardWeight => Some(vec![('B', place)]),
                 };
                 for (work, place) in needs.unwrap_or_default() {
-                    assert!(
-                        ends[&(work, place, i)] <= slot.start,
-                        "{schedule:?} {slot:?}"
-                    );
+                    assert!(ends[&(work, place, i)] <= slot.start, "{schedule:?} {slot:?}");
                 }
             }
         }
@@ -96,11 +84,7 @@ fn every_operation_is_there_once_and_nothing_begins_before_what_it_needs() {
 
 #[test]
 fn bubbles_are_those_of_the_papers() {
-    let uneven = Times {
-        forward: 2.0,
-        backward_input: 3.0,
-        backward_weight: 1.5,
-    };
+    let uneven = Times { forward: 2.0, backward_input: 3.0, backward_weight: 1.5 };
     each(|schedule, stages, microbatches, chunks, plan| {
         let (p, m) = (stages as f64, microbatches as f64);
         let bubble = |times: Times| played(plan, times).makespan() - m * times.microbatch();
@@ -117,10 +101,7 @@ fn bubbles_are_those_of_the_papers() {
             Schedule::ZeroBubbleH1 | Schedule::ZeroBubbleH2 => {
                 // With fewer microbatches than stages the last stages have nothing to fill their gaps with.
                 let missing = (p - m).max(0.0);
-                assert!(
-                    near(bubble(ONES), p - 1.0 + missing),
-                    "{stages} {microbatches}"
-                );
+                assert!(near(bubble(ONES), p - 1.0 + missing), "{stages} {microbatches}");
             }
         }
     });
@@ -160,24 +141,14 @@ fn no_stage_of_zb_h2_waits_once_it_has_begun() {
 #[test]
 fn a_link_carries_one_message_at_a_time_and_delays_what_waits_for_it() {
     let plan = Plan::new(Schedule::GPipe, 2, 3, 1).unwrap();
-    let wire = Wire {
-        transfer: 4.0,
-        latency: 0.5,
-    };
+    let wire = Wire { transfer: 4.0, latency: 0.5 };
     let played = play(&plan, ONES, Some(wire)).unwrap();
     // Forwards end at 1, 2, 3; the link is busy 1-5, 5-9, 9-13.
     let forward: Vec<_> = played.transfers.iter().filter(|t| t.from == 0).collect();
     let times: Vec<_> = forward.iter().map(|t| (t.start, t.arrival)).collect();
     assert_eq!(times, [(1.0, 5.5), (5.0, 9.5), (9.0, 13.5)]);
     let last: Vec<_> = played.stages[1].iter().map(|s| (s.start, s.end)).collect();
-    let want = [
-        (5.5, 6.5),
-        (9.5, 10.5),
-        (13.5, 14.5),
-        (14.5, 16.5),
-        (16.5, 18.5),
-        (18.5, 20.5),
-    ];
+    let want = [(5.5, 6.5), (9.5, 10.5), (13.5, 14.5), (14.5, 16.5), (16.5, 18.5), (18.5, 20.5)];
     assert_eq!(last, want);
     // Gradients 2, 1, 0 end at 16.5, 18.5, 20.5 and are sent till 20.5, 24.5, 28.5; stage 0 has the last at 29.
     assert_eq!(played.makespan(), 31.0);
@@ -199,11 +170,7 @@ fn a_fast_network_changes_nothing() {
 
 #[test]
 fn orders_that_wait_for_one_another_end() {
-    let operation = |work| Operation {
-        work,
-        microbatch: 0,
-        chunk: 0,
-    };
+    let operation = |work| Operation { work, microbatch: 0, chunk: 0 };
     let (f, b) = (operation(Work::Forward), operation(Work::Backward));
     assert!(play(&Plan::of(1, 1, vec![vec![b, f], vec![f, b]]), ONES, None).is_none());
     assert!(play(&Plan::of(1, 1, vec![vec![f, b], vec![f, b]]), ONES, None).is_some());
@@ -214,9 +181,8 @@ fn a_stream_is_as_stale_as_there_are_stages_after_it() {
     for stages in 1..=8 {
         for microbatches in 1..=5 {
             for stage in 0..stages {
-                let order: Vec<_> = (0..6)
-                    .flat_map(|step| stream(stages, stage, microbatches, step))
-                    .collect();
+                let order: Vec<_> =
+                    (0..6).flat_map(|step| stream(stages, stage, microbatches, step)).collect();
                 let at = |work, i| {
                     let is = |o: &Operation| o.work == work && o.microbatch == i;
                     order.iter().position(is).unwrap()
@@ -248,10 +214,7 @@ fn a_stream_is_as_stale_as_there_are_stages_after_it() {
 fn what_cannot_be_laid_out_is_refused_with_a_reason() {
     let refused = |schedule, p, m, v| Plan::new(schedule, p, m, v).unwrap_err().to_string();
     let text = refused(Schedule::Interleaved, 4, 6, 2);
-    assert!(
-        text.contains("a multiple of 4, such as 4 or 8, not 6"),
-        "{text}"
-    );
+    assert!(text.contains("a multiple of 4, such as 4 or 8, not 6"), "{text}");
     let text = refused(Schedule::Interleaved, 8, 6, 2);
     assert!(text.contains("a multiple of 8, such as 8, not 6"), "{text}");
     let text = refused(Schedule::Interleaved, 256, 4096, 64);

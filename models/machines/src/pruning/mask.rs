@@ -19,9 +19,8 @@ pub fn largest(scores: &[f64], keep: usize) -> Vec<bool> {
     }
     let mut order: Vec<usize> = (0..scores.len()).collect();
     // With the place as the last word no two are equal, so that the choice does not depend on the algorithm.
-    let (first, last, _) = order.select_nth_unstable_by(keep - 1, |a, b| {
-        scores[*b].total_cmp(&scores[*a]).then(a.cmp(b))
-    });
+    let (first, last, _) = order
+        .select_nth_unstable_by(keep - 1, |a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     kept[*last] = true;
     first.iter().for_each(|at| kept[*at] = true);
     kept
@@ -47,9 +46,7 @@ impl Ranked {
         let Some(least) = keep.checked_sub(1).and_then(|last| self.sorted.get(last)) else {
             return vec![keep > 0; self.scores.len()];
         };
-        let above = self
-            .sorted
-            .partition_point(|score| score.total_cmp(least).is_gt());
+        let above = self.sorted.partition_point(|score| score.total_cmp(least).is_gt());
         let mut equal = keep - above;
         let stays = |score: &f64| match score.total_cmp(least) {
             Ordering::Greater => true,
@@ -141,10 +138,8 @@ mod tests {
     fn exactly_the_asked_share_goes_and_none_that_goes_is_larger_than_one_that_stays() {
         for seed in 0..60 {
             let sizes = [1 + random::bits(seed, 1) % 97, random::bits(seed, 2) % 31];
-            let layers: Vec<Vec<f64>> = sizes
-                .iter()
-                .map(|size| scores(seed ^ size, *size as usize))
-                .collect();
+            let layers: Vec<Vec<f64>> =
+                sizes.iter().map(|size| scores(seed ^ size, *size as usize)).collect();
             let all = layers.concat();
             let sparsity = match seed {
                 0 => 0.0,
@@ -154,18 +149,9 @@ mod tests {
             let gone = (sparsity * all.len() as f64).round() as usize;
             let global = global(&layers, sparsity);
             let kept = global.concat();
-            assert_eq!(
-                kept.len() - count(&kept),
-                gone,
-                "{sparsity} of {}",
-                all.len()
-            );
+            assert_eq!(kept.len() - count(&kept), gone, "{sparsity} of {}", all.len());
             let shapes = global.iter().zip(&layers);
-            assert!(
-                shapes
-                    .into_iter()
-                    .all(|(mask, layer)| mask.len() == layer.len())
-            );
+            assert!(shapes.into_iter().all(|(mask, layer)| mask.len() == layer.len()));
             for (a, b) in all
                 .iter()
                 .zip(&kept)
@@ -188,10 +174,7 @@ mod tests {
             let mut order: Vec<usize> = (0..scores.len()).collect();
             order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
             let mut wanted = vec![false; scores.len()];
-            order
-                .into_iter()
-                .take(keep)
-                .for_each(|at| wanted[at] = true);
+            order.into_iter().take(keep).for_each(|at| wanted[at] = true);
             assert_eq!(largest(&scores, keep), wanted);
             assert_eq!(Ranked::new(scores).largest(keep), wanted);
         }

@@ -135,11 +135,7 @@ impl Stored {
             Format::Bitmap => {
                 let there: Option<Vec<u32>> = (0..self.weights).map(|_| reader.take(1)).collect();
                 let weight = |there| {
-                    if there == 1 {
-                        reader.take(value)
-                    } else {
-                        Some(0)
-                    }
+                    if there == 1 { reader.take(value) } else { Some(0) }
                 };
                 there?.into_iter().map(weight).collect()
             }

@@ -93,18 +93,12 @@ mod tests {
         assert!((0.99..1.01).contains(&top(Calibration::Percentile)));
         let error = |calibration: Calibration| {
             let grid = calibration.grid(&examples, 4, Scheme::Affine);
-            let squares = examples
-                .iter()
-                .map(|x| f64::from(grid.round(*x) - x).powi(2));
+            let squares = examples.iter().map(|x| f64::from(grid.round(*x) - x).powi(2));
             squares.sum::<f64>()
         };
         let least = error(Calibration::LeastError);
         assert!(least <= error(Calibration::MinMax) && least <= error(Calibration::Percentile));
-        for calibration in [
-            Calibration::MinMax,
-            Calibration::Percentile,
-            Calibration::LeastError,
-        ] {
+        for calibration in [Calibration::MinMax, Calibration::Percentile, Calibration::LeastError] {
             let grid = calibration.grid(&[], 8, Scheme::Symmetric);
             assert_eq!(grid.round(0.0), 0.0);
             let grid = calibration.grid(&[f32::NAN, 2.0], 8, Scheme::Affine);

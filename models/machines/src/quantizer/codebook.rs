@@ -90,15 +90,8 @@ impl Ascending {
 
 /// The nearest centroid of each weight, the lower place on a tie.
 fn assign(weights: &[f64], centroids: &[f64]) -> Vec<usize> {
-    let of = if centroids.is_sorted() {
-        nearest_of_sorted
-    } else {
-        nearest
-    };
-    weights
-        .iter()
-        .map(|weight| of(*weight, centroids))
-        .collect()
+    let of = if centroids.is_sorted() { nearest_of_sorted } else { nearest };
+    weights.iter().map(|weight| of(*weight, centroids)).collect()
 }
 
 /// The slope of each centroid: the sum of those of its weights.

@@ -104,12 +104,7 @@ impl Grid {
         let step = scheme.step(bits, (least, most));
         // A step below the smallest float would be none at all.
         let scale = (step as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
-        Self {
-            low,
-            high,
-            scale,
-            zero: scheme.zero((low, high), least, step),
-        }
+        Self { low, high, scale, zero: scheme.zero((low, high), least, step) }
     }
 
     /// q = clamp(rhe(value/S) + Z, qmin, qmax), in f32 as devices do it; in f64 if the integers are too many for f32.

@@ -40,9 +40,7 @@ pub(crate) fn nf4_levels() -> Result<Vec<f64>, LabError> {
     if read.len() == 16 {
         Ok(read)
     } else {
-        Err(LabError::Data(
-            "the table of codebooks has no nf4 of 16 levels".to_owned(),
-        ))
+        Err(LabError::Data("the table of codebooks has no nf4 of 16 levels".to_owned()))
     }
 }
 
@@ -74,9 +72,7 @@ impl Levels {
     /// All levels, ascending.
     pub fn all(&self) -> Vec<f32> {
         match self {
-            Self::Even(grid) => (grid.low..=grid.high)
-                .map(|code| grid.value(code))
-                .collect(),
+            Self::Even(grid) => (grid.low..=grid.high).map(|code| grid.value(code)).collect(),
             Self::Listed(listed) => {
                 let places = 0..listed.places.len();
                 let mut all: Vec<f32> = places.map(|at| listed.value(at) as f32).collect();
@@ -111,20 +107,12 @@ impl Listed {
     /// NormalFloat for values of which `largest` is the largest in size. A block of zeros has no direction: all of it is
     /// the level zero.
     pub fn nf4(largest: f64) -> Self {
-        Self {
-            scale: largest,
-            places: Arc::clone(&NF4),
-            ascending: true,
-        }
+        Self { scale: largest, places: Arc::clone(&NF4), ascending: true }
     }
 
     /// The values themselves.
     pub fn codebook(values: Vec<f64>) -> Self {
-        Self {
-            scale: 1.0,
-            ascending: values.is_sorted(),
-            places: values.into(),
-        }
+        Self { scale: 1.0, ascending: values.is_sorted(), places: values.into() }
     }
 
     /// What values were divided by.
@@ -134,11 +122,7 @@ impl Listed {
 
     /// Where a value lies among the places; in a group of zeros at zero.
     fn place(&self, value: f64) -> f64 {
-        if self.scale > 0.0 {
-            value / self.scale
-        } else {
-            0.0
-        }
+        if self.scale > 0.0 { value / self.scale } else { 0.0 }
     }
 
     /// The place of the nearest level, the lower place on a tie.

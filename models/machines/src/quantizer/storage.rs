@@ -60,9 +60,6 @@ impl Add for Bytes {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            weights: self.weights + other.weights,
-            scales: self.scales + other.scales,
-        }
+        Self { weights: self.weights + other.weights, scales: self.scales + other.scales }
     }
 }

@@ -4,33 +4,20 @@ use super::levels::{nearest, nearest_of_sorted};
 use super::*;
 use crate::random::unit;
 
-const SCHEMES: [Scheme; 3] = [
-    Scheme::Affine,
-    Scheme::Symmetric,
-    Scheme::SymmetricRestricted,
-];
+const SCHEMES: [Scheme; 3] = [Scheme::Affine, Scheme::Symmetric, Scheme::SymmetricRestricted];
 
 /// So many values around zero, a few of them much larger than the others and some exactly zero.
 fn values(seed: u64, count: usize) -> Vec<f32> {
     let value = |i: u64| {
         let sum: f64 = (0..4).map(|part| unit(seed, 4 * i + part)).sum();
         let far = if i.is_multiple_of(37) { 5.0 } else { 1.0 };
-        if i.is_multiple_of(11) {
-            0.0
-        } else {
-            ((sum - 1.9) * far) as f32
-        }
+        if i.is_multiple_of(11) { 0.0 } else { ((sum - 1.9) * far) as f32 }
     };
     (0..count as u64).map(value).collect()
 }
 
 fn granularities() -> [Granularity; 4] {
-    [
-        Granularity::Tensor,
-        Granularity::Channel,
-        Granularity::Group(4),
-        Granularity::Group(7),
-    ]
+    [Granularity::Tensor, Granularity::Channel, Granularity::Group(4), Granularity::Group(7)]
 }
 
 /// Every way to round a matrix that the tests go through.
@@ -40,16 +27,10 @@ fn all_ways(weights: &[f32], matrix: Matrix) -> Vec<(String, Quantized)> {
         for scheme in SCHEMES {
             for bits in 2..=8 {
                 let name = format!("{scheme:?} {bits} {granularity:?}");
-                all.push((
-                    name,
-                    Quantized::linear(weights, matrix, bits, scheme, granularity),
-                ));
+                all.push((name, Quantized::linear(weights, matrix, bits, scheme, granularity)));
             }
         }
-        all.push((
-            format!("nf4 {granularity:?}"),
-            Quantized::nf4(weights, matrix, granularity),
-        ));
+        all.push((format!("nf4 {granularity:?}"), Quantized::nf4(weights, matrix, granularity)));
     }
     all
 }
@@ -73,10 +54,7 @@ fn each_bit_more_halves_what_rounding_does_until_floats_end() {
             let floats = 3.0 * f64::from(most * f32::EPSILON);
             assert!(worst(bits) <= step / 2.0 + floats, "{scheme:?} {bits}");
         }
-        assert!(
-            worst(16) > 10.0 * worst(20) && worst(20) > 4.0 * worst(24),
-            "{scheme:?}"
-        );
+        assert!(worst(16) > 10.0 * worst(20) && worst(20) > 4.0 * worst(24), "{scheme:?}");
     }
 }
 
@@ -103,10 +81,7 @@ fn the_error_of_what_is_not_cut_off_is_at_most_half_a_step() {
         assert!(cuts || noise.clipped == 0, "{name}: {}", noise.clipped);
         for (index, (weight, back)) in weights.iter().zip(&rounded.back).enumerate() {
             let step = rounded.levels_of(index).unwrap().step(*weight);
-            assert!(
-                f64::from((weight - back).abs()) <= step * 1.00001,
-                "{name}: {weight} {back}"
-            );
+            assert!(f64::from((weight - back).abs()) <= step * 1.00001, "{name}: {weight} {back}");
         }
     }
 }
@@ -137,39 +112,21 @@ fn what_came_back_comes_back_unchanged() {
     }
     // Without a level that is given up, the range is that of before as well.
     let matrix = Matrix::by_inputs(20, 6);
-    let once = Quantized::linear(
-        &weights,
-        matrix,
-        4,
-        Scheme::SymmetricRestricted,
-        Granularity::Channel,
-    );
-    let twice = Quantized::linear(
-        &once.back,
-        matrix,
-        4,
-        Scheme::SymmetricRestricted,
-        Granularity::Channel,
-    );
+    let once =
+        Quantized::linear(&weights, matrix, 4, Scheme::SymmetricRestricted, Granularity::Channel);
+    let twice =
+        Quantized::linear(&once.back, matrix, 4, Scheme::SymmetricRestricted, Granularity::Channel);
     assert_eq!(once.codes, twice.codes);
 }
 
 #[test]
 fn a_group_is_rounded_as_its_values_alone() {
     let (inputs, outputs) = (10, 3);
-    for matrix in [
-        Matrix::by_inputs(inputs, outputs),
-        Matrix::by_outputs(inputs, outputs),
-    ] {
+    for matrix in [Matrix::by_inputs(inputs, outputs), Matrix::by_outputs(inputs, outputs)] {
         let weights = values(4, inputs * outputs);
         let size = 4;
-        let whole = Quantized::linear(
-            &weights,
-            matrix,
-            3,
-            Scheme::Affine,
-            Granularity::Group(size),
-        );
+        let whole =
+            Quantized::linear(&weights, matrix, 3, Scheme::Affine, Granularity::Group(size));
         assert_eq!(whole.levels.len(), outputs * 3);
         for output in 0..outputs {
             for begin in (0..inputs).step_by(size) {
@@ -202,9 +159,7 @@ fn places_in_a_matrix_and_back() {
 #[test]
 fn halving_finds_what_looking_at_every_level_finds() {
     for seed in 0..20 {
-        let mut levels: Vec<f64> = (0..9)
-            .map(|i| (unit(seed, i) * 16.0).round() / 4.0)
-            .collect();
+        let mut levels: Vec<f64> = (0..9).map(|i| (unit(seed, i) * 16.0).round() / 4.0).collect();
         levels.sort_by(f64::total_cmp);
         for i in 0..200 {
             // Quarters and eighths meet levels and the middles between them.
@@ -229,12 +184,8 @@ fn clusters_of_sorted_weights_are_those_of_the_plain_way() {
         for _ in 0..10 {
             let own: Vec<usize> = weights.iter().map(|w| nearest(*w, &plain)).collect();
             for (at, centroid) in plain.iter_mut().enumerate() {
-                let members: Vec<f64> = weights
-                    .iter()
-                    .zip(&own)
-                    .filter(|(_, i)| **i == at)
-                    .map(|(w, _)| *w)
-                    .collect();
+                let members: Vec<f64> =
+                    weights.iter().zip(&own).filter(|(_, i)| **i == at).map(|(w, _)| *w).collect();
                 if !members.is_empty() {
                     *centroid = members.iter().sum::<f64>() / members.len() as f64;
                 }
@@ -257,13 +208,8 @@ fn clusters_of_sorted_weights_are_those_of_the_plain_way() {
 fn clusters_beat_even_levels_of_as_many_bits() {
     let weights = values(6, 40 * 8);
     let matrix = Matrix::by_inputs(40, 8);
-    let even = Quantized::linear(
-        &weights,
-        matrix,
-        3,
-        Scheme::SymmetricRestricted,
-        Granularity::Tensor,
-    );
+    let even =
+        Quantized::linear(&weights, matrix, 3, Scheme::SymmetricRestricted, Granularity::Tensor);
     let shared = Quantized::kmeans(&weights, matrix, 8, 50);
     let [even, shared] = [even, shared].map(|q| q.noise(&weights).sqnr_db().unwrap());
     assert!(shared > even + 3.0, "{shared} {even}");
@@ -303,38 +249,14 @@ fn stored_bytes_are_counted_by_the_scheme() {
     let weights = values(8, 784 * 128);
     let matrix = Matrix::by_inputs(784, 128);
     for (bits, scheme, granularity, bytes) in [
-        (
-            8,
-            Scheme::SymmetricRestricted,
-            Granularity::Channel,
-            784 * 128 + 4 * 128,
-        ),
-        (
-            4,
-            Scheme::SymmetricRestricted,
-            Granularity::Tensor,
-            784 * 64 + 4,
-        ),
+        (8, Scheme::SymmetricRestricted, Granularity::Channel, 784 * 128 + 4 * 128),
+        (4, Scheme::SymmetricRestricted, Granularity::Tensor, 784 * 64 + 4),
         (4, Scheme::Affine, Granularity::Channel, 784 * 64 + 8 * 128),
-        (
-            4,
-            Scheme::Symmetric,
-            Granularity::Group(32),
-            784 * 64 + 4 * 128 * 25,
-        ),
-        (
-            3,
-            Scheme::Symmetric,
-            Granularity::Channel,
-            784 * 48 + 4 * 128,
-        ),
+        (4, Scheme::Symmetric, Granularity::Group(32), 784 * 64 + 4 * 128 * 25),
+        (3, Scheme::Symmetric, Granularity::Channel, 784 * 48 + 4 * 128),
     ] {
         let rounded = Quantized::linear(&weights, matrix, bits, scheme, granularity);
-        assert_eq!(
-            rounded.storage().bytes(),
-            bytes,
-            "{bits} {scheme:?} {granularity:?}"
-        );
+        assert_eq!(rounded.storage().bytes(), bytes, "{bits} {scheme:?} {granularity:?}");
     }
     let shared = Quantized::kmeans(&weights, matrix, 16, 1).storage();
     assert_eq!(shared.bytes(), 784 * 64 + 4 * 16);
@@ -353,20 +275,9 @@ fn stored_bytes_are_counted_by_the_scheme() {
 
 #[test]
 fn whatever_comes_is_answered() {
-    let odd = [
-        f32::NAN,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::MAX,
-        -1e-45,
-        0.0,
-    ];
+    let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1e-45, 0.0];
     for weights in [&odd[..], &odd[4..], &[0.0; 6], &[]] {
-        for matrix in [
-            Matrix::by_inputs(3, 2),
-            Matrix::by_outputs(3, 2),
-            Matrix::by_inputs(0, 0),
-        ] {
+        for matrix in [Matrix::by_inputs(3, 2), Matrix::by_outputs(3, 2), Matrix::by_inputs(0, 0)] {
             for (_, rounded) in all_ways(weights, matrix) {
                 let noise = rounded.noise(weights);
                 assert!(noise.signal.is_finite() && noise.error.is_finite());
@@ -379,10 +290,7 @@ fn whatever_comes_is_answered() {
         }
     }
     for bits in [0, 1, 2, 16, 40] {
-        assert_eq!(
-            Grid::over((-1.0, 1.0), bits, Scheme::Affine).round(0.0),
-            0.0
-        );
+        assert_eq!(Grid::over((-1.0, 1.0), bits, Scheme::Affine).round(0.0), 0.0);
     }
 }
 

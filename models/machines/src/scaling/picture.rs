@@ -14,11 +14,7 @@ const PLACES: u32 = 48;
 
 /// An axis on which equal steps multiply.
 fn axis(name: &str) -> Dimension {
-    Dimension {
-        name: name.to_owned(),
-        scale: Scale::Log,
-        ..Dimension::default()
-    }
+    Dimension { name: name.to_owned(), scale: Scale::Log, ..Dimension::default() }
 }
 
 fn point(x: f64, y: f64, label: impl Into<String>, series: usize) -> ScatterPoint {
@@ -37,10 +33,7 @@ fn curve(name: &str, most: f64, of: impl Fn(f64) -> f64) -> ScatterLine {
         let x = most.powf(f64::from(step) / f64::from(PLACES));
         (x, of(x))
     };
-    ScatterLine {
-        name: name.to_owned(),
-        points: (0..=PLACES).map(place).collect(),
-    }
+    ScatterLine { name: name.to_owned(), points: (0..=PLACES).map(place).collect() }
 }
 
 /// How far to the right a picture goes: beyond what is asked about, so that one sees where it leads.
@@ -61,18 +54,8 @@ pub(super) fn speedup(laws: &Laws, processors: f64, measured: Option<&Measured>)
     }
     let (amdahl, gustafson) = (laws.amdahl(processors), laws.gustafson(processors));
     let mut points = vec![
-        point(
-            processors,
-            amdahl,
-            format!("Amdahl {}", number(round(amdahl))),
-            0,
-        ),
-        point(
-            processors,
-            gustafson,
-            format!("Gustafson {}", number(round(gustafson))),
-            1,
-        ),
+        point(processors, amdahl, format!("Amdahl {}", number(round(amdahl))), 0),
+        point(processors, gustafson, format!("Gustafson {}", number(round(gustafson))), 1),
     ];
     let mut series = vec!["Amdahl".to_owned(), "Gustafson".to_owned()];
     // A speedup over a baseline of several processors is another quantity than these curves show.
@@ -81,13 +64,7 @@ pub(super) fn speedup(laws: &Laws, processors: f64, measured: Option<&Measured>)
         let label = format!("measured {}", number(round(measured.speedup)));
         points.push(point(processors, measured.speedup, label, 2));
     }
-    Frame::Scatter(Scatter {
-        x: axis("processors"),
-        y: axis("speedup"),
-        series,
-        points,
-        lines,
-    })
+    Frame::Scatter(Scatter { x: axis("processors"), y: axis("speedup"), series, points, lines })
 }
 
 /// The measurement, and the Amdahl curve that goes through it.
@@ -110,11 +87,7 @@ pub(super) fn measured(measured: Option<&Measured>) -> Frame {
         lines.push(through);
     }
     let remark = format!("measured {}", number(round(measured.speedup)));
-    let across = if measured.baseline == 1.0 {
-        "processors"
-    } else {
-        "times as many processors"
-    };
+    let across = if measured.baseline == 1.0 { "processors" } else { "times as many processors" };
     Frame::Scatter(Scatter {
         x: axis(across),
         y: axis("speedup"),
@@ -143,14 +116,7 @@ pub(super) fn processors(laws: &Laws, own: f64) -> Frame {
         ]
     };
     table(
-        [
-            "processors",
-            "Amdahl",
-            "efficiency",
-            "Gustafson",
-            "efficiency",
-            "",
-        ],
+        ["processors", "Amdahl", "efficiency", "Gustafson", "efficiency", ""],
         all.into_iter().map(row).collect(),
     )
 }

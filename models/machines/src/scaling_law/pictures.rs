@@ -22,29 +22,16 @@ fn spread(low: f64, high: f64) -> impl Iterator<Item = f64> {
 }
 
 fn axis(name: &str, unit: &str, scale: Scale) -> Dimension {
-    Dimension {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        scale,
-        ..Dimension::default()
-    }
+    Dimension { name: name.to_owned(), unit: unit.to_owned(), scale, ..Dimension::default() }
 }
 
 fn line(name: impl Into<String>, points: impl Iterator<Item = (f64, f64)>) -> ScatterLine {
     let finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite() && *x > 0.0;
-    ScatterLine {
-        name: name.into(),
-        points: points.filter(finite).collect(),
-    }
+    ScatterLine { name: name.into(), points: points.filter(finite).collect() }
 }
 
 fn point(label: &str, (x, y): (f64, f64), series: usize) -> ScatterPoint {
-    ScatterPoint {
-        x: Some(x),
-        y: Some(y),
-        label: label.to_owned(),
-        series,
-    }
+    ScatterPoint { x: Some(x), y: Some(y), label: label.to_owned(), series }
 }
 
 /// A count of parameters as it stands in a model's name, such as `70B`.
@@ -74,9 +61,7 @@ impl Law {
                 let tokens = flops / (FLOPS * parameters);
                 (flops, self.loss(&Model { parameters, tokens }))
             };
-            let curve = spread(low, high)
-                .map(at)
-                .filter(move |(_, loss)| *loss <= top);
+            let curve = spread(low, high).map(at).filter(move |(_, loss)| *loss <= top);
             line(size(parameters), curve)
         };
         let mut lines = vec![line("compute-optimal", spread(low, high).map(best))];
@@ -113,9 +98,7 @@ impl Law {
         Frame::Scatter(Scatter {
             x: axis("size", "parameters", Scale::Log),
             y: axis("loss", "nats a token", Scale::Linear),
-            series: ["this model", "best split", "rule of thumb"]
-                .map(str::to_owned)
-                .to_vec(),
+            series: ["this model", "best split", "rule of thumb"].map(str::to_owned).to_vec(),
             points,
             lines: vec![line(
                 format!("{} FLOPs", number(significant(budget, 3))),
@@ -159,14 +142,7 @@ impl Law {
             ]
         };
         picture::table(
-            [
-                "FLOPs",
-                "parameters",
-                "tokens",
-                "tokens a parameter",
-                "loss",
-                "",
-            ],
+            ["FLOPs", "parameters", "tokens", "tokens a parameter", "loss", ""],
             budgets.into_iter().map(row).collect(),
         )
     }
@@ -177,27 +153,12 @@ impl Law {
         let (a, b) = (number(self.a), number(self.b));
         let (alpha, beta) = (number(self.alpha), number(self.beta));
         let for_size = self.for_size(model);
-        steps.add(
-            "for its size",
-            "A/N^alpha",
-            format!("{a}/{n}^{alpha}"),
-            for_size,
-        );
+        steps.add("for its size", "A/N^alpha", format!("{a}/{n}^{alpha}"), for_size);
         let for_data = self.for_data(model);
-        steps.add(
-            "for its data",
-            "B/D^beta",
-            format!("{b}/{d}^{beta}"),
-            for_data,
-        );
+        steps.add("for its data", "B/D^beta", format!("{b}/{d}^{beta}"), for_data);
         let e = number(self.irreducible);
         let numbers = format!("{e} + {} + {}", number(for_size), number(for_data));
-        steps.add(
-            "loss",
-            "E + A/N^alpha + B/D^beta",
-            numbers,
-            self.loss(model),
-        );
+        steps.add("loss", "E + A/N^alpha + B/D^beta", numbers, self.loss(model));
         let ratio = model.tokens / model.parameters;
         steps.add("tokens_per_parameter", "D/N", format!("{d}/{n}"), ratio);
         let own = model.flops();
@@ -223,17 +184,9 @@ impl Law {
         );
         let numbers = format!("{c}/(6*{})", number(best.parameters));
         steps.add("optimal_tokens", "C/(6N)", numbers, best.tokens);
-        let numbers = format!(
-            "{e} + {} + {}",
-            number(self.for_size(&best)),
-            number(self.for_data(&best))
-        );
-        steps.add(
-            "optimal_loss",
-            "loss at the optimum",
-            numbers,
-            self.loss(&best),
-        );
+        let numbers =
+            format!("{e} + {} + {}", number(self.for_size(&best)), number(self.for_data(&best)));
+        steps.add("optimal_loss", "loss at the optimum", numbers, self.loss(&best));
         steps.table()
     }
 }

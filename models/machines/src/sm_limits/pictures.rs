@@ -36,10 +36,7 @@ fn chip(sms: i64) -> Pane {
         across: "SM".to_owned(),
         group: 4,
         first: 0,
-        kinds: picture::kinds([
-            ("unfolded beside", Tone::First),
-            ("the same again", Tone::Second),
-        ]),
+        kinds: picture::kinds([("unfolded beside", Tone::First), ("the same again", Tone::Second)]),
         rows: picture::folded(&kinds, CHIP.1),
         note: format!(
             "{sms} multiprocessors, each with warps, registers and shared memory of its own."
@@ -189,9 +186,7 @@ mod tests {
                 let issuing = all
                     .iter()
                     .filter(|row| row.cells[cycle].as_ref().is_some_and(|cell| cell.kind == 0));
-                let busy = scheduler.cells[cycle]
-                    .as_ref()
-                    .is_some_and(|cell| cell.kind == 0);
+                let busy = scheduler.cells[cycle].as_ref().is_some_and(|cell| cell.kind == 0);
                 // Of many warps some are not drawn.
                 let drawn = cycle as i64 % warps.max(latency) < WARPS;
                 assert_eq!(

@@ -36,9 +36,7 @@ fn same(a: &System, b: &System) -> bool {
             system.cores_per_cpu,
             system.accelerators,
             system.units,
-            system
-                .linpack
-                .map(|l| (l.rmax.to_bits(), l.rpeak.to_bits())),
+            system.linpack.map(|l| (l.rmax.to_bits(), l.rpeak.to_bits())),
         )
     };
     of(a) == of(b)
@@ -72,17 +70,13 @@ pub(super) fn systems(own: &System) -> Frame {
             rate(system.linpack.map(|linpack| linpack.rmax)),
             rate(system.linpack.map(|linpack| linpack.rpeak)),
             Value::from(
-                system
-                    .linpack
-                    .map_or_else(String::new, |linpack| percent(linpack.efficiency())),
+                system.linpack.map_or_else(String::new, |linpack| percent(linpack.efficiency())),
             ),
             if is_own { "this" } else { "" }.into(),
         ]
     };
     table(
-        [
-            "system", "CPU", "accel.", "cores", "Rmax", "Rpeak", "of peak", "",
-        ],
+        ["system", "CPU", "accel.", "cores", "Rmax", "Rpeak", "of peak", ""],
         among(own).into_iter().map(row).collect(),
     )
 }
@@ -108,9 +102,7 @@ pub(super) fn linpack(own: &System) -> Frame {
     }
     let line = |name: &str, share: f64| ScatterLine {
         name: name.to_owned(),
-        points: [least / 1.5, most * 1.5]
-            .map(|peak| (peak, share * peak))
-            .to_vec(),
+        points: [least / 1.5, most * 1.5].map(|peak| (peak, share * peak)).to_vec(),
     };
     let axis = |name: &str| Dimension {
         name: name.to_owned(),
@@ -123,11 +115,7 @@ pub(super) fn linpack(own: &System) -> Frame {
         y: axis("Rmax"),
         series: vec!["on the list".to_owned(), "this one".to_owned()],
         points,
-        lines: vec![
-            line("all of the peak", 1.0),
-            line("three quarters", 0.75),
-            line("half", 0.5),
-        ],
+        lines: vec![line("all of the peak", 1.0), line("three quarters", 0.75), line("half", 0.5)],
     })
 }
 

@@ -18,11 +18,7 @@ impl Format {
     pub(super) const BF16: Self = Self::new(8, -126, 127);
 
     const fn new(bits: i32, lowest: i32, highest: i32) -> Self {
-        Self {
-            bits,
-            lowest,
-            highest,
-        }
+        Self { bits, lowest, highest }
     }
 
     /// From a number of this size to the next, at `x`.

@@ -18,35 +18,15 @@ const RANKS: [f64; 6] = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// The weights of a layer of a GPT.
 const WEIGHTS: [Weight; 4] = [
-    Weight {
-        name: "q, k, v",
-        shape: "h x 3h",
-        cut: Cut::Columns,
-    },
-    Weight {
-        name: "output",
-        shape: "h x h",
-        cut: Cut::Rows,
-    },
-    Weight {
-        name: "up",
-        shape: "h x 4h",
-        cut: Cut::Columns,
-    },
-    Weight {
-        name: "down",
-        shape: "4h x h",
-        cut: Cut::Rows,
-    },
+    Weight { name: "q, k, v", shape: "h x 3h", cut: Cut::Columns },
+    Weight { name: "output", shape: "h x h", cut: Cut::Rows },
+    Weight { name: "up", shape: "h x 4h", cut: Cut::Columns },
+    Weight { name: "down", shape: "4h x h", cut: Cut::Rows },
 ];
 
 impl Layer {
     fn over(&self, ranks: f64, bandwidth: f64) -> Self {
-        Self {
-            ranks,
-            bandwidth,
-            ..*self
-        }
+        Self { ranks, bandwidth, ..*self }
     }
 
     /// The share of communication against ranks, a line a link.
@@ -87,11 +67,7 @@ impl Layer {
             series: 0,
         };
         Frame::Scatter(Scatter {
-            x: Dimension {
-                name: "ranks".to_owned(),
-                scale: Scale::Log,
-                ..Dimension::default()
-            },
+            x: Dimension { name: "ranks".to_owned(), scale: Scale::Log, ..Dimension::default() },
             y: Dimension {
                 name: "communication".to_owned(),
                 unit: "% of the time".to_owned(),
@@ -135,10 +111,8 @@ impl Layer {
     /// Every link of the table, the fastest first.
     pub(super) fn links(&self) -> Frame {
         let names = Tables::builtin().names("link");
-        let mut links: Vec<(&str, f64)> = names
-            .into_iter()
-            .filter_map(|link| Some((link, bandwidth(link)?)))
-            .collect();
+        let mut links: Vec<(&str, f64)> =
+            names.into_iter().filter_map(|link| Some((link, bandwidth(link)?))).collect();
         links.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let row = |(link, bandwidth): (&str, f64)| {
             let layer = self.over(self.ranks, bandwidth);
@@ -152,13 +126,7 @@ impl Layer {
         };
         let rows: Vec<[Value; 5]> = links.into_iter().map(row).collect();
         picture::table(
-            [
-                "link",
-                "bytes/s",
-                "seconds a layer",
-                "of the time",
-                "critical contraction",
-            ],
+            ["link", "bytes/s", "seconds a layer", "of the time", "critical contraction"],
             rows,
         )
     }
@@ -187,18 +155,10 @@ impl Layer {
             ),
             Around::Sharded => (
                 "each one a reduce-scatter and an all-gather",
-                format!(
-                    "({} + {})/2",
-                    collectives.reduce_scatters, collectives.all_gathers
-                ),
+                format!("({} + {})/2", collectives.reduce_scatters, collectives.all_gathers),
             ),
         };
-        steps.add(
-            "all-reduces a layer",
-            formula,
-            numbers,
-            collectives.passes() / 2,
-        );
+        steps.add("all-reduces a layer", formula, numbers, collectives.passes() / 2);
         let numbers = format!("8*{boundary}*{}/{t}", t - 1.0);
         steps.add("elements_per_layer", "8*bsh*(t-1)/t", numbers, self.sent());
         let numbers = format!("{}*{size}", number(self.sent()));

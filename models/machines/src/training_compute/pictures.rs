@@ -55,9 +55,7 @@ impl Work {
         }
         let reach = |of: fn(&ScatterPoint) -> Option<f64>| {
             let values = points.iter().filter_map(of);
-            values.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
-                (low.min(x), high.max(x))
-            })
+            values.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)))
         };
         let (x, y) = (reach(|point| point.x), reach(|point| point.y));
         let (x, y) = ((x.0 / 2.0, x.1 * 2.0), (y.0 / 2.0, y.1 * 2.0));
@@ -66,12 +64,7 @@ impl Work {
             .filter_map(|flops| equal(&format!("{} FLOPs", number(flops)), flops / 6.0, x, y))
             .collect();
         if self.origin == Origin::Given && self.flops > 0.0 {
-            lines.extend(equal(
-                "this run",
-                self.flops / self.per_parameter_token,
-                x,
-                y,
-            ));
+            lines.extend(equal("this run", self.flops / self.per_parameter_token, x, y));
         }
         lines.extend(twenty(x, y));
         let axis = |name: &str, unit: &str| Dimension {
@@ -107,10 +100,7 @@ fn twenty(x: (f64, f64), y: (f64, f64)) -> Option<ScatterLine> {
     let to = x.1.min(y.1 / TOKENS_PER_PARAMETER);
     (from < to).then(|| ScatterLine {
         name: "20 tokens a parameter".to_owned(),
-        points: vec![
-            (from, TOKENS_PER_PARAMETER * from),
-            (to, TOKENS_PER_PARAMETER * to),
-        ],
+        points: vec![(from, TOKENS_PER_PARAMETER * from), (to, TOKENS_PER_PARAMETER * to)],
     })
 }
 
@@ -125,19 +115,11 @@ impl Pace {
         }
         shares.sort_by(|a, b| b.total_cmp(a));
         let bar = |share: f64| {
-            let rate = if share == own {
-                self.rate
-            } else {
-                share * self.peak
-            };
+            let rate = if share == own { self.rate } else { share * self.peak };
             let this = if share == own { ", this run" } else { "" };
             let remark = format!("{} TFLOP/s{this}", number(significant(rate / 1e12, 3)));
             let label = format!("{} of peak", percent(share));
-            let days = if share == own {
-                self.days()
-            } else {
-                days(rate)
-            };
+            let days = if share == own { self.days() } else { days(rate) };
             days.is_finite().then(|| picture::bar(label, days, remark))
         };
         let mut bars: Vec<_> = shares.into_iter().filter_map(bar).collect();
@@ -166,11 +148,7 @@ impl Pace {
         let whole = |factor: &f64| (self.devices * factor).fract() == 0.0;
         let factors = [1.0 / 64.0, 0.0625, 0.25, 0.5, 1.0, 2.0, 4.0].into_iter();
         let bars = factors.filter(whole).map(bar).collect();
-        Frame::Bars(mlsys_lab::frame::Bars {
-            unit: "days".to_owned(),
-            scale: Scale::Log,
-            bars,
-        })
+        Frame::Bars(mlsys_lab::frame::Bars { unit: "days".to_owned(), scale: Scale::Log, bars })
     }
 
     pub(super) fn steps(&self, work: &Work, price: Option<f64>, within: Option<f64>) -> Frame {
@@ -194,10 +172,7 @@ impl Pace {
         let (formula, numbers) = match self.measure {
             Measure::DeviceHours => {
                 let hours = number(self.device_hours);
-                (
-                    "flops/(device_hours*3600)",
-                    format!("{flops}/({hours}*3600)"),
-                )
+                ("flops/(device_hours*3600)", format!("{flops}/({hours}*3600)"))
             }
             Measure::Rate => ("as measured", String::new()),
             Measure::Utilization => {
@@ -221,22 +196,12 @@ impl Pace {
         steps.add("days", "device_hours/devices/24", numbers, self.days());
         if let Some(price) = price {
             let numbers = format!("{hours}*{}", number(price));
-            steps.add(
-                "usd",
-                "device_hours*price",
-                numbers,
-                self.device_hours * price,
-            );
+            steps.add("usd", "device_hours*price", numbers, self.device_hours * price);
         }
         if let Some(days) = within {
             let done = self.flops_within(days);
             let numbers = format!("{devices}*{rate}*{}*86400", number(days));
-            steps.add(
-                "flops_within_days",
-                "devices*rate*days*86400",
-                numbers,
-                done,
-            );
+            steps.add("flops_within_days", "devices*rate*days*86400", numbers, done);
             let numbers = format!("{}/{flops}", number(done));
             let share = done / work.flops;
             steps.add("fraction_within_days", "within/flops", numbers, share);

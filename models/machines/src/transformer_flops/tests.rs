@@ -17,11 +17,9 @@ fn close(a: f64, b: f64) -> bool {
 
 #[test]
 fn the_products_sum_to_the_forward_pass() {
-    for set in [
-        &[][..],
-        &["model=llama-3-70b", "sequence=8192", "batch=3"],
-        &["model=gpt2", "sequence=1"],
-    ] {
+    for set in
+        [&[][..], &["model=llama-3-70b", "sequence=8192", "batch=3"], &["model=gpt2", "sequence=1"]]
+    {
         let iteration = iteration(set);
         let sum: f64 = iteration.products().iter().map(|p| p.flops).sum();
         assert!(close(sum, Flops::of(&iteration).forward), "{set:?}");

@@ -66,14 +66,7 @@ fn the_rule_applies_when_it_is_asked_for_and_a_width_is_kept_otherwise() {
         (&["model=llama-3-8b"][..], 14336),
         (&["model=llama-3-8b", "ffn_multiplier=1.3"], 14336),
         (&["model=llama-3-8b", "ffn_multiple_of=256"], 11008),
-        (
-            &[
-                "model=llama-3-8b",
-                "ffn_multiple_of=1024",
-                "ffn_multiplier=1.3",
-            ],
-            14336,
-        ),
+        (&["model=llama-3-8b", "ffn_multiple_of=1024", "ffn_multiplier=1.3"], 14336),
         (&["model=llama-3-8b", "ffn=6144"], 6144),
         (&["model=gpt2", "ffn_multiple_of=1000"], 3072),
         (&["architecture=gpt", "hidden=64", "heads=4"], 256),
@@ -99,10 +92,7 @@ fn what_changes_nothing_is_said() {
     assert!(said(&["model=llama-3-8b"]).is_none());
     assert!(said(&["ffn_multiple_of=64"]).is_none());
     let text = said(&["model=llama-3-8b", "ffn_multiplier=1.3"]).unwrap();
-    assert!(
-        text.starts_with("ffn_multiplier changes nothing while ffn is given"),
-        "{text}"
-    );
+    assert!(text.starts_with("ffn_multiplier changes nothing while ffn is given"), "{text}");
     let text = said(&["model=gpt2", "ffn_multiple_of=8"]).unwrap();
     assert!(text.ends_with("architecture llama"), "{text}");
 }

@@ -112,28 +112,10 @@ impl Weights {
             all.push(outside(Part::Embedding, "positions", "context*h", rows, h)?);
         }
         all.extend([
-            matrix(
-                Part::Attention,
-                "attention query",
-                ["LhA", "L(hA + A)"],
-                h,
-                a,
-            )?,
+            matrix(Part::Attention, "attention query", ["LhA", "L(hA + A)"], h, a)?,
             matrix(Part::Attention, "attention key", ["LhK", "L(hK + K)"], h, k)?,
-            matrix(
-                Part::Attention,
-                "attention value",
-                ["LhK", "L(hK + K)"],
-                h,
-                k,
-            )?,
-            matrix(
-                Part::Attention,
-                "attention output",
-                ["LAh", "L(Ah + h)"],
-                a,
-                h,
-            )?,
+            matrix(Part::Attention, "attention value", ["LhK", "L(hK + K)"], h, k)?,
+            matrix(Part::Attention, "attention output", ["LAh", "L(Ah + h)"], a, h)?,
         ]);
         if model.architecture == Architecture::Llama {
             all.push(matrix(Part::Mlp, "MLP gate", ["Lhf", ""], h, f)?);

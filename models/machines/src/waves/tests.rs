@@ -3,12 +3,7 @@
 use super::*;
 
 fn note(output: Option<Output>, blocks: i64) -> String {
-    let work = Work {
-        output,
-        blocks,
-        sms: 100,
-        blocks_per_sm: 1,
-    };
+    let work = Work { output, blocks, sms: 100, blocks_per_sm: 1 };
     let tiles = work.tiles().expect("a number of tiles");
     let Frame::Cells(cells) = work.picture(&Dealt::of(tiles, 100)) else {
         panic!("the tiles are no cells");
@@ -18,14 +13,7 @@ fn note(output: Option<Output>, blocks: i64) -> String {
 
 #[test]
 fn a_picture_says_how_many_tiles_it_leaves_out() {
-    let output = |rows, columns| {
-        Some(Output {
-            rows,
-            columns,
-            tile_rows: 1,
-            tile_columns: 1,
-        })
-    };
+    let output = |rows, columns| Some(Output { rows, columns, tile_rows: 1, tile_columns: 1 });
     let cut = |more| format!(" {more} tiles are not drawn.");
     assert!(note(output(70, 100), 0).ends_with(&cut(70 * 100 - 64 * 64)));
     assert!(note(output(2, 65), 0).ends_with(&cut(2)));

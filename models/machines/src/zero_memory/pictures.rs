@@ -33,21 +33,14 @@ impl States {
             } else {
                 format!("splits {}", stage.shards())
             };
-            (
-                format!("stage {}{this}", stage.number()),
-                held.parts(),
-                remark,
-            )
+            (format!("stage {}{this}", stage.number()), held.parts(), remark)
         };
         picture::stacks(
             "bytes",
             PARTS,
             Stage::ALL.map(stack).to_vec(),
             Some((capacity, "one rank's memory")),
-            &format!(
-                "{} ranks, each of which computes with the whole model",
-                self.ranks
-            ),
+            &format!("{} ranks, each of which computes with the whole model", self.ranks),
         )
     }
 
@@ -80,21 +73,11 @@ impl States {
     /// Bytes a parameter as different sources count them, for these ranks.
     pub(super) fn conventions(&self, stage: Stage) -> Frame {
         let each = |weight: f64, gradient: f64, optimizer: f64, stage: Stage| {
-            let states = Self {
-                weight,
-                gradient,
-                optimizer,
-                ..*self
-            };
+            let states = Self { weight, gradient, optimizer, ..*self };
             states.held(stage).bytes() / self.parameters
         };
         let row = |who: &str, parts: &str, bytes: f64| {
-            [
-                Value::from(who),
-                parts.into(),
-                bytes.into(),
-                (bytes * self.parameters).into(),
-            ]
+            [Value::from(who), parts.into(), bytes.into(), (bytes * self.parameters).into()]
         };
         let own = format!(
             "{} + {} + {}, stage {}",
@@ -104,38 +87,13 @@ impl States {
             stage.number()
         );
         picture::table(
-            [
-                "convention",
-                "parts",
-                "bytes a parameter",
-                "bytes of a rank",
-            ],
+            ["convention", "parts", "bytes a parameter", "bytes of a rank"],
             vec![
-                row(
-                    "this run",
-                    &own,
-                    each(self.weight, self.gradient, self.optimizer, stage),
-                ),
-                row(
-                    "ZeRO paper",
-                    "2 + 2 + 12",
-                    each(2.0, 2.0, 12.0, Stage::Whole),
-                ),
-                row(
-                    "Megatron-LM, DeepSpeed",
-                    "2 + 4 + 12",
-                    each(2.0, 4.0, 12.0, Stage::Whole),
-                ),
-                row(
-                    "Megatron-LM, distributed",
-                    "6 + 12/N",
-                    each(2.0, 4.0, 12.0, Stage::Optimizer),
-                ),
-                row(
-                    "FP32 with Adam",
-                    "4 + 4 + 8",
-                    each(4.0, 4.0, 8.0, Stage::Whole),
-                ),
+                row("this run", &own, each(self.weight, self.gradient, self.optimizer, stage)),
+                row("ZeRO paper", "2 + 2 + 12", each(2.0, 2.0, 12.0, Stage::Whole)),
+                row("Megatron-LM, DeepSpeed", "2 + 4 + 12", each(2.0, 4.0, 12.0, Stage::Whole)),
+                row("Megatron-LM, distributed", "6 + 12/N", each(2.0, 4.0, 12.0, Stage::Optimizer)),
+                row("FP32 with Adam", "4 + 4 + 8", each(4.0, 4.0, 8.0, Stage::Whole)),
                 row("FP32 with SGD", "4 + 4", each(4.0, 4.0, 0.0, Stage::Whole)),
                 row("weights alone", "2", each(2.0, 0.0, 0.0, Stage::Whole)),
             ],
@@ -148,10 +106,7 @@ impl States {
         let (p, ranks) = (number(self.parameters), number(self.ranks));
         let mut part = |name: &str, bytes: f64, from: Stage, value: f64| {
             let (formula, numbers) = if stage >= from {
-                (
-                    "parameters*bytes/N",
-                    format!("{p}*{}/{ranks}", number(bytes)),
-                )
+                ("parameters*bytes/N", format!("{p}*{}/{ranks}", number(bytes)))
             } else {
                 ("parameters*bytes", format!("{p}*{}", number(bytes)))
             };
@@ -159,12 +114,7 @@ impl States {
         };
         part("weights", self.weight, Stage::Weights, held.weights);
         part("gradients", self.gradient, Stage::Gradients, held.gradients);
-        part(
-            "optimizer",
-            self.optimizer,
-            Stage::Optimizer,
-            held.optimizer,
-        );
+        part("optimizer", self.optimizer, Stage::Optimizer, held.optimizer);
         let all = held.bytes();
         let numbers = held.parts().into_iter().map(number).collect::<Vec<_>>();
         steps.add("bytes of a rank", "the sum", numbers.join(" + "), all);
@@ -173,20 +123,10 @@ impl States {
         steps.add("bytes a parameter", "bytes/parameters", numbers, each);
         let share = percent(all / capacity);
         let numbers = format!("{}/{}, {share} full", number(capacity), number(each));
-        steps.add(
-            "largest model",
-            "capacity/bytes a parameter",
-            numbers,
-            capacity / each,
-        );
+        steps.add("largest model", "capacity/bytes a parameter", numbers, capacity / each);
         let factor = number(stage.communication());
         let numbers = format!("{factor}*{p}*{}*({ranks} - 1)/{ranks}", number(self.weight));
-        steps.add(
-            "sent a step",
-            "factor*parameters*bytes*(N - 1)/N",
-            numbers,
-            self.sent(stage),
-        );
+        steps.add("sent a step", "factor*parameters*bytes*(N - 1)/N", numbers, self.sent(stage));
         steps.table()
     }
 }

@@ -33,9 +33,7 @@ fn settings(column: &'static str) -> Vec<&'static str> {
 /// Every lab as it is, and the cases of the table.
 fn cases() -> Vec<(String, Vec<&'static str>)> {
     let labs = mlsys_machines::labs().expect("every schema reads");
-    let defaults = labs
-        .iter()
-        .map(|lab| (lab.schema().kind.clone(), Vec::new()));
+    let defaults = labs.iter().map(|lab| (lab.schema().kind.clone(), Vec::new()));
     let others = lines(CASES).map(|columns| match columns[..] {
         [kind, set] => (kind.to_owned(), settings(set)),
         _ => panic!("{columns:?}: a lab and its settings"),
@@ -78,12 +76,7 @@ fn every_metric_without_a_condition_is_reported_at_the_defaults() {
         let schema = lab.schema();
         let data = case(&schema.kind, &[]);
         for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
-            assert!(
-                reported(&data, &metric.name),
-                "{} {}",
-                schema.kind,
-                metric.name
-            );
+            assert!(reported(&data, &metric.name), "{} {}", schema.kind, metric.name);
         }
     }
 }
@@ -101,14 +94,8 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
         })
         .collect();
     for ((kind, name), met, unmet) in &conditional {
-        assert!(
-            reported(&case(kind, met), name),
-            "{kind} {name} with {met:?}"
-        );
-        assert!(
-            !reported(&case(kind, unmet), name),
-            "{kind} {name} with {unmet:?}"
-        );
+        assert!(reported(&case(kind, met), name), "{kind} {name} with {met:?}");
+        assert!(!reported(&case(kind, unmet), name), "{kind} {name} with {unmet:?}");
     }
     // What needs a network or a device is not there without whoever registers the labs: `plug.rs` and `lowering.rs` look at it.
     let joined = |schema: &Schema, name: &str| {
@@ -133,12 +120,10 @@ fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
 }
 
 fn reported(data: &RunData, metric: &str) -> bool {
-    data.metrics()
-        .keys()
-        .any(|name| match metric.strip_suffix('*') {
-            Some(stem) => name.starts_with(stem),
-            None => *name == metric,
-        })
+    data.metrics().keys().any(|name| match metric.strip_suffix('*') {
+        Some(stem) => name.starts_with(stem),
+        None => *name == metric,
+    })
 }
 
 #[test]

@@ -31,11 +31,7 @@ impl Random {
             return ["x", "y", "z", "1.5", "0.25"][self.below(5) as usize].to_owned();
         }
         let a = self.expression(depth - 1);
-        let b = if self.below(2) == 0 {
-            self.expression(depth - 1)
-        } else {
-            self.expression(0)
-        };
+        let b = if self.below(2) == 0 { self.expression(depth - 1) } else { self.expression(0) };
         match self.below(16) {
             0 => format!("({a} + {b})"),
             1 => format!("({a} - {b})"),
@@ -60,10 +56,7 @@ impl Random {
 const NAMES: [&str; 3] = ["x", "y", "z"];
 
 fn graph(expression: &str, inputs: [f64; 3]) -> RunData {
-    let table = NAMES
-        .iter()
-        .zip(inputs)
-        .map(|(name, x)| ((*name).to_owned(), Value::Float(x)));
+    let table = NAMES.iter().zip(inputs).map(|(name, x)| ((*name).to_owned(), Value::Float(x)));
     let mut settings = Settings::new();
     settings.push("expression", Given::Value(expression.into()));
     settings.push("inputs", Given::Value(Value::Table(table.collect())));
@@ -97,10 +90,8 @@ fn reverse_mode_agrees_with_central_differences_on_random_expressions() {
         let at = [(); 3].map(|()| random.between(-1.5, 1.5));
         let data = graph(&expression, at);
         for (along, name) in NAMES.iter().enumerate() {
-            let (wide, narrow) = (
-                central(&expression, at, along, 2e-4),
-                central(&expression, at, along, 1e-4),
-            );
+            let (wide, narrow) =
+                (central(&expression, at, along, 2e-4), central(&expression, at, along, 1e-4));
             let scale = 1.0 + narrow.abs();
             // Near a kink of relu or max the two steps disagree and neither is a derivative.
             if (wide - narrow).abs() > 1e-5 * scale {
@@ -115,10 +106,7 @@ fn reverse_mode_agrees_with_central_differences_on_random_expressions() {
             );
         }
     }
-    assert!(
-        compared > 850 && at_kinks < 50,
-        "{compared} compared, {at_kinks} at kinks"
-    );
+    assert!(compared > 850 && at_kinks < 50, "{compared} compared, {at_kinks} at kinks");
 }
 
 #[test]
@@ -164,19 +152,9 @@ fn names_inputs_and_outputs_keep_their_own_adjoints() {
 
 #[test]
 fn one_step_down_the_gradient_lowers_the_output() {
-    let set = [
-        "expression=(x - 3)^2 + (y + 1)^2",
-        "inputs.x=0",
-        "inputs.y=0",
-        "learning_rate=0.25",
-    ];
+    let set =
+        ["expression=(x - 3)^2 + (y + 1)^2", "inputs.x=0", "inputs.y=0", "learning_rate=0.25"];
     let data = run("graph", &Settings::from_pairs(set).expect("name=value")).expect("it runs");
-    assert_eq!(
-        (metric(&data, "grad.x"), metric(&data, "grad.y")),
-        (-6.0, 2.0)
-    );
-    assert_eq!(
-        (metric(&data, "updated.x"), metric(&data, "updated.y")),
-        (1.5, -0.5)
-    );
+    assert_eq!((metric(&data, "grad.x"), metric(&data, "grad.y")), (-6.0, 2.0));
+    assert_eq!((metric(&data, "updated.x"), metric(&data, "updated.y")), (1.5, -0.5));
 }

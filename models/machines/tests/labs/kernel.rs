@@ -56,10 +56,7 @@ fn a_kernel_of_ones_own_takes_its_arguments_by_name_and_gives_its_buffers() {
 #[test]
 fn only_the_first_elements_of_a_long_buffer_are_told() {
     let source = "__global__ void k(int *a) { a[threadIdx.x] = 1; }";
-    let data = custom(
-        source,
-        &["arguments.a.buffer=10000", "arguments.a.fill=ones"],
-    );
+    let data = custom(source, &["arguments.a.buffer=10000", "arguments.a.fill=ones"]);
     let data = data.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(buffer(&data, "a").len(), 4096);
 }
@@ -75,30 +72,15 @@ fn what_does_not_read_is_told_with_file_line_and_column() {
         }
     };
     let typed = error(&settings(bad, &[]));
-    assert!(
-        typed.contains("kernel.cu:2:10: 'b' is not declared"),
-        "{typed}"
-    );
+    assert!(typed.contains("kernel.cu:2:10: 'b' is not declared"), "{typed}");
     let mut from_file = Settings::from_pairs(["example=custom"]).expect("name=value");
-    from_file.push(
-        "source",
-        Given::File {
-            name: "halo.cu".to_owned(),
-            text: bad.to_owned(),
-        },
-    );
+    from_file.push("source", Given::File { name: "halo.cu".to_owned(), text: bad.to_owned() });
     let told = error(&from_file);
     assert!(told.contains("halo.cu:2:10: 'b' is not declared"), "{told}");
     // Of a long line only what lies around the place is shown.
-    let long = format!(
-        "__global__ void k(int *a) {{ {}b; }}",
-        "a[0] = 1; ".repeat(500)
-    );
+    let long = format!("__global__ void k(int *a) {{ {}b; }}", "a[0] = 1; ".repeat(500));
     let told = error(&settings(&long, &[]));
-    assert!(
-        told.contains("kernel.cu:1:5029") && told.len() < 600,
-        "{told}"
-    );
+    assert!(told.contains("kernel.cu:1:5029") && told.len() < 600, "{told}");
 }
 
 #[test]
@@ -122,27 +104,15 @@ fn what_the_arguments_cannot_be_is_told_by_name() {
         (&["arguments.n=4"][..], "'by' has no value"),
         (&["arguments.in=4"], "set arguments.in.buffer"),
         (&["arguments.m=4", "arguments.by=1"], "takes no 'm'"),
-        (
-            &["arguments.by=1", "arguments.in.type=float"],
-            "the kernel takes int*",
-        ),
-        (
-            &["arguments.by=1", "arguments.in.fill=ten"],
-            "index, ones, zeros, random and poison",
-        ),
+        (&["arguments.by=1", "arguments.in.type=float"], "the kernel takes int*"),
+        (&["arguments.by=1", "arguments.in.fill=ten"], "index, ones, zeros, random and poison"),
         (&["arguments.by=1", "arguments.in.buffer=0"], "at least 1"),
-        (
-            &["arguments.by=1", "arguments.in.buffer=1e9"],
-            "more than 16777216 elements",
-        ),
+        (&["arguments.by=1", "arguments.in.buffer=1e9"], "more than 16777216 elements"),
     ] {
         match custom(SCALE, set) {
             Err(error) => {
                 let message = error.to_string();
-                assert!(
-                    error.is_usage() && message.contains(said),
-                    "{set:?}: {message}"
-                );
+                assert!(error.is_usage() && message.contains(said), "{set:?}: {message}");
             }
             Ok(_) => panic!("{set:?} runs"),
         }
@@ -157,20 +127,14 @@ fn without_a_gpu_both_is_the_interpreter_and_the_device_alone_is_missing() {
     let simulated = run("kernel", &pairs("simulate")).unwrap_or_else(|error| panic!("{error}"));
     let both = run("kernel", &pairs("both")).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(simulated.metrics(), both.metrics());
-    assert!(matches!(
-        run("kernel", &pairs("device")),
-        Err(LabError::Device { .. })
-    ));
+    assert!(matches!(run("kernel", &pairs("device")), Err(LabError::Device { .. })));
 }
 
 #[test]
 fn no_schedule_changes_what_comes_out_or_what_it_costs() {
-    for example in [
-        "window-sum-slide",
-        "window-sum-no-barrier",
-        "reduce-interleaved",
-        "matmul-tile",
-    ] {
+    for example in
+        ["window-sum-slide", "window-sum-no-barrier", "reduce-interleaved", "matmul-tile"]
+    {
         let told = |schedule: &str, blocks: &str| {
             let settings = Settings::from_pairs([
                 format!("example={example}").as_str(),
@@ -187,21 +151,11 @@ fn no_schedule_changes_what_comes_out_or_what_it_costs() {
                 |name: &&str| !["first_problem", "mismatches", "mismatch_indices"].contains(name);
             // What a race leaves behind is the schedule's; that there is one is not.
             let metrics = metrics.into_iter().filter(|(name, _)| counters(name));
-            metrics
-                .map(|(name, value)| (name.to_owned(), value.clone()))
-                .collect::<Vec<_>>()
+            metrics.map(|(name, value)| (name.to_owned(), value.clone())).collect::<Vec<_>>()
         };
         let first = told("schedule=in-order", "concurrent_blocks=1");
-        assert_eq!(
-            first,
-            told("schedule=random", "concurrent_blocks=3"),
-            "{example}"
-        );
-        assert_eq!(
-            first,
-            told("schedule=round-robin", "concurrent_blocks=64"),
-            "{example}"
-        );
+        assert_eq!(first, told("schedule=random", "concurrent_blocks=3"), "{example}");
+        assert_eq!(first, told("schedule=round-robin", "concurrent_blocks=64"), "{example}");
     }
 }
 
@@ -240,20 +194,9 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
         let ran = custom(&source, &set).unwrap_or_else(|error| panic!("{error}"));
         let sectors = told("coalescing", &[format!("byte_address=4*({word})")]);
         let banks = told("bank-conflicts", &[format!("word_index={word}")]);
-        assert_eq!(
-            ran.metric("global_load_sectors"),
-            sectors.metric("sectors"),
-            "{word}"
-        );
-        assert_eq!(
-            ran.metric("load_efficiency"),
-            sectors.metric("efficiency"),
-            "{word}"
-        );
-        let degree = banks
-            .metric("degree")
-            .and_then(|x| x.as_f64())
-            .unwrap_or(0.0);
+        assert_eq!(ran.metric("global_load_sectors"), sectors.metric("sectors"), "{word}");
+        assert_eq!(ran.metric("load_efficiency"), sectors.metric("efficiency"), "{word}");
+        let degree = banks.metric("degree").and_then(|x| x.as_f64()).unwrap_or(0.0);
         assert_eq!(
             ran.metric("bank_replays").and_then(|x| x.as_f64()),
             Some(degree - 1.0),
@@ -262,16 +205,8 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
     }
     // Branches: one at the end of each reduction is not in the formula's loop.
     for (example, condition, steps) in [
-        (
-            "reduce-interleaved",
-            "tid % (2*s) == 0",
-            "[1, 2, 4, 8, 16, 32, 64, 128]",
-        ),
-        (
-            "reduce-sequential",
-            "tid < s",
-            "[128, 64, 32, 16, 8, 4, 2, 1]",
-        ),
+        ("reduce-interleaved", "tid % (2*s) == 0", "[1, 2, 4, 8, 16, 32, 64, 128]"),
+        ("reduce-sequential", "tid < s", "[128, 64, 32, 16, 8, 4, 2, 1]"),
     ] {
         let ran = told(
             "kernel",
@@ -281,10 +216,8 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
                 "block_dim=[256]".to_owned(),
             ],
         );
-        let formula = told(
-            "divergence",
-            &[format!("condition={condition}"), format!("steps={steps}")],
-        );
+        let formula =
+            told("divergence", &[format!("condition={condition}"), format!("steps={steps}")]);
         let warps = formula.metric("divergent_warps").and_then(|x| x.as_f64());
         assert_eq!(
             ran.metric("divergent_branches").and_then(|x| x.as_f64()),
@@ -294,16 +227,10 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
     }
     // The halo, with either guard.
     for (elements, threads, radius) in [(8, 4, 2), (9, 4, 2), (64, 16, 3), (33, 32, 1), (5, 8, 0)] {
-        for (example, guard) in [
-            ("window-sum-slide", "elements"),
-            ("window-sum-shared", "padded"),
-        ] {
+        for (example, guard) in [("window-sum-slide", "elements"), ("window-sum-shared", "padded")]
+        {
             let sizes = |block: &str| {
-                vec![
-                    format!("elements={elements}"),
-                    format!("radius={radius}"),
-                    block.to_owned(),
-                ]
+                vec![format!("elements={elements}"), format!("radius={radius}"), block.to_owned()]
             };
             let mut kernel = sizes(&format!("block_dim=[{threads}]"));
             kernel.push(format!("example={example}"));
@@ -323,12 +250,7 @@ fn the_kernel_run_and_the_formulas_count_the_same() {
 
 #[test]
 fn a_long_sum_in_one_thread_is_as_correct_as_floats_are() {
-    let long = [
-        "example=softmax-row",
-        "rows=1",
-        "columns=2048",
-        "block_dim=[1, 1, 1]",
-    ];
+    let long = ["example=softmax-row", "rows=1", "columns=2048", "block_dim=[1, 1, 1]"];
     let settings = Settings::from_pairs(long).expect("name=value");
     let data = run("kernel", &settings).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(data.metrics().get("correct"), Some(&Value::Bool(true)));

@@ -58,11 +58,7 @@ struct Pretended {
 impl Toolchain for Pretended {
     fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, String> {
         assert_eq!(build.block, 64);
-        if target == Target::Wgsl {
-            Ok(0.25)
-        } else {
-            Err("no compiler for it".to_owned())
-        }
+        if target == Target::Wgsl { Ok(0.25) } else { Err("no compiler for it".to_owned()) }
     }
 
     fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
@@ -79,9 +75,7 @@ impl Toolchain for Pretended {
 }
 
 fn beside(off: f32, backend: Backend, set: &[&str]) -> RunData {
-    let lab = Lowering::new()
-        .expect("a schema")
-        .beside(Box::new(Pretended { off }));
+    let lab = Lowering::new().expect("a schema").beside(Box::new(Pretended { off }));
     let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
     let mut data = RunData::default();
@@ -106,10 +100,7 @@ fn page<'a>(data: &'a RunData, panel: &str) -> &'a str {
 fn a_devices_result_is_held_against_the_processors() {
     let data = beside(0.0, Backend::Wgpu, &["vector_width=4", "elements=1001"]);
     assert_eq!(data.metric("max_difference"), Some(Value::Float(0.0)));
-    assert_eq!(
-        data.metric("compile_seconds.wgsl"),
-        Some(Value::Float(0.25))
-    );
+    assert_eq!(data.metric("compile_seconds.wgsl"), Some(Value::Float(0.25)));
     assert_eq!(data.metric("compile_seconds.cuda"), None);
     assert!(data.notices.is_empty());
     let data = beside(0.5, Backend::Wgpu, &["kernel=softmax-row"]);

@@ -1,10 +1,6 @@
 //! The analytic labs from outside: what they promise in their schemas, and what they say to bad input.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod contract;
 mod errors;

@@ -10,10 +10,7 @@ use mlsys_machines::kernel::{
     Answer, Beside, Clock, Given, KernelLab, Launcher, Progress, Refusal, Work,
 };
 
-const GPU: DeviceId = DeviceId {
-    backend: Backend::Wgpu,
-    index: 0,
-};
+const GPU: DeviceId = DeviceId { backend: Backend::Wgpu, index: 0 };
 
 /// What the device does with a kernel.
 #[derive(Clone, Copy)]
@@ -53,12 +50,7 @@ impl Launcher for Pretended {
             }
             (Habit::Right | Habit::Wrong, _) => {}
         }
-        Ok(Answer {
-            buffers,
-            seconds: 2e-6,
-            launches: 3,
-            clock: Clock::Device,
-        })
+        Ok(Answer { buffers, seconds: 2e-6, launches: 3, clock: Clock::Device })
     }
 
     fn bandwidth(&self, device: DeviceId) -> Option<f64> {
@@ -70,14 +62,10 @@ impl Launcher for Pretended {
 /// What a run on such a device reports, and how often the device was asked.
 fn run(habit: Habit, settings: &[&str]) -> (RunData, Result<(), LabError>, usize) {
     let launches = Arc::new(AtomicUsize::new(0));
-    let launcher = Pretended {
-        habit,
-        launches: Arc::clone(&launches),
-    };
-    let lab = KernelLab::new().expect("the schema reads").beside(Beside {
-        launcher: Some(Box::new(launcher)),
-        ..Beside::default()
-    });
+    let launcher = Pretended { habit, launches: Arc::clone(&launches) };
+    let lab = KernelLab::new()
+        .expect("the schema reads")
+        .beside(Beside { launcher: Some(Box::new(launcher)), ..Beside::default() });
     let settings = Settings::from_pairs(settings.iter().copied()).expect("name=value");
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
     let mut data = RunData::default();
@@ -107,10 +95,7 @@ fn a_device_that_agrees_is_timed_and_its_bandwidth_told() {
             // Eight additions: two floats read and one written each.
             ("device_bytes_per_second", Value::Float(96.0 / 2e-6)),
             ("device_bandwidth", Value::Float(1e9)),
-            (
-                "device_fraction_of_bandwidth",
-                Value::Float(96.0 / 2e-6 / 1e9),
-            ),
+            ("device_fraction_of_bandwidth", Value::Float(96.0 / 2e-6 / 1e9)),
         ] {
             assert_eq!(data.metric(name), Some(value), "{execution} {name}");
         }
@@ -126,10 +111,7 @@ fn a_device_that_differs_is_told_with_the_first_element_and_only_alone_its_resul
         assert_eq!(data.metric("device_mismatches"), Some(Value::Int(1)));
         assert_eq!(data.metric("correct"), Some(Value::Bool(correct)));
         let told = data.notices.join("; ");
-        assert!(
-            told.contains("the first is C[7]: 228 there, 114 here"),
-            "{told}"
-        );
+        assert!(told.contains("the first is C[7]: 228 there, 114 here"), "{told}");
     }
 }
 
@@ -140,17 +122,11 @@ fn what_is_faulty_or_endless_is_never_sent_unless_somebody_insists_on_a_fault() 
     let (data, ended, asked) = run(Habit::Right, &with(&["execution=both"]));
     assert!(ended.is_ok() && asked == 0, "{ended:?}");
     let told = data.notices.join("; ");
-    assert!(
-        told.contains("not sent, because the interpreter found out of bounds"),
-        "{told}"
-    );
+    assert!(told.contains("not sent, because the interpreter found out of bounds"), "{told}");
     assert!(told.contains("insist = true"), "{told}");
     assert_eq!(data.metric("device_matches"), None);
     let (_, ended, asked) = run(Habit::Right, &with(&["execution=device"]));
-    assert!(
-        matches!(ended, Err(LabError::Failed { .. })) && asked == 0,
-        "{ended:?}"
-    );
+    assert!(matches!(ended, Err(LabError::Failed { .. })) && asked == 0, "{ended:?}");
     let (data, ended, asked) = run(Habit::Right, &with(&["execution=both", "insist=true"]));
     assert!(ended.is_ok() && asked == 1, "{ended:?}");
     assert_eq!(data.metric("device_matches"), Some(Value::Bool(true)));
@@ -162,10 +138,7 @@ fn what_is_faulty_or_endless_is_never_sent_unless_somebody_insists_on_a_fault() 
         "max_instructions=1000",
     ];
     let (_, ended, asked) = run(Habit::Right, &endless);
-    assert!(
-        matches!(ended, Err(LabError::Failed { .. })) && asked == 0,
-        "{ended:?}"
-    );
+    assert!(matches!(ended, Err(LabError::Failed { .. })) && asked == 0, "{ended:?}");
 }
 
 #[test]
@@ -173,10 +146,7 @@ fn a_device_that_refuses_is_an_error_alone_and_a_notice_beside_the_interpreter()
     let (data, ended, asked) = run(Habit::Refuses, &["execution=both"]);
     assert!(ended.is_ok() && asked == 1, "{ended:?}");
     let told = data.notices.join("; ");
-    assert!(
-        told.contains("the interpreter's results alone: it is small"),
-        "{told}"
-    );
+    assert!(told.contains("the interpreter's results alone: it is small"), "{told}");
     assert_eq!(data.metric("correct"), Some(Value::Bool(true)));
     let (_, ended, _) = run(Habit::Refuses, &["execution=device"]);
     assert!(matches!(ended, Err(LabError::Device { .. })), "{ended:?}");

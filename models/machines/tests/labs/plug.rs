@@ -35,10 +35,7 @@ impl Classifier for Stub {
 
 fn plugged(set: &[&str]) -> Result<RunData, LabError> {
     let lab = KernelLab::new().expect("the schema reads");
-    let lab = lab.beside(Beside {
-        classifier: Some(Box::new(Stub)),
-        ..Beside::default()
-    });
+    let lab = lab.beside(Beside { classifier: Some(Box::new(Stub)), ..Beside::default() });
     let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
     let mut data = RunData::default();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
@@ -90,18 +87,11 @@ fn wrong_digits_are_marked_by_their_label_too() {
     let Frame::Images(images) = frame else {
         panic!("{frame:?}");
     };
-    let labels: Vec<_> = images
-        .images
-        .iter()
-        .map(|image| (image.label.as_str(), image.verdict))
-        .collect();
+    let labels: Vec<_> =
+        images.images.iter().map(|image| (image.label.as_str(), image.verdict)).collect();
     assert_eq!(
         labels,
-        [
-            ("0", Verdict::Right),
-            ("0 (1)", Verdict::Wrong),
-            ("0 (2)", Verdict::Wrong)
-        ]
+        [("0", Verdict::Right), ("0 (1)", Verdict::Wrong), ("0 (2)", Verdict::Wrong)]
     );
     assert_eq!((images.width, images.height), (2, 2));
     assert_eq!(images.images[0].pixels, [0, 255, 128, 64]);
@@ -109,13 +99,7 @@ fn wrong_digits_are_marked_by_their_label_too() {
 
 fn custom(source: &str, plug: &str) -> Result<RunData, LabError> {
     let source = format!("source={source}");
-    plugged(&[
-        "example=custom",
-        &source,
-        plug,
-        "batch_size=4",
-        "block_dim=[8]",
-    ])
+    plugged(&["example=custom", &source, plug, "batch_size=4", "block_dim=[8]"])
 }
 
 #[test]
@@ -154,17 +138,8 @@ fn a_kernel_of_ones_own_fits_with_its_output_first_last_or_in_place() {
         ),
     ] {
         let data = custom(&source, plug).unwrap_or_else(|error| panic!("{source}: {error}"));
-        assert_eq!(
-            data.metrics().get("network_mismatches"),
-            Some(&Value::Int(0)),
-            "{source}"
-        );
-        assert!(
-            data.metrics()
-                .keys()
-                .any(|name| name.starts_with("buffer.")),
-            "{source}"
-        );
+        assert_eq!(data.metrics().get("network_mismatches"), Some(&Value::Int(0)), "{source}");
+        assert!(data.metrics().keys().any(|name| name.starts_with("buffer.")), "{source}");
     }
 }
 
@@ -191,9 +166,7 @@ fn what_does_not_fit_is_told_before_anything_runs() {
         "arguments.x.buffer=4",
     ]);
     assert!(refused(described).contains("'x' is filled by the network"));
-    let alone = crate::run::run(
-        "kernel",
-        &Settings::from_pairs(["plug_in=bias-add"]).expect("name=value"),
-    );
+    let alone =
+        crate::run::run("kernel", &Settings::from_pairs(["plug_in=bias-add"]).expect("name=value"));
     assert!(refused(alone).contains("no network here"));
 }

@@ -30,11 +30,7 @@ fn rows(data: &RunData, panel: &str) -> Vec<String> {
         panic!("{panel} is no table");
     };
     let row = |row: &Vec<Value>| row.iter().map(Value::to_string).collect::<Vec<_>>();
-    table
-        .rows
-        .iter()
-        .map(|cells| row(cells).join(" | "))
-        .collect()
+    table.rows.iter().map(|cells| row(cells).join(" | ")).collect()
 }
 
 #[test]
@@ -79,24 +75,14 @@ fn the_walk_goes_forward_by_node_and_back_by_edge_with_its_numbers() {
 
 #[test]
 fn every_step_names_a_node_and_an_edge_that_exist() {
-    for expression in [
-        "expression=3",
-        "expression=x*x + relu(x)",
-        "expression=a = 2; k = a; x^k",
-    ] {
+    for expression in ["expression=3", "expression=x*x + relu(x)", "expression=a = 2; k = a; x^k"] {
         let graph = graph(&[expression, "inputs.x=2", "inputs.unused=1"]);
         for edge in &graph.edges {
-            assert!(
-                edge.from < edge.to && edge.to < graph.nodes.len(),
-                "{edge:?}"
-            );
+            assert!(edge.from < edge.to && edge.to < graph.nodes.len(), "{edge:?}");
         }
         for step in &graph.walk {
             assert!(step.node < graph.nodes.len(), "{step:?}");
-            assert!(
-                step.edge.is_none_or(|edge| edge < graph.edges.len()),
-                "{step:?}"
-            );
+            assert!(step.edge.is_none_or(|edge| edge < graph.edges.len()), "{step:?}");
         }
     }
 }
@@ -109,11 +95,7 @@ fn a_square_as_a_product_has_two_edges() {
 
 #[test]
 fn a_nan_is_shown_where_it_is_born_and_on_its_way() {
-    let graph = graph(&[
-        "expression=a = log(x); b = a*y; z = b + y",
-        "inputs.x=-1",
-        "inputs.y=2",
-    ]);
+    let graph = graph(&["expression=a = log(x); b = a*y; z = b + y", "inputs.x=-1", "inputs.y=2"]);
     assert_eq!(
         texts(&graph, Pass::Forward)[1..],
         [
@@ -130,10 +112,7 @@ fn a_nan_is_shown_where_it_is_born_and_on_its_way() {
 #[test]
 fn an_unused_input_has_a_step_that_says_so() {
     let graph = graph(&["expression=z = 2*x", "inputs.x=1", "inputs.w=5"]);
-    assert_eq!(
-        texts(&graph, Pass::Backward).last(),
-        Some(&"z does not use w: ∂z/∂w = 0")
-    );
+    assert_eq!(texts(&graph, Pass::Backward).last(), Some(&"z does not use w: ∂z/∂w = 0"));
 }
 
 #[test]
@@ -145,11 +124,7 @@ fn the_smaller_side_of_a_maximum_gets_nothing() {
 
 #[test]
 fn values_stand_beside_their_slopes() {
-    let data = sent(&[
-        "expression=a = x*y; z = relu(a - 6)",
-        "inputs.x=2",
-        "inputs.y=3",
-    ]);
+    let data = sent(&["expression=a = x*y; z = relu(a - 6)", "inputs.x=2", "inputs.y=3"]);
     assert_eq!(
         rows(&data, "values")[..3],
         [
@@ -159,9 +134,7 @@ fn values_stand_beside_their_slopes() {
         ]
     );
     let data = sent(&[]);
-    let largest = data
-        .metric("gradient_difference")
-        .and_then(|value| value.as_f64());
+    let largest = data.metric("gradient_difference").and_then(|value| value.as_f64());
     assert!(largest.is_some_and(|largest| largest < 1e-9), "{largest:?}");
 }
 
@@ -187,22 +160,13 @@ fn the_tape_says_what_each_step_reads() {
 #[test]
 fn values_live_until_their_last_reader() {
     let data = sent(&[]);
-    let Some((
-        _,
-        Frame::Timeline(Timeline {
-            lanes,
-            spans,
-            total,
-            ..
-        }),
-    )) = data.frames.get("lifetimes")
+    let Some((_, Frame::Timeline(Timeline { lanes, spans, total, .. }))) =
+        data.frames.get("lifetimes")
     else {
         panic!("no timeline");
     };
-    let lives: Vec<(&str, f64, f64)> = spans
-        .iter()
-        .map(|span| (lanes[span.lane].as_str(), span.start, span.end))
-        .collect();
+    let lives: Vec<(&str, f64, f64)> =
+        spans.iter().map(|span| (lanes[span.lane].as_str(), span.start, span.end)).collect();
     assert_eq!(
         lives,
         [

@@ -14,10 +14,7 @@ pub(super) struct Place {
 impl Place {
     /// Whether it is at least as good in both, and better in one.
     pub(super) fn beats(&self, other: &Self) -> bool {
-        let (faster, righter) = (
-            self.latency <= other.latency,
-            self.accuracy >= other.accuracy,
-        );
+        let (faster, righter) = (self.latency <= other.latency, self.accuracy >= other.accuracy);
         faster && righter && self != other
     }
 }

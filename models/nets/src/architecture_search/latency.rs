@@ -64,8 +64,7 @@ pub(super) fn modelled(candidate: Candidate, images: usize, roof: &Roof) -> f64 
 /// The slowest of the space by the model.
 pub(super) fn slowest(images: usize, roof: &Roof) -> f64 {
     let all = Candidate::all().into_iter();
-    all.map(|candidate| modelled(candidate, images, roof))
-        .fold(0.0, f64::max)
+    all.map(|candidate| modelled(candidate, images, roof)).fold(0.0, f64::max)
 }
 
 const PACE: timing::Pace = timing::Pace {
@@ -97,11 +96,7 @@ mod tests {
 
     #[test]
     fn the_model_is_the_sum_of_its_layers() {
-        let roof = Roof {
-            name: "one".to_owned(),
-            peak: 100.0,
-            bandwidth: 10.0,
-        };
+        let roof = Roof { name: "one".to_owned(), peak: 100.0, bandwidth: 10.0 };
         let smallest = Candidate::all()[0];
         // 4-8 3x3, 1 block, of 2 images.
         let layers = [

@@ -13,11 +13,8 @@ use crate::timing::median;
 pub(super) type Picture = fn(&[Tried], &Knobs) -> Frame;
 
 /// Every panel that the lab draws itself.
-pub(super) const ALL: [(&str, Picture); 3] = [
-    ("front", front),
-    ("candidates", candidates),
-    ("flops-latency", flops_latency),
-];
+pub(super) const ALL: [(&str, Picture); 3] =
+    [("front", front), ("candidates", candidates), ("flops-latency", flops_latency)];
 
 /// The candidates that no other beats, as the picture joins them.
 pub(super) fn front_of(tried: &[Tried]) -> Vec<usize> {
@@ -35,15 +32,8 @@ fn plane(tried: &[Tried], latency: &str) -> Scatter {
         },
     };
     Scatter {
-        x: Dimension {
-            better: Better::Less,
-            ..logarithmic(latency, "seconds")
-        },
-        y: Dimension {
-            name: "accuracy".to_owned(),
-            better: Better::More,
-            ..Dimension::default()
-        },
+        x: Dimension { better: Better::Less, ..logarithmic(latency, "seconds") },
+        y: Dimension { name: "accuracy".to_owned(), better: Better::More, ..Dimension::default() },
         series: Vec::new(),
         points: tried.iter().map(point).collect(),
         lines: Vec::new(),
@@ -120,16 +110,13 @@ fn flops_latency(tried: &[Tried], knobs: &Knobs) -> Frame {
         series: usize::from(tried.candidate.is_separable()),
     };
     let all = || tried.iter().map(flops);
-    let (low, high) = all().fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
-        (low.min(x), high.max(x))
-    });
+    let (low, high) =
+        all().fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
     let each = median(tried.iter().map(|tried| tried.measured / flops(tried)));
-    let line = each
-        .filter(|each| each.is_finite())
-        .map(|each| ScatterLine {
-            name: "time in proportion to flops".to_owned(),
-            points: vec![(low, each * low), (high, each * high)],
-        });
+    let line = each.filter(|each| each.is_finite()).map(|each| ScatterLine {
+        name: "time in proportion to flops".to_owned(),
+        points: vec![(low, each * low), (high, each * high)],
+    });
     Frame::Scatter(Scatter {
         x: logarithmic("flops of an inference", "flops"),
         y: logarithmic("measured here", "seconds"),

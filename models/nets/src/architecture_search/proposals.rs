@@ -61,12 +61,7 @@ impl Proposals {
             }
             Method::Exhaustive => {}
         }
-        Self {
-            method,
-            population,
-            left,
-            stream: Stream::new(seed, "search/mutations"),
-        }
+        Self { method, population, left, stream: Stream::new(seed, "search/mutations") }
     }
 
     /// The next candidate; none if all have been tried.
@@ -99,9 +94,7 @@ fn parents(known: &[Known], count: usize) -> Vec<Candidate> {
     order.sort_by(|(i, a), (j, b)| {
         let rank = |index: usize, known: &Known| (known.budget, beaten.get(index).copied());
         let accuracy = |known: &Known| Reverse(known.place.accuracy.to_bits());
-        rank(*i, a)
-            .cmp(&rank(*j, b))
-            .then_with(|| accuracy(a).cmp(&accuracy(b)))
+        rank(*i, a).cmp(&rank(*j, b)).then_with(|| accuracy(a).cmp(&accuracy(b)))
     });
     let best = order.into_iter().take(count);
     best.map(|(_, known)| known.candidate).collect()

@@ -147,9 +147,7 @@ impl Session {
         let recipe = self.setup.recipe(candidate);
         let how = recipe.knobs();
         let learning = self.device.clone().autodiff();
-        let network = recipe
-            .architecture
-            .init(Initialization::He, recipe.seed, &learning);
+        let network = recipe.architecture.init(Initialization::He, recipe.seed, &learning);
         let batches = Batches::new(recipe.seed, self.train.len());
         let place = (self.id, learning);
         let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
@@ -180,15 +178,9 @@ impl Session {
         let places: Vec<Place> = self
             .tried
             .iter()
-            .map(|tried| Place {
-                latency: tried.by_yardstick,
-                accuracy: tried.accuracy,
-            })
+            .map(|tried| Place { latency: tried.by_yardstick, accuracy: tried.accuracy })
             .collect();
-        point(
-            "hypervolume",
-            front::hypervolume(&places, self.yardstick.slowest),
-        );
+        point("hypervolume", front::hypervolume(&places, self.yardstick.slowest));
     }
 
     /// What holds of all candidates so far.
@@ -287,18 +279,11 @@ impl Live for Session {
 
 impl Tried {
     fn known(&self) -> Known {
-        Known {
-            candidate: self.candidate,
-            place: self.place(),
-            budget: self.budget,
-        }
+        Known { candidate: self.candidate, place: self.place(), budget: self.budget }
     }
 
     fn place(&self) -> Place {
-        Place {
-            latency: self.latency,
-            accuracy: self.accuracy,
-        }
+        Place { latency: self.latency, accuracy: self.accuracy }
     }
 }
 
@@ -311,12 +296,6 @@ fn must_fit(room: Room, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
     let largest = Candidate::largest().config();
     // It learns, is judged by all fresh digits at once, and is timed, one after the other.
     let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
-    let needed = largest
-        .learning_bytes(setup.batch_size as u64)
-        .max(largest.judging_bytes(images));
-    room.must_hold(
-        needed,
-        "the largest network and its batch",
-        "batch_size or latency_batch",
-    )
+    let needed = largest.learning_bytes(setup.batch_size as u64).max(largest.judging_bytes(images));
+    room.must_hold(needed, "the largest network and its batch", "batch_size or latency_batch")
 }

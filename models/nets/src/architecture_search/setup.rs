@@ -101,11 +101,7 @@ impl Budgets {
     pub(super) fn judge(&self, seconds: f64, parameters: u64) -> Budget {
         let late = self.seconds.is_some_and(|most| seconds > most);
         let large = self.parameters.is_some_and(|most| parameters > most);
-        if late || large {
-            Budget::Over
-        } else {
-            Budget::Within
-        }
+        if late || large { Budget::Over } else { Budget::Within }
     }
 }
 
@@ -124,17 +120,11 @@ mod tests {
 
     #[test]
     fn a_budget_that_is_met_exactly_is_met() {
-        let budgets = Budgets {
-            seconds: Some(2.0),
-            parameters: Some(100),
-        };
+        let budgets = Budgets { seconds: Some(2.0), parameters: Some(100) };
         assert_eq!(budgets.judge(2.0, 100), Budget::Within);
         assert_eq!(budgets.judge(2.1, 100), Budget::Over);
         assert_eq!(budgets.judge(2.0, 101), Budget::Over);
-        let none = Budgets {
-            seconds: None,
-            parameters: None,
-        };
+        let none = Budgets { seconds: None, parameters: None };
         assert_eq!(none.judge(f64::MAX, u64::MAX), Budget::Within);
     }
 }

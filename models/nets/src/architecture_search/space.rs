@@ -96,10 +96,7 @@ impl Candidate {
             format!(", {own}{k}x{k}: {edge}x{edge}x{}", shape.channels_out)
         });
         let layers: String = layers.collect();
-        format!(
-            "{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)",
-            self.name()
-        )
+        format!("{} ({EDGE}x{EDGE}x1{layers}, all: {CLASSES} classes)", self.name())
     }
 
     /// The network's sizes: two stages, each of which halves the image in its first convolution.
@@ -123,22 +120,14 @@ impl Candidate {
                         sight: Sight::Own,
                         ..shape
                     });
-                    filters.push(FilterShape {
-                        window: [1, 1],
-                        stride: 1,
-                        ..shape
-                    });
+                    filters.push(FilterShape { window: [1, 1], stride: 1, ..shape });
                 } else {
                     filters.push(shape);
                 }
                 channels_in = channels_out;
             }
         }
-        FilterNetConfig {
-            edge: EDGE,
-            filters,
-            outputs: CLASSES,
-        }
+        FilterNetConfig { edge: EDGE, filters, outputs: CLASSES }
     }
 
     /// The same as an architecture.
@@ -189,11 +178,8 @@ mod tests {
     #[test]
     fn a_separable_network_sees_the_image_itself_by_whole_filters() {
         let separable = Candidate([0, 0, 0, 1, 1]).config();
-        let windows: Vec<(usize, Sight)> = separable
-            .filters
-            .iter()
-            .map(|shape| (shape.window[0], shape.sight))
-            .collect();
+        let windows: Vec<(usize, Sight)> =
+            separable.filters.iter().map(|shape| (shape.window[0], shape.sight)).collect();
         use Sight::{All, Own};
         let pair = [(3, Own), (1, All)];
         assert_eq!(windows, [&[(3, All)], &pair[..], &pair, &pair].concat());

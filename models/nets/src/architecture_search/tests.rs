@@ -32,10 +32,7 @@ fn after(report: &Report, candidate: u64) -> bool {
 }
 
 fn set(name: &str, value: impl Into<Value>) -> Then {
-    Then::Order(Command::Set {
-        name: name.to_owned(),
-        value: value.into(),
-    })
+    Then::Order(Command::Set { name: name.to_owned(), value: value.into() })
 }
 
 /// What was tried, in order: choices, parameters, flops.
@@ -71,13 +68,8 @@ fn the_default_search_tries_twelve_of_72_and_everything_is_declared() {
         assert_eq!(series.len(), 12, "{name}");
         assert!(series.is_sorted(), "{name}: {series:?}");
     }
-    assert_eq!(
-        values(&data, "best_accuracy"),
-        values(&data, "best_within_budget")
-    );
-    let Some((_, Frame::Scatter(front))) = data.frames.get("front") else {
-        panic!("no front")
-    };
+    assert_eq!(values(&data, "best_accuracy"), values(&data, "best_within_budget"));
+    let Some((_, Frame::Scatter(front))) = data.frames.get("front") else { panic!("no front") };
     assert_eq!(front.points.len(), 12);
     assert_eq!(front.front().len() as f64, number(&data, "front_size"));
 }
@@ -116,9 +108,7 @@ fn budgets_bound_what_counts_as_best() {
     let best = meet.filter_map(|row| row[5].as_f64()).reduce(f64::max);
     let told = some.metric("best_within_budget");
     assert_eq!(told.and_then(|value| value.as_f64()), best);
-    let Some((_, Frame::Scatter(front))) = some.frames.get("front") else {
-        panic!("no front")
-    };
+    let Some((_, Frame::Scatter(front))) = some.frames.get("front") else { panic!("no front") };
     assert_eq!((front.series.len(), front.lines.len()), (2, 1));
 }
 

@@ -21,19 +21,12 @@ pub(super) struct Exact {
 impl Exact {
     /// Softmax attention as it is written, every query against every key that it sees.
     pub(super) fn of(drawn: &Drawn, sight: Sight, logit_scale: f64) -> Self {
-        let Drawn {
-            heads,
-            sequence,
-            width,
-            ..
-        } = *drawn;
+        let Drawn { heads, sequence, width, .. } = *drawn;
         let one = 2 * heads * sequence * width;
         let count = (MOST_WORK / one.max(1)).clamp(1, sequence);
         let place = |i: usize| (i * (sequence - 1)).checked_div(count - 1);
         // Of one query alone the last, which sees all.
-        let queries: Vec<usize> = (0..count)
-            .map(|i| place(i).unwrap_or(sequence - 1))
-            .collect();
+        let queries: Vec<usize> = (0..count).map(|i| place(i).unwrap_or(sequence - 1)).collect();
         let mut found = Vec::with_capacity(heads * count * width);
         for head in 0..heads {
             for &query in &queries {
@@ -41,23 +34,14 @@ impl Exact {
             }
         }
         let largest = found.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        Self {
-            queries,
-            found,
-            width,
-            heads,
-            largest,
-        }
+        Self { queries, found, width, heads, largest }
     }
 
     /// The largest difference of a result, whole as it came from the device, over the largest output.
     pub(super) fn difference(&self, result: &[f32]) -> f64 {
         let sequence = result.len() / (self.width * self.heads).max(1);
-        let rows = (0..self.heads).flat_map(|head| {
-            self.queries
-                .iter()
-                .map(move |query| head * sequence + query)
-        });
+        let rows = (0..self.heads)
+            .flat_map(|head| self.queries.iter().map(move |query| head * sequence + query));
         let mut worst = 0.0_f64;
         for (row, found) in rows.zip(self.found.chunks(self.width)) {
             let start = row * self.width;

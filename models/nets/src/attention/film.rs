@@ -42,10 +42,8 @@ pub(super) fn film(setup: &Setup, knobs: &Knobs, drawn: &Drawn) -> Frame {
             }
             continue;
         };
-        let together = Tile {
-            queries: first.queries.clone(),
-            keys: first.keys.start..last.keys.end,
-        };
+        let together =
+            Tile { queries: first.queries.clone(), keys: first.keys.start..last.keys.end };
         stills.push(grid.still(drawn, knobs, &mut rows, together, some.len()));
     }
     let cover = stills.len() / 2;
@@ -72,10 +70,7 @@ struct Row {
 
 impl Row {
     fn new(query: usize) -> Self {
-        Self {
-            query,
-            pass: Pass::NOTHING,
-        }
+        Self { query, pass: Pass::NOTHING }
     }
 }
 
@@ -108,13 +103,7 @@ impl Grid {
             let columns = starts.map(|from| from..(from + wide).min(setup.sequence));
             (columns.collect(), 0, wide)
         };
-        Self {
-            sight: setup.sight(),
-            queries: queries.collect(),
-            columns,
-            group,
-            wide,
-        }
+        Self { sight: setup.sight(), queries: queries.collect(), columns, group, wide }
     }
 
     /// The tiles of which the picture shows a query, in the order in which they are computed.
@@ -136,9 +125,7 @@ impl Grid {
     ) -> Pane {
         let (mut grew, mut knew, mut there) = (0, 0, 0);
         let mut drawn_rows = Vec::new();
-        let last = rows
-            .iter()
-            .rposition(|row| tile.queries.contains(&row.query));
+        let last = rows.iter().rposition(|row| tile.queries.contains(&row.query));
         for row in rows {
             let mut new = None;
             let mut correction = None;
@@ -151,9 +138,7 @@ impl Grid {
                 row.pass = before.after(&seen);
                 knew += usize::from(before.sum > 0.0);
                 if row.pass.most > before.most {
-                    let of = keys
-                        .filter(|key| self.sight.sees(row.query, *key))
-                        .zip(seen);
+                    let of = keys.filter(|key| self.sight.sees(row.query, *key)).zip(seen);
                     new = of.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(key, _)| key);
                     if before.sum > 0.0 {
                         grew += 1;
@@ -219,11 +204,7 @@ impl Grid {
         };
         CellRow {
             label: row.query.to_string(),
-            cells: self
-                .columns
-                .iter()
-                .map(|keys| Some(Cell::of(kind(keys))))
-                .collect(),
+            cells: self.columns.iter().map(|keys| Some(Cell::of(kind(keys)))).collect(),
             remark,
         }
     }
@@ -237,9 +218,6 @@ fn kinds() -> Vec<Kind> {
         ("this tile", Tone::First),
         ("new maximum", Tone::Warn),
     ]
-    .map(|(name, tone)| Kind {
-        name: name.to_owned(),
-        tone,
-    })
+    .map(|(name, tone)| Kind { name: name.to_owned(), tone })
     .to_vec()
 }

@@ -24,9 +24,7 @@ type Picture = fn(&Pictured<'_>) -> Option<Frame>;
 
 /// Every panel.
 pub(super) const ALL: [(&str, Picture); 4] = [
-    ("scores", |of| {
-        Some(film::film(of.setup, of.knobs, of.drawn))
-    }),
+    ("scores", |of| Some(film::film(of.setup, of.knobs, of.drawn))),
     ("traffic", |of| Some(traffic(of))),
     ("growth", |of| {
         let timed = !of.swept.points.is_empty();
@@ -66,10 +64,8 @@ pub(super) fn growth(setup: &Setup, knobs: &Knobs, swept: &Swept) -> Frame {
     let bytes = curves(swept, |point, way| point.bytes[way].map(|x| x as f64));
     let mut lines = joined(&seconds);
     lines.extend(slopes(swept));
-    let mut panes = vec![Pane {
-        title: "time".to_owned(),
-        frame: scatter("time", "seconds", seconds, lines),
-    }];
+    let mut panes =
+        vec![Pane { title: "time".to_owned(), frame: scatter("time", "seconds", seconds, lines) }];
     let lengths = || swept.points.iter().map(|point| point.sequence);
     let line = |name: &str, bytes: &dyn Fn(usize) -> u64| ScatterLine {
         name: name.to_owned(),
@@ -165,10 +161,7 @@ fn output(compared: &Compared) -> Frame {
         y: plain("value"),
         series: WAYS.map(str::to_owned).to_vec(),
         points,
-        lines: vec![ScatterLine {
-            name: "double precision".to_owned(),
-            points: exact,
-        }],
+        lines: vec![ScatterLine { name: "double precision".to_owned(), points: exact }],
     };
     let bars = WAYS.iter().zip(compared.differences).map(|(way, off)| Bar {
         label: (*way).to_owned(),
@@ -183,27 +176,13 @@ fn output(compared: &Compared) -> Frame {
         0 => "off by, over the largest".to_owned(),
         count => format!("off by; without m {count} NaN"),
     };
-    let off = Bars {
-        unit: String::new(),
-        scale: Scale::Log,
-        bars: bars.collect(),
-    };
+    let off = Bars { unit: String::new(), scale: Scale::Log, bars: bars.collect() };
     Frame::Panes(vec![
-        Pane {
-            title: "what the last query finds".to_owned(),
-            frame: Frame::Scatter(found),
-        },
-        Pane {
-            title: off_by,
-            frame: Frame::Bars(off),
-        },
+        Pane { title: "what the last query finds".to_owned(), frame: Frame::Scatter(found) },
+        Pane { title: off_by, frame: Frame::Bars(off) },
     ])
 }
 
 fn plain(name: &str) -> Dimension {
-    Dimension {
-        name: name.to_owned(),
-        better: Better::Neither,
-        ..Dimension::default()
-    }
+    Dimension { name: name.to_owned(), better: Better::Neither, ..Dimension::default() }
 }

@@ -83,9 +83,7 @@ impl Session {
 
     /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
-        let said = self
-            .next()
-            .map(|sequence| format!("timing {sequence} tokens"));
+        let said = self.next().map(|sequence| format!("timing {sequence} tokens"));
         status(run, said.unwrap_or_default());
     }
 
@@ -119,12 +117,7 @@ impl Session {
                 return Err(Halt::Asked);
             }
         }
-        Ok(Timing {
-            sequence,
-            bytes,
-            clocks,
-            repetitions: 0,
-        })
+        Ok(Timing { sequence, bytes, clocks, repetitions: 0 })
     }
 
     /// The ways that are timed, as work; none where the tiles are too many.
@@ -155,13 +148,9 @@ impl Session {
             None
         };
         [
-            Some(Box::new(move |look: Look<'_>| {
-                Some(stored.naive(hidden.as_ref(), look))
-            })),
+            Some(Box::new(move |look: Look<'_>| Some(stored.naive(hidden.as_ref(), look)))),
             tiled,
-            Some(Box::new(move |look: Look<'_>| {
-                Some(kernel.linear(ahead, look))
-            })),
+            Some(Box::new(move |look: Look<'_>| Some(kernel.linear(ahead, look)))),
         ]
     }
 
@@ -276,11 +265,7 @@ struct Timing {
 impl Timing {
     fn found(&self) -> Point {
         let median = |place: usize| self.clocks.get(place)?.as_ref()?.times().median();
-        Point {
-            sequence: self.sequence,
-            seconds: [0, 1, 2].map(median),
-            bytes: self.bytes,
-        }
+        Point { sequence: self.sequence, seconds: [0, 1, 2].map(median), bytes: self.bytes }
     }
 }
 
@@ -331,11 +316,7 @@ impl Pass for Timed {
         let started = Instant::now();
         for _ in 0..passes {
             let look: Look<'_> = &mut || {
-                if (self.interrupted)() {
-                    Goes::Ends
-                } else {
-                    Goes::On
-                }
+                if (self.interrupted)() { Goes::Ends } else { Goes::On }
             };
             let found = (self.work)(look);
             if black_box(found).is_none() {

@@ -52,10 +52,7 @@ impl Setup {
 
     /// Full attention.
     pub(super) fn sight(&self) -> Sight {
-        Sight {
-            ahead: self.ahead,
-            window: None,
-        }
+        Sight { ahead: self.ahead, window: None }
     }
 
     /// Heads, tokens and width, of so many tokens.
@@ -127,10 +124,7 @@ impl Setup {
 
     /// Attention over a window.
     pub(super) fn windowed(&self, knobs: &Knobs) -> Sight {
-        Sight {
-            ahead: self.ahead,
-            window: Some(knobs.window),
-        }
+        Sight { ahead: self.ahead, window: Some(knobs.window) }
     }
 }
 
@@ -138,10 +132,8 @@ impl Knobs {
     /// # Errors
     /// If the tiles are so small that there are too many.
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
-        let tiling = Tiling {
-            rows: params.size("tile_rows")?,
-            columns: params.size("tile_columns")?,
-        };
+        let tiling =
+            Tiling { rows: params.size("tile_rows")?, columns: params.size("tile_columns")? };
         let sequence = params.size("sequence")?;
         let tiles = tiling.count(sequence);
         if tiles > MOST_TILES {
@@ -172,10 +164,8 @@ fn lengths(params: &Params) -> Result<Vec<usize>, LabError> {
         return Err(wrong("give lengths, such as [64, 128]".to_owned()));
     };
     if given.is_empty() || given.len() > MOST_LENGTHS {
-        let message = format!(
-            "{} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]",
-            given.len()
-        );
+        let message =
+            format!("{} lengths; give 1 to {MOST_LENGTHS}, such as [64, 128]", given.len());
         return Err(wrong(message));
     }
     let length = |(place, value): (usize, &Value)| {

@@ -112,10 +112,7 @@ fn linear_attention_is_its_own_quadratic_form() {
         let (heads, width) = (2, 6);
         let drawn = Drawn::new(3, [heads, sequence, width]);
         let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Goes::On));
-        let sight = Sight {
-            ahead,
-            window: None,
-        };
+        let sight = Sight { ahead, window: None };
         for head in 0..heads {
             for query in 0..sequence {
                 let row = |numbers: &[f32], place: usize| -> Vec<f32> {
@@ -160,10 +157,7 @@ fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
         panic!("no cells");
     };
     let drawn = Drawn::new(1, [2, 64, 32]);
-    let sight = Sight {
-        ahead: Ahead::Hidden,
-        window: None,
-    };
+    let sight = Sight { ahead: Ahead::Hidden, window: None };
     let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, sight, 1.0));
     let row = last.rows.last().unwrap();
     assert_eq!(row.label, "63");
@@ -185,30 +179,17 @@ fn the_smallest_tiles_make_a_film_that_can_still_be_looked_through() {
     let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
         panic!("no film");
     };
-    assert!(
-        (17..=90).contains(&film.stills.len()),
-        "{}",
-        film.stills.len()
-    );
+    assert!((17..=90).contains(&film.stills.len()), "{}", film.stills.len());
     assert!(number(&data, "tiled_difference") <= 1e-5);
 }
 
 #[test]
 fn a_knob_shows_at_once_what_it_does() {
-    let set = |name: &str, value: Value| Command::Set {
-        name: name.to_owned(),
-        value,
-    };
-    let orders = [
-        set("logit_scale", Value::Float(200.0)),
-        set("tile_rows", Value::Int(5)),
-    ];
+    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
+    let orders = [set("logit_scale", Value::Float(200.0)), set("tile_rows", Value::Int(5))];
     let data = steered(&lab(), &SHORT, "timing 8", &orders);
     assert!(number(&data, "non_finite_without_max") > 0.0);
-    assert_eq!(
-        number(&data, "tiled_score_bytes"),
-        4.0 * 5.0 * 32.0 + 8.0 * 5.0
-    );
+    assert_eq!(number(&data, "tiled_score_bytes"), 4.0 * 5.0 * 32.0 + 8.0 * 5.0);
     assert_eq!(data.changes.len(), 2);
 }
 
@@ -218,10 +199,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         (vec!["sweep=[]"], "0 lengths"),
         (vec!["sweep=[64, 0.5]"], "length 2 is 0.5"),
         (vec!["sweep=[9999]"], "8192"),
-        (
-            vec!["sequence=8192", "tile_rows=1", "tile_columns=1"],
-            "make the tiles larger",
-        ),
+        (vec!["sequence=8192", "tile_rows=1", "tile_columns=1"], "make the tiles larger"),
     ] {
         let error = try_run(&lab(), &set).unwrap_err().to_string();
         assert!(error.contains(part), "{set:?}: {error}");
@@ -255,17 +233,8 @@ fn a_stopped_run_keeps_what_it_has_found() {
 fn a_stop_is_heard_between_two_tiles() {
     let drawn = Drawn::new(1, [1, 6, 2]);
     let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
-    let (tiling, ahead) = (
-        Tiling {
-            rows: 2,
-            columns: 2,
-        },
-        Ahead::Hidden,
-    );
-    let sight = Sight {
-        ahead,
-        window: None,
-    };
+    let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Ahead::Hidden);
+    let sight = Sight { ahead, window: None };
     let mut tiles = 0;
     let ended = drawn.on(&device, 1.0).tiled(tiling, sight, &mut || {
         tiles += 1;
@@ -273,10 +242,8 @@ fn a_stop_is_heard_between_two_tiles() {
     });
     assert!(ended.is_none() && tiles == 4);
     // While a knob's tiles are computed, nothing of them is reported.
-    let smallest = ["tile_rows", "tile_columns"].map(|name| Command::Set {
-        name: name.to_owned(),
-        value: Value::Int(1),
-    });
+    let smallest = ["tile_rows", "tile_columns"]
+        .map(|name| Command::Set { name: name.to_owned(), value: Value::Int(1) });
     let mut orders = smallest.into_iter().peekable();
     let set = ["sequence=64", "sweep=[8, 16, 24]", "repetitions=1"];
     let (data, reason) = answered(&lab(), &set, |report| {

@@ -27,10 +27,7 @@ impl Sight {
             Ahead::Hidden => key > query,
             Ahead::Seen => false,
         };
-        !hidden
-            && self
-                .window
-                .is_none_or(|window| query.abs_diff(key) < window)
+        !hidden && self.window.is_none_or(|window| query.abs_diff(key) < window)
     }
 
     /// What some of the queries see of some of the keys; both ranges have something in them.
@@ -47,9 +44,7 @@ impl Sight {
                 let behind = first.saturating_sub(keys.end - 1);
                 let before = keys.start.saturating_sub(last);
                 let nearest = behind.max(before);
-                let farthest = last
-                    .abs_diff(keys.start)
-                    .max((keys.end - 1).abs_diff(first));
+                let farthest = last.abs_diff(keys.start).max((keys.end - 1).abs_diff(first));
                 (nearest >= window, farthest >= window)
             }
             None => (false, false),
@@ -103,10 +98,7 @@ impl Tiling {
         sight: Sight,
     ) -> impl Iterator<Item = Tile> {
         pieces(sequence, self.columns)
-            .map(move |keys| Tile {
-                queries: queries.clone(),
-                keys,
-            })
+            .map(move |keys| Tile { queries: queries.clone(), keys })
             .filter(move |tile| sight.of(tile) != Seen::Nothing)
     }
 
@@ -142,10 +134,7 @@ mod tests {
                     let tiling = Tiling { rows, columns };
                     for queries in tiling.bands(13) {
                         for keys in pieces(13, columns) {
-                            let tile = Tile {
-                                queries: queries.clone(),
-                                keys,
-                            };
+                            let tile = Tile { queries: queries.clone(), keys };
                             let pairs = tile
                                 .queries
                                 .clone()
@@ -166,10 +155,7 @@ mod tests {
 
     #[test]
     fn tiles_cover_every_pair_that_is_seen_once() {
-        let sight = Sight {
-            ahead: Ahead::Hidden,
-            window: Some(4),
-        };
+        let sight = Sight { ahead: Ahead::Hidden, window: Some(4) };
         for (rows, columns) in [(1, 1), (3, 4), (5, 2), (100, 100)] {
             let tiling = Tiling { rows, columns };
             let mut found = vec![0; 11 * 11];
@@ -185,21 +171,7 @@ mod tests {
                 assert_eq!(*count, seen, "{place}");
             }
         }
-        assert_eq!(
-            Tiling {
-                rows: 32,
-                columns: 32
-            }
-            .count(256),
-            64
-        );
-        assert_eq!(
-            Tiling {
-                rows: 30,
-                columns: 50
-            }
-            .count(256),
-            54
-        );
+        assert_eq!(Tiling { rows: 32, columns: 32 }.count(256), 64);
+        assert_eq!(Tiling { rows: 30, columns: 50 }.count(256), 54);
     }
 }

@@ -134,10 +134,7 @@ impl Inputs {
         }
         let most = bands.iter().map(|band| band.most.clone()).collect();
         let sum = bands.iter().map(|band| band.sum.clone()).collect();
-        let output = bands
-            .into_iter()
-            .map(|band| band.weighted / band.sum)
-            .collect();
+        let output = bands.into_iter().map(|band| band.weighted / band.sum).collect();
         Some(Tiled {
             output: Tensor::cat(output, 1),
             most: Tensor::cat(most, 1),
@@ -165,14 +162,8 @@ impl Inputs {
         let device = q.device();
         let mut state = Tensor::<3>::zeros([heads, width, width], &device);
         let mut total = Tensor::<3>::zeros([heads, width, 1], &device);
-        let tiling = Tiling {
-            rows: CHUNK,
-            columns: CHUNK,
-        };
-        let sight = Sight {
-            ahead: Ahead::Hidden,
-            window: None,
-        };
+        let tiling = Tiling { rows: CHUNK, columns: CHUNK };
+        let sight = Sight { ahead: Ahead::Hidden, window: None };
         let mut chunks = Vec::new();
         let mut known: Option<(usize, Hidden)> = None;
         for own in tiling.bands(self.sequence()) {
@@ -180,10 +171,7 @@ impl Inputs {
             let mask = match &known {
                 Some((length, mask)) if *length == own.len() => mask.clone(),
                 Some(_) | None => {
-                    let tile = Tile {
-                        queries: 0..own.len(),
-                        keys: 0..own.len(),
-                    };
+                    let tile = Tile { queries: 0..own.len(), keys: 0..own.len() };
                     let mask = Hidden::in_tile(&tile, sight, &device);
                     known = Some((own.len(), mask.clone()));
                     mask
@@ -210,10 +198,7 @@ pub(super) struct Hidden(Tensor<3, Bool>);
 impl Hidden {
     /// Of all queries against all keys; nothing if all are seen.
     pub(super) fn of(sequence: usize, sight: Sight, device: &Device) -> Option<Self> {
-        let whole = Tile {
-            queries: 0..sequence,
-            keys: 0..sequence,
-        };
+        let whole = Tile { queries: 0..sequence, keys: 0..sequence };
         (sight.of(&whole) != Seen::All).then(|| Self::in_tile(&whole, sight, device))
     }
 
@@ -232,16 +217,10 @@ pub(super) struct Tiled {
     /// `[heads, sequence, head]`
     pub(super) output: Tensor<3>,
     /// The largest score of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "tests hold it against the instant lab")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold it against the instant lab"))]
     pub(super) most: Tensor<3>,
     /// The sum of exp(score - most) of each row, `[heads, sequence, 1]`.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "tests hold it against the instant lab")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold it against the instant lab"))]
     pub(super) sum: Tensor<3>,
 }
 
@@ -258,11 +237,7 @@ impl Softmax {
         let here = scores.clone().max_dim(2);
         let Some(before) = before else {
             let shares = (scores - here.clone()).exp();
-            return Self {
-                most: here,
-                sum: shares.clone().sum_dim(2),
-                weighted: shares.matmul(v),
-            };
+            return Self { most: here, sum: shares.clone().sum_dim(2), weighted: shares.matmul(v) };
         };
         let most = before.most.clone().max_pair(here);
         let correction = (before.most - most.clone()).exp();

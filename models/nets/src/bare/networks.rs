@@ -36,12 +36,9 @@ impl Bare {
         match net {
             Net::Mlp(hidden) => {
                 let sizes = [&[features], *hidden, &[classes]].concat();
-                let layers = sizes
-                    .windows(2)
-                    .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device));
-                Self::Mlp(Mlp {
-                    layers: layers.collect(),
-                })
+                let layers =
+                    sizes.windows(2).map(|pair| LinearConfig::new(pair[0], pair[1]).init(device));
+                Self::Mlp(Mlp { layers: layers.collect() })
             }
             Net::Llama => {
                 let config = llama(classes);

@@ -184,37 +184,17 @@ impl Ground {
             (
                 "scores, mask, softmax",
                 depth,
-                Box::new(|| {
-                    attention
-                        .weigh(self.q.clone(), self.k.clone(), &self.at)
-                        .sum()
-                }),
+                Box::new(|| attention.weigh(self.q.clone(), self.k.clone(), &self.at).sum()),
             ),
             (
                 "mixed values, output",
                 depth,
                 Box::new(|| attention.mix(self.weights.clone(), self.k.clone()).sum()),
             ),
-            (
-                "gated layer",
-                depth,
-                Box::new(|| block.mlp.forward(self.x.clone()).sum()),
-            ),
-            (
-                "residual sum",
-                2 * depth,
-                Box::new(|| (self.x.clone() + self.x.clone()).sum()),
-            ),
-            (
-                "output head",
-                1,
-                Box::new(|| self.x.clone().matmul(self.llama.head.val()).sum()),
-            ),
-            (
-                "loss",
-                1,
-                Box::new(|| cross_entropy(self.logits.clone(), self.labels())),
-            ),
+            ("gated layer", depth, Box::new(|| block.mlp.forward(self.x.clone()).sum())),
+            ("residual sum", 2 * depth, Box::new(|| (self.x.clone() + self.x.clone()).sum())),
+            ("output head", 1, Box::new(|| self.x.clone().matmul(self.llama.head.val()).sum())),
+            ("loss", 1, Box::new(|| cross_entropy(self.logits.clone(), self.labels()))),
         ];
         let part = |(name, times, work)| {
             let timed = Timed::default();

@@ -42,9 +42,7 @@ pub(super) fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>,
         return Err(refused(format!("'{source}' has left a {kind}, no network")));
     }
     if let Some(why) = &artifact.unfinished {
-        return Err(refused(format!(
-            "the network of '{source}' is not finished: {why}"
-        )));
+        return Err(refused(format!("the network of '{source}' is not finished: {why}")));
     }
     let trained = Trained::read(artifact, recipe).map_err(|unusable| match unusable {
         Unusable::Broken(reason) => refused(format!(
@@ -57,14 +55,8 @@ pub(super) fn adopt(params: &Params, recipe: &Recipe) -> Result<Option<Trained>,
             differences.join("\n  ")
         )),
     })?;
-    let theirs = properties(
-        &name_of(&DATASETS, trained.data.dataset),
-        &trained.architecture,
-    );
-    let ours = properties(
-        &name_of(&DATASETS, recipe.data.dataset),
-        &recipe.architecture,
-    );
+    let theirs = properties(&name_of(&DATASETS, trained.data.dataset), &trained.architecture);
+    let ours = properties(&name_of(&DATASETS, recipe.data.dataset), &recipe.architecture);
     let differences: Vec<String> = ours
         .iter()
         .filter(|own| own.holds == Holds::Always || is_set(params, own.param))
@@ -94,11 +86,7 @@ fn is_set(params: &Params, name: &str) -> bool {
 
 /// What parameters say of a network.
 fn properties(dataset: &str, architecture: &Architecture) -> Vec<Property> {
-    let of = |param, value: String, holds| Property {
-        param,
-        value,
-        holds,
-    };
+    let of = |param, value: String, holds| Property { param, value, holds };
     let size = |param, value: usize| of(param, value.to_string(), Holds::IfSet);
     let model = |name: &str| of("model", name.to_owned(), Holds::Always);
     let mut all = vec![of("dataset", dataset.to_owned(), Holds::Always)];

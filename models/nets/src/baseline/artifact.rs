@@ -113,9 +113,7 @@ impl Trained {
                 ("context", config.context.to_string()),
             ]),
         }
-        let owned = pairs
-            .into_iter()
-            .map(|(name, value)| (format!("{PREFIX}{name}"), value));
+        let owned = pairs.into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value));
         owned.collect()
     }
 
@@ -211,9 +209,7 @@ impl Said<'_> {
     fn case<T: Copy>(&self, name: &str, cases: &[(&str, T)]) -> Result<T, Unusable> {
         let text = self.text(name)?;
         let found = cases.iter().find(|(case, _)| *case == text);
-        found
-            .map(|(_, case)| *case)
-            .ok_or_else(|| unreadable(name, text))
+        found.map(|(_, case)| *case).ok_or_else(|| unreadable(name, text))
     }
 
     fn data(&self) -> Result<DataConfig, Unusable> {

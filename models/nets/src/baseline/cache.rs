@@ -14,10 +14,7 @@ const MOST: usize = 24;
 /// How often a run that waits for another's training looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-static KNOWN: Known = Known {
-    entries: Mutex::new(Vec::new()),
-    changed: Condvar::new(),
-};
+static KNOWN: Known = Known { entries: Mutex::new(Vec::new()), changed: Condvar::new() };
 
 struct Known {
     entries: Mutex<Vec<Entry>>,
@@ -60,11 +57,7 @@ pub(super) fn trained(
                 }
             }
             None => {
-                entries.push(Entry {
-                    recipe: recipe.clone(),
-                    device,
-                    trained: None,
-                });
+                entries.push(Entry { recipe: recipe.clone(), device, trained: None });
                 break;
             }
         }
@@ -83,10 +76,7 @@ impl Entry {
 impl Claim<'_> {
     fn fulfil(self, trained: Arc<Trained>) -> Arc<Trained> {
         let mut entries = lock();
-        if let Some(own) = entries
-            .iter_mut()
-            .find(|entry| entry.is(self.recipe, self.device))
-        {
+        if let Some(own) = entries.iter_mut().find(|entry| entry.is(self.recipe, self.device)) {
             own.trained = Some(Arc::clone(&trained));
         }
         let old = entries.iter().position(|entry| entry.trained.is_some());

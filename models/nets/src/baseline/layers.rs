@@ -70,9 +70,7 @@ impl Layer {
 /// A matrix `[rows, columns]` as `[columns, rows]`; what is missing is zero.
 fn turned(matrix: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let at = |column, row| matrix.get(row * columns + column).copied().unwrap_or(0.0);
-    (0..columns)
-        .flat_map(|column| (0..rows).map(move |row| at(column, row)))
-        .collect()
+    (0..columns).flat_map(|column| (0..rows).map(move |row| at(column, row))).collect()
 }
 
 /// Hands out places in the row, one after the other.
@@ -155,9 +153,7 @@ pub(super) fn of(architecture: &Architecture) -> Vec<Layer> {
 }
 
 fn transformer(config: &TransformerConfig, places: &mut Places) {
-    let TransformerConfig {
-        vocab, width, ffn, ..
-    } = *config;
+    let TransformerConfig { vocab, width, ffn, .. } = *config;
     let keys = config.keys();
     places.matrix("embedding".to_owned(), [vocab, width], Order::Inputs);
     for block in 1..=config.depth {

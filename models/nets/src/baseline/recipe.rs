@@ -43,13 +43,7 @@ pub(crate) struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self {
-            width: 32,
-            depth: 2,
-            heads: 4,
-            kv_heads: 2,
-            context: 32,
-        }
+        Self { width: 32, depth: 2, heads: 4, kv_heads: 2, context: 32 }
     }
 }
 
@@ -65,10 +59,7 @@ impl Recipe {
         steps: u64,
         seed: u64,
     ) -> Result<Self, LabError> {
-        let data = DataConfig {
-            samples: IMAGES,
-            ..DataConfig::new(Dataset::Digits, seed)
-        };
+        let data = DataConfig { samples: IMAGES, ..DataConfig::new(Dataset::Digits, seed) };
         let architecture = match model {
             Model::Mlp => Architecture::Mlp(MlpConfig {
                 inputs: data.features(),
@@ -126,10 +117,7 @@ impl Recipe {
                 ));
             }
         };
-        let data = DataConfig {
-            context: sizes.context,
-            ..DataConfig::new(dataset, seed)
-        };
+        let data = DataConfig { context: sizes.context, ..DataConfig::new(dataset, seed) };
         let architecture = cases::transformer(TransformerConfig {
             vocab: data.classes().map_err(unusable)?,
             width: sizes.width,

@@ -26,9 +26,7 @@ pub(super) fn teach(
     Room::of(id).must_hold(needed, &who, smaller)?;
     let device = device::open(id)?.autodiff();
     let examples = data::load(&recipe.data).map_err(unusable)?.train;
-    let network = recipe
-        .architecture
-        .init(Initialization::He, recipe.seed, &device);
+    let network = recipe.architecture.init(Initialization::He, recipe.seed, &device);
     let batches = Batches::new(recipe.seed, examples.len());
     let mut trainer = Trainer::new(network, &knobs, batches, (id, device), Activations::Kept);
     for step in 0..recipe.steps {

@@ -38,13 +38,7 @@ fn a_reader_of_digits_reads_a_thousand_it_has_not_seen() {
 
 #[test]
 fn every_matrix_lies_where_the_network_has_it() {
-    let sizes = Sizes {
-        width: 8,
-        depth: 2,
-        heads: 2,
-        kv_heads: 1,
-        context: 8,
-    };
+    let sizes = Sizes { width: 8, depth: 2, heads: 2, kv_heads: 1, context: 8 };
     let recipes = [
         Recipe::images(Model::Mlp, 3, 0, 1).unwrap(),
         Recipe::images(Model::Cnn, 2, 0, 1).unwrap(),
@@ -99,9 +93,7 @@ fn a_recipe_is_trained_once_and_another_seed_is_another_network() {
     };
     let first = of(7);
     let both = std::thread::scope(|scope| {
-        [(); 2]
-            .map(|()| scope.spawn(|| of(7)))
-            .map(|run| run.join().unwrap())
+        [(); 2].map(|()| scope.spawn(|| of(7))).map(|run| run.join().unwrap())
     });
     assert!(both.iter().all(|other| Arc::ptr_eq(&first, other)));
     assert_ne!(first.weights, of(8).weights);
@@ -113,10 +105,7 @@ struct Orders(RunData, mpsc::Sender<Command>);
 impl Sink for Orders {
     fn report(&mut self, report: Report) {
         if matches!(&report, Report::Status(status) if status.contains("step 5 of 9")) {
-            let set = Command::Set {
-                name: "learning_rate".to_owned(),
-                value: Value::Float(0.5),
-            };
+            let set = Command::Set { name: "learning_rate".to_owned(), value: Value::Float(0.5) };
             for order in [Command::Pause, set] {
                 self.1.send(order).unwrap();
             }
@@ -193,11 +182,7 @@ fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothin
 
 #[test]
 fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
-    assert!(
-        Recipe::images(Model::Transformer, 32, 1, 1)
-            .unwrap_err()
-            .is_usage()
-    );
+    assert!(Recipe::images(Model::Transformer, 32, 1, 1).unwrap_err().is_usage());
     let points = Recipe::tokens(Dataset::Spiral, Sizes::default(), 1, 1);
     assert!(points.unwrap_err().is_usage());
 }
@@ -211,12 +196,7 @@ fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
     };
     // 301 850 numbers an image and 20 million weights, twice each.
     let said = judged(Model::Cnn, 1024, 2_000_000_000).unwrap_err();
-    for part in [
-        "1000 images",
-        "2.6 GB",
-        "2.0 GB are free",
-        "make width smaller",
-    ] {
+    for part in ["1000 images", "2.6 GB", "2.0 GB are free", "make width smaller"] {
         assert!(said.contains(part), "'{part}' is missing in {said}");
     }
     assert_eq!(judged(Model::Cnn, 1024, 3_000_000_000), Ok(()));
@@ -277,13 +257,7 @@ fn adopted(settings: &[&str], artifact: &Artifact, recipe: &Recipe) -> Result<Tr
 
 #[test]
 fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
-    let sizes = Sizes {
-        width: 8,
-        depth: 1,
-        heads: 2,
-        kv_heads: 1,
-        context: 8,
-    };
+    let sizes = Sizes { width: 8, depth: 1, heads: 2, kv_heads: 1, context: 8 };
     for recipe in [
         Recipe::images(Model::Mlp, 3, 2, 1).unwrap(),
         Recipe::images(Model::Cnn, 2, 2, 1).unwrap(),
@@ -294,10 +268,7 @@ fn a_network_goes_into_bytes_and_comes_out_again_with_what_it_learned() {
         let artifact = made.artifact(None).unwrap();
         assert_eq!(artifact.file_name(), "network.safetensors");
         // What a lab would train itself has other weights, and is not looked at.
-        let other = Recipe {
-            steps: 0,
-            ..recipe.clone()
-        };
+        let other = Recipe { steps: 0, ..recipe.clone() };
         assert_eq!(adopted(&[], &artifact, &other), Ok((*made).clone()));
         // Torn anywhere, or with a byte that is another: refused or read as other numbers, never a panic.
         for length in (0..artifact.bytes.len()).step_by(97) {
@@ -329,10 +300,7 @@ fn weights_in_burns_own_format_are_started_from_if_they_have_the_labs_sizes() {
     assert_eq!(found.weights, made.weights);
     let said = adopted(&[], &artifact, &of(5, 0)).unwrap_err();
     assert!(said.contains("of this lab's own sizes"), "{said}");
-    assert!(
-        said.contains("[784, 4] in the file, [784, 5] in this network"),
-        "{said}"
-    );
+    assert!(said.contains("[784, 4] in the file, [784, 5] in this network"), "{said}");
     for length in (0..artifact.bytes.len()).step_by(97) {
         let mut torn = artifact.clone();
         torn.bytes.truncate(length);
@@ -363,10 +331,7 @@ fn sizes_that_nobody_set_follow_the_network_and_all_others_are_told() {
     }
     let stopped = wide.artifact(Some("it was stopped after step 1 of 2".to_owned()));
     let said = adopted(&[], &stopped.unwrap(), &of(3)).unwrap_err();
-    assert!(
-        said.contains("is not finished: it was stopped after step 1 of 2"),
-        "{said}"
-    );
+    assert!(said.contains("is not finished: it was stopped after step 1 of 2"), "{said}");
 }
 
 #[test]
@@ -378,23 +343,15 @@ fn a_file_that_claims_another_network_than_it_holds_is_refused() {
         assert_eq!(old.len(), new.len());
         let mut other = artifact.clone();
         let found = other.bytes.windows(old.len());
-        let mut places = found
-            .enumerate()
-            .filter(|(_, bytes)| *bytes == old.as_bytes());
+        let mut places = found.enumerate().filter(|(_, bytes)| *bytes == old.as_bytes());
         let (place, _) = places.next().unwrap();
         other.bytes[place..place + old.len()].copy_from_slice(new.as_bytes());
         adopted(&[], &other, &recipe).unwrap_err()
     };
     let said = claiming(r#""mlsys.hidden":"3""#, r#""mlsys.hidden":"4""#);
-    assert!(
-        said.contains("which has 3190 weights and biases, and holds 2395"),
-        "{said}"
-    );
+    assert!(said.contains("which has 3190 weights and biases, and holds 2395"), "{said}");
     let said = claiming(r#""mlsys.samples":"4000""#, r#""mlsys.samples":"9e99""#);
-    assert!(
-        said.contains("'samples' is '9e99', which does not read"),
-        "{said}"
-    );
+    assert!(said.contains("'samples' is '9e99', which does not read"), "{said}");
     let said = claiming(r#""mlsys.model":"mlp""#, r#""mlsys.model":"abc""#);
     assert!(said.contains("'model' is 'abc'"), "{said}");
     let said = claiming(r#""mlsys.dataset":"digits""#, r#""mlsys.dataset":"spiral""#);

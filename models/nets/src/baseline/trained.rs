@@ -39,10 +39,7 @@ impl Trained {
     /// The same with other weights.
     #[cfg(test)]
     pub(crate) fn with_weights(&self, weights: Vec<f32>) -> Self {
-        Self {
-            weights,
-            ..self.clone()
-        }
+        Self { weights, ..self.clone() }
     }
 
     /// Its matrices, from the input on.

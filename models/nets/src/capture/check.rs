@@ -68,12 +68,8 @@ impl Real {
         let mut stream = Stream::new(setup.seed, "capture/labels");
         let labels = (0..rows).map(|_| stream.below(classes) as i32).collect();
         let differentiated = device.clone().autodiff();
-        let learning = setup
-            .architecture
-            .init(Initialization::He, setup.seed, &differentiated);
-        let on_host = setup
-            .architecture
-            .init(Initialization::He, setup.seed, host);
+        let learning = setup.architecture.init(Initialization::He, setup.seed, &differentiated);
+        let on_host = setup.architecture.init(Initialization::He, setup.seed, host);
         Self {
             network: learning.valid(),
             learning,
@@ -102,17 +98,13 @@ impl Real {
     }
 
     fn labels(&self, device: &Device) -> Tensor<1, Int> {
-        Tensor::from_data(
-            TensorData::new(self.labels.clone(), [self.labels.len()]),
-            device,
-        )
+        Tensor::from_data(TensorData::new(self.labels.clone(), [self.labels.len()]), device)
     }
 
     /// The largest difference between the network's output and that of the record, over the largest output.
     pub(super) fn replay_difference(&self, forward: &Forward) -> Result<f64, RecordError> {
-        let own = self
-            .network
-            .forward(self.inputs(&self.device, DType::F32), self.setup.activation);
+        let own =
+            self.network.forward(self.inputs(&self.device, DType::F32), self.setup.activation);
         let mut machine = Machine::<Dispatch>::new(self.device.as_dispatch().clone());
         for (id, data) in &forward.values {
             machine.put_data(*id, data.clone());
@@ -125,11 +117,7 @@ impl Real {
         machine.put(forward.labels, Handle::Int(labels));
         let mut weights = Weights(Vec::new());
         self.network.visit(&mut weights);
-        let given: Vec<_> = forward
-            .parameters
-            .iter()
-            .map(|parameter| parameter.id)
-            .collect();
+        let given: Vec<_> = forward.parameters.iter().map(|parameter| parameter.id).collect();
         for (&id, weight) in given.iter().zip(weights.0) {
             machine.put(id, weight);
         }
@@ -206,17 +194,10 @@ impl Slopes<'_> {
         let like = |values: &Vec<f64>| values.iter().map(|_| stream.normal()).collect();
         let direction: Vec<Vec<f64>> = self.gradient.iter().map(like).collect();
         let along = direction.iter().flatten();
-        let by_burn: f64 = self
-            .gradient
-            .iter()
-            .flatten()
-            .zip(along)
-            .map(|(g, v)| g * v)
-            .sum();
+        let by_burn: f64 = self.gradient.iter().flatten().zip(along).map(|(g, v)| g * v).sum();
         let ahead = self.real.loss(&direction, Self::STEP);
         let behind = self.real.loss(&direction, -Self::STEP);
-        self.pairs
-            .push((by_burn, (ahead - behind) / (2.0 * Self::STEP)));
+        self.pairs.push((by_burn, (ahead - behind) / (2.0 * Self::STEP)));
     }
 
     /// How far they are apart so far.
@@ -232,11 +213,7 @@ fn error(pairs: &[(f64, f64)]) -> f64 {
     let usual = (squares.sum::<f64>() / pairs.len().max(1) as f64).sqrt();
     let differences = pairs.iter().map(|(burn, nudged)| (burn - nudged).abs());
     let largest = differences.fold(0.0, larger);
-    if largest == 0.0 || largest.is_infinite() {
-        largest
-    } else {
-        largest / usual
-    }
+    if largest == 0.0 || largest.is_infinite() { largest } else { largest / usual }
 }
 
 /// The weights as tensors of the back end that dispatches.

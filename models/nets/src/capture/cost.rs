@@ -123,11 +123,7 @@ impl<'a> Part<'a> {
                 }
             }
         }
-        Self {
-            table,
-            nodes: nodes.iter().copied().collect(),
-            readers,
-        }
+        Self { table, nodes: nodes.iter().copied().collect(), readers }
     }
 
     fn readers(&self, storage: usize) -> &[usize] {

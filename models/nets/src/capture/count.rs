@@ -101,11 +101,7 @@ impl Count {
 fn products(table: &Table, layers: &Layers, units: &[Unit]) -> Vec<(String, f64)> {
     let mut largest: Vec<(String, &Unit)> = Vec::new();
     for unit in units {
-        let Some(&node) = unit
-            .nodes
-            .iter()
-            .find(|&&n| table.nodes[n].matmul_flops > 0)
-        else {
+        let Some(&node) = unit.nodes.iter().find(|&&n| table.nodes[n].matmul_flops > 0) else {
             continue;
         };
         let layer = layers.of[node].and_then(|layer| layers.paths[layer].first());
@@ -161,10 +157,7 @@ fn recorded(table: &Table, counting: &Counting) -> Recorded {
             }
         }
     }
-    let numbers = recorded
-        .reads
-        .iter()
-        .map(|&read| table.tensors[read].numbers());
+    let numbers = recorded.reads.iter().map(|&read| table.tensors[read].numbers());
     recorded.saved_bytes = counting.bytes * numbers.sum::<u64>();
     recorded
 }

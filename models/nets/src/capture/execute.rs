@@ -34,10 +34,7 @@ pub(super) enum Handle<B: Backend> {
 impl<B: Backend> Machine<B> {
     /// Nothing computed yet.
     pub(super) fn new(device: Device<B>) -> Self {
-        Self {
-            tensors: HashMap::new(),
-            device,
-        }
+        Self { tensors: HashMap::new(), device }
     }
 
     /// Puts a tensor where the record expects one from outside.

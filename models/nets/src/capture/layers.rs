@@ -40,9 +40,7 @@ impl Layers {
         }
         for (last, whole) in super::saved::parts(table) {
             if let Some(path) = found[last].clone() {
-                whole
-                    .into_iter()
-                    .for_each(|node| found[node] = Some(path.clone()));
+                whole.into_iter().for_each(|node| found[node] = Some(path.clone()));
             }
         }
         let ends = table.forward().count();
@@ -60,11 +58,8 @@ impl Layers {
             found[index] = between(before.as_deref(), after.map(Vec::as_slice));
         }
         backward(table, &mut found);
-        let mut layers = Self {
-            paths: Vec::new(),
-            of: Vec::new(),
-            parameters: names(table, &holders),
-        };
+        let mut layers =
+            Self { paths: Vec::new(), of: Vec::new(), parameters: names(table, &holders) };
         for path in found {
             let place = path.map(|path| layers.place(path));
             layers.of.push(place);

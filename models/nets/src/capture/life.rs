@@ -101,11 +101,7 @@ fn forward_lives(
             numbers: table.tensors[tensor].numbers(),
             start,
             end: until.unwrap_or(end).max(end),
-            phase: if until.is_some() {
-                Phase::Kept
-            } else {
-                Phase::Passing
-            },
+            phase: if until.is_some() { Phase::Kept } else { Phase::Passing },
         }
     };
     spans.into_iter().map(life).collect()
@@ -115,11 +111,8 @@ impl Step {
     /// A step by the rules of differentiation: each forward operation, then its derivative, from the last to the first.
     pub(super) fn new(table: &Table, needs: &Needs, layers: &Layers, recompute: Recompute) -> Self {
         let nodes: Vec<usize> = table.operations().map(|(index, _)| index).collect();
-        let times: BTreeMap<usize, usize> = nodes
-            .iter()
-            .enumerate()
-            .map(|(time, &node)| (node, time))
-            .collect();
+        let times: BTreeMap<usize, usize> =
+            nodes.iter().enumerate().map(|(time, &node)| (node, time)).collect();
         let forward = nodes.len();
         let back = |time: usize| 2 * forward - 1 - time;
 
@@ -148,9 +141,7 @@ impl Step {
             note(&mut uses, tensor, until);
         }
         let stays = |tensor: usize| {
-            let needed = uses
-                .get(&tensor)
-                .filter(|_| !again.dropped.contains_key(&tensor));
+            let needed = uses.get(&tensor).filter(|_| !again.dropped.contains_key(&tensor));
             needed.map(|&(_, last)| last)
         };
         let mut lives = forward_lives(table, &nodes, stays);
@@ -181,10 +172,7 @@ impl Step {
 
     /// Most numbers alive at once.
     pub(super) fn peak(&self) -> u64 {
-        alive(&self.lives, self.length)
-            .into_iter()
-            .max()
-            .unwrap_or(0)
+        alive(&self.lives, self.length).into_iter().max().unwrap_or(0)
     }
 }
 

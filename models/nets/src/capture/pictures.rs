@@ -37,11 +37,7 @@ pub(super) fn draw(
     step: u64,
     moment: Moment,
 ) {
-    let shown = Shown {
-        record,
-        count,
-        counting,
-    };
+    let shown = Shown { record, count, counting };
     let panels: [(&str, Picture); 7] = [
         ("graph", graph::picture),
         ("operation-table", tables::operations),
@@ -55,11 +51,7 @@ pub(super) fn draw(
         if run.sink.wants_frame(panel, moment) {
             let frame = picture(shown);
             let panel = panel.into();
-            run.sink.report(Report::Frame {
-                panel,
-                step,
-                frame: Box::new(frame),
-            });
+            run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
         }
     }
     run.sink.frames_done();
@@ -69,11 +61,8 @@ pub(super) fn draw(
 fn written_out(record: &Record, node: usize) -> String {
     let table = &record.table;
     let node = &table.nodes[node];
-    let shapes: Vec<String> = node
-        .inputs
-        .iter()
-        .map(|&input| table.tensors[input].sizes())
-        .collect();
+    let shapes: Vec<String> =
+        node.inputs.iter().map(|&input| table.tensors[input].sizes()).collect();
     let between = match node.name.as_str() {
         "matmul" => " x ",
         _ => ", ",

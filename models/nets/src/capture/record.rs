@@ -76,11 +76,7 @@ pub(super) fn forward(
     });
     let graph = graph.map_err(|error| RecordError::Refused(error.to_string()))?;
     let forward = found.unwrap_or_else(|| Err(mismatch()))?;
-    Ok(Forward {
-        operations: graph.graph.operations,
-        values: graph.values,
-        ..forward
-    })
+    Ok(Forward { operations: graph.graph.operations, values: graph.values, ..forward })
 }
 
 /// What is recorded: the same code that trains.
@@ -135,10 +131,7 @@ fn parameters(network: &Network) -> Result<Vec<Parameter>, RecordError> {
             self.found.push(id.map(|id| Parameter { path, id }));
         }
     }
-    let mut names = Names {
-        path: Vec::new(),
-        found: Vec::new(),
-    };
+    let mut names = Names { path: Vec::new(), found: Vec::new() };
     network.visit(&mut names);
     names.found.into_iter().collect()
 }

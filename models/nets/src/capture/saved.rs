@@ -42,10 +42,7 @@ impl Needs {
             gradient[node.output] = wanted && table.tensors[node.output].real;
         }
         let wholes = wholes(table);
-        let inside: BTreeSet<usize> = wholes
-            .iter()
-            .flat_map(|whole| whole.nodes.clone())
-            .collect();
+        let inside: BTreeSet<usize> = wholes.iter().flat_map(|whole| whole.nodes.clone()).collect();
         let mut kept: BTreeMap<usize, Vec<Kept>> = BTreeMap::new();
         for (index, node) in table.forward() {
             if gradient[node.output] && !inside.contains(&index) {

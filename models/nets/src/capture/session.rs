@@ -33,12 +33,7 @@ impl Record {
         let forward = record::forward(&setup.architecture, setup.input(), setup.activation)?;
         let training = record::training(&forward, &setup.architecture, setup.rule)?;
         let table = Table::new(&forward, &training);
-        let record = Self {
-            layers: Layers::of(&table),
-            needs: Needs::of(&table),
-            setup,
-            table,
-        };
+        let record = Self { layers: Layers::of(&table), needs: Needs::of(&table), setup, table };
         Ok((record, forward))
     }
 
@@ -53,10 +48,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
     let started = Instant::now();
     let mut params = run.params.clone();
     let device = run.device;
-    let failed = move |error: RecordError| LabError::Failed {
-        device,
-        reason: error.to_string(),
-    };
+    let failed = move |error: RecordError| LabError::Failed { device, reason: error.to_string() };
     let mut counting = Counting::read(&params)?;
     let (mut record, forward) = Record::new(Setup::read(&params)?).map_err(failed)?;
     let mut count = record.count(&counting);
@@ -87,11 +79,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), LabError> {
         if !changes.is_empty() {
             for (name, value) in changes {
                 params.change(&name, value.clone());
-                run.sink.report(Report::Change(Change {
-                    step: done,
-                    name,
-                    value,
-                }));
+                run.sink.report(Report::Change(Change { step: done, name, value }));
             }
             let read = Counting::read(&params);
             match read.and_then(|counting| Ok((counting, Setup::read(&params)?))) {
@@ -160,10 +148,7 @@ fn report(run: &mut Run<'_>, record: &Record, count: &Count) {
     whole("recomputed_flops", count.step.recomputed_flops);
     whole("backward_operations", count.recorded.backward_operations);
     whole("update_operations", count.recorded.update_operations);
-    whole(
-        "recorded_backward_matmul_flops",
-        count.recorded.matmul_flops,
-    );
+    whole("recorded_backward_matmul_flops", count.recorded.matmul_flops);
     whole("recorded_saved_bytes", count.recorded.saved_bytes);
     run.scalar("intensity", count.intensity());
     for (layer, intensity) in &count.products {

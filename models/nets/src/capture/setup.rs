@@ -70,11 +70,7 @@ impl Counting {
         let precision = params.text("precision")?;
         Ok(Self {
             bytes: params.size("bytes_per_element")? as u64,
-            fusing: if params.bool("fuse")? {
-                Fusing::Chains
-            } else {
-                Fusing::Apart
-            },
+            fusing: if params.bool("fuse")? { Fusing::Chains } else { Fusing::Apart },
             recompute: pick(params, "recompute", &RECOMPUTES)?,
             roof: roof(params.text("gpu")?, precision)?,
             half: precision.starts_with("fp16") || precision.starts_with("bf16"),
@@ -84,19 +80,13 @@ impl Counting {
 
 fn roof(machine: &str, precision: &str) -> Result<Roof, LabError> {
     let tables = Tables::builtin();
-    let field = |path: &str| {
-        tables
-            .field("gpu", machine, path)
-            .and_then(|value| value.as_f64())
-    };
+    let field = |path: &str| tables.field("gpu", machine, path).and_then(|value| value.as_f64());
     let peak = field(&format!("path.{precision}.peak_flops_per_second"));
     let bandwidth = field("bandwidth_bytes_per_second");
     match (peak, bandwidth) {
-        (Some(flops_per_second), Some(bytes_per_second)) => Ok(Roof {
-            machine: machine.to_owned(),
-            flops_per_second,
-            bytes_per_second,
-        }),
+        (Some(flops_per_second), Some(bytes_per_second)) => {
+            Ok(Roof { machine: machine.to_owned(), flops_per_second, bytes_per_second })
+        }
         (None, _) => Err(LabError::contradiction(
             ["gpu", "precision"],
             format!(
@@ -144,12 +134,7 @@ fn architecture(params: &Params) -> Result<Architecture, LabError> {
         }
         Model::Cnn => {
             let (width, depth) = (params.size("width")?, params.size("depth")?);
-            Ok(Architecture::Cnn(CnnConfig {
-                edge: 28,
-                width,
-                depth,
-                outputs: 10,
-            }))
+            Ok(Architecture::Cnn(CnnConfig { edge: 28, width, depth, outputs: 10 }))
         }
     }
 }
@@ -167,10 +152,8 @@ fn layers(params: &Params) -> Result<Vec<usize>, LabError> {
         return Err(too_few());
     };
     if given.len() > MOST_LAYERS + 1 {
-        let message = format!(
-            "at most {MOST_LAYERS} layers can be recorded, not {}",
-            given.len() - 1
-        );
+        let message =
+            format!("at most {MOST_LAYERS} layers can be recorded, not {}", given.len() - 1);
         return Err(LabError::contradiction(["layers"], message));
     }
     let size = |(place, value): (usize, &Value)| {

@@ -121,9 +121,7 @@ impl Table {
         builder.sources.insert(forward.input, Source::Input);
         builder.sources.insert(forward.labels, Source::Labels);
         for (index, parameter) in forward.parameters.iter().enumerate() {
-            builder
-                .sources
-                .insert(parameter.id, Source::Parameter(index));
+            builder.sources.insert(parameter.id, Source::Parameter(index));
         }
         let mut pass = Pass::Forward;
         let mut nodes_of = vec![None; forward.operations.len()];
@@ -137,9 +135,7 @@ impl Table {
         let place = |id: &TensorId| builder.places.get(id).copied().unwrap_or_default();
         let gradients = training.gradients.iter();
         Self {
-            gradients: gradients
-                .map(|id| builder.places.get(&(*id)?).copied())
-                .collect(),
+            gradients: gradients.map(|id| builder.places.get(&(*id)?).copied()).collect(),
             weights: forward.parameters.iter().map(|p| place(&p.id)).collect(),
             logits: place(&forward.logits),
             loss: place(&forward.loss),
@@ -218,14 +214,8 @@ impl Builder {
         }
         let inputs: Vec<usize> = operation.inputs().map(|input| self.tensor(input)).collect();
         // What is made of constants alone is a constant, such as a mask.
-        let constant = inputs
-            .iter()
-            .all(|&input| self.tensors[input].source == Source::Constant);
-        let source = if constant {
-            Source::Constant
-        } else {
-            Source::Node(self.nodes.len())
-        };
+        let constant = inputs.iter().all(|&input| self.tensors[input].source == Source::Constant);
+        let source = if constant { Source::Constant } else { Source::Node(self.nodes.len()) };
         let output = self.push(out, source);
         if let (Class::View, Some(&looked_into)) = (class, inputs.first()) {
             self.tensors[output].storage = self.tensors[looked_into].storage;

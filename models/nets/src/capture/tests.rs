@@ -34,32 +34,14 @@ fn counts_equal_those_of_the_architecture() {
         vec!["model=cnn", "width=8", "batch_size=3"],
         vec!["model=cnn", "width=4", "depth=4"],
         vec!["model=transformer", "width=32", "batch_size=2"],
-        vec![
-            "model=transformer",
-            "width=64",
-            "depth=1",
-            "kv_heads=1",
-            "context=5",
-        ],
+        vec!["model=transformer", "width=64", "depth=1", "kv_heads=1", "context=5"],
     ] {
         let (record, count) = counted(&set);
         let (architecture, batch) = (&record.setup.architecture, record.setup.batch as u64);
         let kept = architecture.kept_numbers(record.setup.activation, batch);
-        assert_eq!(
-            count.matmul_flops,
-            architecture.forward_flops(batch),
-            "{set:?}"
-        );
-        assert_eq!(
-            count.backward_matmul_flops,
-            architecture.backward_flops(batch),
-            "{set:?}"
-        );
-        assert_eq!(
-            count.recorded.matmul_flops,
-            architecture.backward_flops(batch),
-            "{set:?}"
-        );
+        assert_eq!(count.matmul_flops, architecture.forward_flops(batch), "{set:?}");
+        assert_eq!(count.backward_matmul_flops, architecture.backward_flops(batch), "{set:?}");
+        assert_eq!(count.recorded.matmul_flops, architecture.backward_flops(batch), "{set:?}");
         assert_eq!(count.saved_bytes, 4 * kept, "{set:?}");
     }
 }

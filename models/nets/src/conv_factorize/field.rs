@@ -32,13 +32,7 @@ mod tests {
     use crate::nets::Sight;
 
     fn layer(window: [usize; 2]) -> FilterShape {
-        FilterShape {
-            channels_in: 1,
-            channels_out: 1,
-            window,
-            stride: 1,
-            sight: Sight::All,
-        }
+        FilterShape { channels_in: 1, channels_out: 1, window, stride: 1, sight: Sight::All }
     }
 
     #[test]

@@ -53,9 +53,7 @@ impl Form {
 
     /// The block's layers, from the input on, all of the map's size.
     pub(super) fn layers(self, sizes: &Sizes) -> Vec<FilterShape> {
-        let Sizes {
-            channels, kernel, ..
-        } = *sizes;
+        let Sizes { channels, kernel, .. } = *sizes;
         let square = |edge| FilterShape {
             channels_in: channels,
             channels_out: channels,
@@ -63,19 +61,13 @@ impl Form {
             stride: 1,
             sight: Sight::All,
         };
-        let window = |window| FilterShape {
-            window,
-            ..square(kernel)
-        };
+        let window = |window| FilterShape { window, ..square(kernel) };
         match self {
             Self::Standard => vec![square(kernel)],
             Self::Stacked => vec![square(3); (kernel - 1) / 2],
             Self::RowColumn => vec![window([kernel, 1]), window([1, kernel])],
             Self::Separable => {
-                let own = FilterShape {
-                    sight: Sight::Own,
-                    ..square(kernel)
-                };
+                let own = FilterShape { sight: Sight::Own, ..square(kernel) };
                 vec![own, square(1)]
             }
             Self::Bottleneck => {
@@ -133,12 +125,7 @@ impl Form {
 mod tests {
     use super::*;
 
-    const SIZES: Sizes = Sizes {
-        channels: 16,
-        kernel: 5,
-        size: 14,
-        ratio: 4,
-    };
+    const SIZES: Sizes = Sizes { channels: 16, kernel: 5, size: 14, ratio: 4 };
 
     #[test]
     fn weights_are_those_of_the_formulas() {
@@ -147,12 +134,7 @@ mod tests {
             assert_eq!(form.weights(&SIZES), weights, "{form:?}");
         }
         for (channels, kernel, ratio) in [(2, 3, 2), (12, 7, 3), (256, 5, 16), (64, 3, 4)] {
-            let sizes = Sizes {
-                channels,
-                kernel,
-                ratio,
-                size: 9,
-            };
+            let sizes = Sizes { channels, kernel, ratio, size: 9 };
             let (c, k, r) = (channels as u64, kernel as u64, ratio as u64);
             let formulas = [
                 c * c * k * k,
@@ -172,11 +154,7 @@ mod tests {
 
     #[test]
     fn intensity_of_layers_is_that_of_the_lecture() {
-        let sizes = Sizes {
-            channels: 64,
-            kernel: 3,
-            ..SIZES
-        };
+        let sizes = Sizes { channels: 64, kernel: 3, ..SIZES };
         let standard = Form::Standard.intensity(&sizes);
         assert!((standard - 58.3).abs() < 0.05, "{standard}");
         let depthwise = Form::Separable.costs(&sizes)[0];

@@ -25,12 +25,8 @@ pub(super) struct Pictured<'a> {
 pub(super) type Picture = fn(&Pictured<'_>) -> Frame;
 
 /// Every panel that the lab draws itself.
-pub(super) const ALL: [(&str, Picture); 4] = [
-    ("bars", bars),
-    ("field", fields),
-    ("roofline", roofline),
-    ("filters", filters),
-];
+pub(super) const ALL: [(&str, Picture); 4] =
+    [("bars", bars), ("field", fields), ("roofline", roofline), ("filters", filters)];
 
 /// A chip whose printed roof is drawn in outline.
 const OUTLINED: &str = "h100-sxm5-80gb";
@@ -62,16 +58,9 @@ fn bars(pictured: &Pictured<'_>) -> Frame {
             (None, _) => "not timed".to_owned(),
         };
         let counted = format!("{own}, {:.2} Mflop", work as f64 / 1e6);
-        [
-            bar("weights", Some(own as f64 / whole), counted),
-            bar("time", share, took),
-        ]
+        [bar("weights", Some(own as f64 / whole), counted), bar("time", share, took)]
     });
-    Frame::Bars(Bars {
-        unit: "of standard".to_owned(),
-        scale: Scale::Linear,
-        bars: bars.collect(),
-    })
+    Frame::Bars(Bars { unit: "of standard".to_owned(), scale: Scale::Linear, bars: bars.collect() })
 }
 
 /// Seconds as thousandths of one, to three digits.
@@ -89,9 +78,7 @@ fn fields(pictured: &Pictured<'_>) -> Frame {
     let places = || {
         let middle = (edge / 2) as i64;
         let edge = edge as i64;
-        (0..edge)
-            .map(|place| (place - middle).to_string())
-            .collect::<Vec<String>>()
+        (0..edge).map(|place| (place - middle).to_string()).collect::<Vec<String>>()
     };
     let stills = setup.forms.iter().flat_map(|form| {
         let layers = form.layers(&setup.sizes);
@@ -172,27 +159,18 @@ fn roofline(pictured: &Pictured<'_>) -> Frame {
         .collect();
     let printed = Roof::printed(OUTLINED, crate::device::meter::Precision::Fp32);
     let roofs: Vec<(&Roof, String)> = [
-        pictured
-            .times
-            .roof
-            .as_ref()
-            .map(|roof| (roof, format!("{}, measured", roof.name))),
-        printed
-            .as_ref()
-            .map(|roof| (roof, format!("{}, printed", short(&roof.name)))),
+        pictured.times.roof.as_ref().map(|roof| (roof, format!("{}, measured", roof.name))),
+        printed.as_ref().map(|roof| (roof, format!("{}, printed", short(&roof.name)))),
     ]
     .into_iter()
     .flatten()
     .collect();
     let across = points.iter().filter_map(|point| point.x);
     let across = across.chain(roofs.iter().map(|(roof, _)| roof.ridge()));
-    let (low, high) = across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
-        (low.min(x), high.max(x))
-    });
-    let lines: Vec<ScatterLine> = roofs
-        .into_iter()
-        .map(|(roof, name)| roof.line(low / 2.0, high * 2.0, name))
-        .collect();
+    let (low, high) =
+        across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+    let lines: Vec<ScatterLine> =
+        roofs.into_iter().map(|(roof, name)| roof.line(low / 2.0, high * 2.0, name)).collect();
     Frame::Scatter(Scatter {
         x: logarithmic("intensity", "flops/byte"),
         y: logarithmic("reached", "flop/s"),
@@ -229,10 +207,7 @@ fn filters(pictured: &Pictured<'_>) -> Frame {
                 1 => String::new(),
                 of => format!(" {}/{of}", index + 1),
             };
-            stills.push(Pane {
-                title: format!("{}{layer}: {what}", form.name()),
-                frame,
-            });
+            stills.push(Pane { title: format!("{}{layer}: {what}", form.name()), frame });
         }
     }
     film(stills)
@@ -241,9 +216,7 @@ fn filters(pictured: &Pictured<'_>) -> Frame {
 /// A layer's weights: windows as small images, light for positive; what mixes channels as a matrix.
 fn drawn(filter: &Filter, shape: &FilterShape) -> (String, Frame) {
     let weights: Vec<f32> = filter.weight.val().into_data().iter::<f32>().collect();
-    let most = weights
-        .iter()
-        .fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let most = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     let [high, wide] = shape.window;
     if (high, wide) == (1, 1) {
         let frame = HeatMap {

@@ -164,9 +164,7 @@ impl Live for Session {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         self.step += 1;
         for variant in &mut self.variants {
-            let step = variant
-                .trainer
-                .step(&self.train, &self.how, Measuring::Nothing);
+            let step = variant.trainer.step(&self.train, &self.how, Measuring::Nothing);
             let loss = step.loss.into_data().iter::<f64>().next();
             let loss = loss.unwrap_or(f64::NAN);
             let name = format!("loss.{}", variant.form.metric());
@@ -195,11 +193,8 @@ impl Live for Session {
             let variants = variants.map(|x| (x.form, x.trainer.network()));
             variants.collect::<Vec<(Form, Network)>>()
         };
-        let pictured = pictures::Pictured {
-            setup: &self.setup,
-            times: &self.times,
-            networks: &networks,
-        };
+        let pictured =
+            pictures::Pictured { setup: &self.setup, times: &self.times, networks: &networks };
         let at = (self.step, moment);
         live::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
         Ok(())

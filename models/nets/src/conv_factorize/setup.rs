@@ -40,12 +40,7 @@ impl Setup {
             steps: params.size("steps")? as u64,
             seed: params.int("seed")?.unsigned_abs(),
         };
-        let Sizes {
-            channels,
-            kernel,
-            ratio,
-            ..
-        } = setup.sizes;
+        let Sizes { channels, kernel, ratio, .. } = setup.sizes;
         if kernel.is_multiple_of(2) {
             let said = format!(
                 "a filter of {kernel} x {kernel} has no pixel in its middle; take 3, 5 or 7"
@@ -57,10 +52,7 @@ impl Setup {
                 "{channels} channels cannot be divided by {ratio} inside a bottleneck; take a divisor of {channels}, or leave \
                  bottleneck out of factorizations"
             );
-            return Err(LabError::contradiction(
-                ["channels", "bottleneck_ratio"],
-                said,
-            ));
+            return Err(LabError::contradiction(["channels", "bottleneck_ratio"], said));
         }
         Ok(setup)
     }
@@ -87,10 +79,7 @@ impl Setup {
     }
 
     pub(super) fn data(&self) -> DataConfig {
-        DataConfig {
-            samples: SAMPLES,
-            ..DataConfig::new(Dataset::Digits, self.seed)
-        }
+        DataConfig { samples: SAMPLES, ..DataConfig::new(Dataset::Digits, self.seed) }
     }
 
     /// Bytes of all variants that learn, side by side, and of the one that is judged meanwhile, by all fresh digits at once.
@@ -124,10 +113,7 @@ fn forms(params: &Params) -> Result<Vec<Form>, LabError> {
             };
             let hint = nearest(name, FORMS.iter().map(|(known, _)| *known))
                 .map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-            return Err(wrong(format!(
-                "{shown} is no variant{hint} (there are {})",
-                names()
-            )));
+            return Err(wrong(format!("{shown} is no variant{hint} (there are {})", names())));
         };
         if forms.contains(form) {
             return Err(wrong(format!("'{name}' stands there twice")));
@@ -135,10 +121,7 @@ fn forms(params: &Params) -> Result<Vec<Form>, LabError> {
         forms.push(*form);
     }
     if forms.is_empty() {
-        return Err(wrong(format!(
-            "there is nothing to train; name at least one of {}",
-            names()
-        )));
+        return Err(wrong(format!("there is nothing to train; name at least one of {}", names())));
     }
     Ok(forms)
 }
@@ -197,25 +180,15 @@ mod tests {
     #[test]
     fn shrinking_keeps_the_mean_and_averages_areas() {
         let image: Vec<f32> = (0..36).map(|x| (x % 7) as f32).collect();
-        let examples = Examples::Labelled(Labelled {
-            inputs: image.clone(),
-            labels: vec![3],
-            features: 36,
-        });
+        let examples =
+            Examples::Labelled(Labelled { inputs: image.clone(), labels: vec![3], features: 36 });
         let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
         for edge in [1, 2, 3, 4, 5, 6] {
-            let Examples::Labelled(small) = shrunk(&examples, edge) else {
-                panic!("labelled")
-            };
-            assert_eq!(
-                (small.inputs.len(), small.features),
-                (edge * edge, edge * edge)
-            );
+            let Examples::Labelled(small) = shrunk(&examples, edge) else { panic!("labelled") };
+            assert_eq!((small.inputs.len(), small.features), (edge * edge, edge * edge));
             assert!((mean(&small.inputs) - mean(&image)).abs() < 1e-5, "{edge}");
         }
-        let Examples::Labelled(half) = shrunk(&examples, 3) else {
-            panic!("labelled")
-        };
+        let Examples::Labelled(half) = shrunk(&examples, 3) else { panic!("labelled") };
         let corner = [image[0], image[1], image[6], image[7]];
         assert!((half.inputs[0] - mean(&corner)).abs() < 1e-6);
     }

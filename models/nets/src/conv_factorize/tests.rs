@@ -42,9 +42,7 @@ fn everything_is_declared_and_drawn() {
     let data = small(&[]);
     must_be_declared(&lab(), &data);
     assert_eq!(values(&data, "loss.row_column").len(), 2);
-    let Some((_, Frame::Bars(bars))) = data.frames.get("bars") else {
-        panic!("no bars")
-    };
+    let Some((_, Frame::Bars(bars))) = data.frames.get("bars") else { panic!("no bars") };
     assert_eq!(bars.bars.len(), 10);
     assert!(bars.bars.iter().all(|bar| bar.value.is_some()));
     let Some((_, Frame::Scatter(roofline))) = data.frames.get("roofline") else {
@@ -55,12 +53,7 @@ fn everything_is_declared_and_drawn() {
 
 #[test]
 fn a_variant_learns_the_digits_and_the_seed_decides_how() {
-    let set = [
-        "factorizations=[\"standard\"]",
-        "channels=4",
-        "size=14",
-        "steps=60",
-    ];
+    let set = ["factorizations=[\"standard\"]", "channels=4", "size=14", "steps=60"];
     let data = run(&lab(), &set);
     assert!(number(&data, "accuracy.standard") > 0.5);
     let losses = values(&data, "loss.standard");
@@ -68,12 +61,7 @@ fn a_variant_learns_the_digits_and_the_seed_decides_how() {
     // The same digits, weights and batches, whoever else learns beside it.
     let both = run(
         &lab(),
-        &[
-            "factorizations=[\"bottleneck\", \"standard\"]",
-            "channels=4",
-            "size=14",
-            "steps=2",
-        ],
+        &["factorizations=[\"bottleneck\", \"standard\"]", "channels=4", "size=14", "steps=2"],
     );
     assert_eq!(values(&both, "loss.standard"), losses[..2]);
 }
@@ -92,19 +80,13 @@ fn the_learning_rate_turns_while_it_runs() {
     let (still, _) = answered(&lab(), &set, |report| {
         let second = |name: &str, step: u64| name == "loss.standard" && step == 2;
         if matches!(report, Report::Point { name, step, .. } if second(name, *step)) {
-            Then::Order(Command::Set {
-                name: "learning_rate".to_owned(),
-                value: Value::from(0.01),
-            })
+            Then::Order(Command::Set { name: "learning_rate".to_owned(), value: Value::from(0.01) })
         } else {
             Then::On
         }
     });
     let plain = small(&["steps=4", "learning_rate=0"]);
-    let (turned, plain) = (
-        values(&still, "loss.standard"),
-        values(&plain, "loss.standard"),
-    );
+    let (turned, plain) = (values(&still, "loss.standard"), values(&plain, "loss.standard"));
     assert_eq!(turned[..3], plain[..3]);
     assert_ne!(turned[3], plain[3]);
 }
@@ -121,14 +103,8 @@ fn what_cannot_be_is_said() {
         (vec!["kernel=4"], "take 3, 5 or 7"),
         (vec!["channels=18"], "take a divisor of 18"),
         (vec!["factorizations=[]"], "nothing to train"),
-        (
-            vec!["factorizations=[\"stacked\"]"],
-            "did you mean 'stacked-3x3'",
-        ),
-        (
-            vec!["factorizations=[\"standard\", \"standard\"]"],
-            "stands there twice",
-        ),
+        (vec!["factorizations=[\"stacked\"]"], "did you mean 'stacked-3x3'"),
+        (vec!["factorizations=[\"standard\", \"standard\"]"], "stands there twice"),
         (vec!["factorizations=[3]"], "3 is no variant"),
     ] {
         let error = try_run(&lab(), &set).unwrap_err();

@@ -19,12 +19,7 @@ impl Batches {
         let mut stream = Stream::new(seed, "shuffle");
         let mut order: Vec<usize> = (0..len).collect();
         stream.shuffle(&mut order);
-        Self {
-            stream,
-            order,
-            position: 0,
-            batch: Vec::new(),
-        }
+        Self { stream, order, position: 0, batch: Vec::new() }
     }
 
     /// The next `batch_size` indices; none if there are no examples. The size may differ at every call,
@@ -65,10 +60,8 @@ mod tests {
     fn the_batch_size_does_not_change_the_order() {
         let whole = Batches::new(1, 10).next(35).to_vec();
         let mut batches = Batches::new(1, 10);
-        let parts: Vec<usize> = [3, 1, 20, 0, 11]
-            .into_iter()
-            .flat_map(|size| batches.next(size).to_vec())
-            .collect();
+        let parts: Vec<usize> =
+            [3, 1, 20, 0, 11].into_iter().flat_map(|size| batches.next(size).to_vec()).collect();
         assert_eq!(whole, parts);
         assert_ne!(whole, Batches::new(2, 10).next(35));
     }

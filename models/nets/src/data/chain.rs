@@ -11,20 +11,15 @@ const CHANCES: [usize; 4] = [8, 4, 2, 1];
 /// draw, -Σ p ln p = 1.137, whatever the symbols' own frequencies.
 pub(super) fn entropy_rate() -> f64 {
     let total: usize = CHANCES.iter().sum();
-    CHANCES
-        .iter()
-        .map(|&chance| chance as f64 / total as f64)
-        .map(|p| -p * p.ln())
-        .sum()
+    CHANCES.iter().map(|&chance| chance as f64 / total as f64).map(|p| -p * p.ln()).sum()
 }
 
 /// Both halves are walks over the same chain, each with draws of its own.
 pub(super) fn generate(config: &DataConfig) -> Row {
     let symbols = config.symbols;
     let mut stream = Stream::new(config.seed, "data/chain");
-    let successors: Vec<[usize; 4]> = (0..symbols)
-        .map(|_| distinct(symbols, &mut stream))
-        .collect();
+    let successors: Vec<[usize; 4]> =
+        (0..symbols).map(|_| distinct(symbols, &mut stream)).collect();
     let walk = |steps: usize, name: &str| {
         let mut stream = Stream::new(config.seed, &format!("data/{name}/shape"));
         let mut symbol = stream.below(symbols);

@@ -66,10 +66,5 @@ pub(super) fn read(config: &DataConfig) -> Result<Row, DataError> {
     }
     let held_out = train.split_off(train.len() - held_out);
     train.truncate(config.samples);
-    Ok(Row {
-        train,
-        held_out,
-        vocabulary,
-        floor: None,
-    })
+    Ok(Row { train, held_out, vocabulary, floor: None })
 }

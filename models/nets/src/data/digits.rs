@@ -34,11 +34,7 @@ pub(super) fn generate(jitter: f32, mut part: Part) -> Labelled {
         add_pixel_noise(image, part.noise, &mut part.normals);
         labels.push(digit as i32);
     }
-    Labelled {
-        inputs,
-        labels,
-        features: PIXELS,
-    }
+    Labelled { inputs, labels, features: PIXELS }
 }
 
 /// Writes one digit on an empty image.
@@ -47,11 +43,7 @@ fn write(digit: usize, jitter: f32, stream: &mut Stream, image: &mut [f32]) {
     // The more jitter, the more writers who have a shape of their own; without it all use the first.
     let unusual = (stream.uniform() as f32) < jitter;
     let choice = stream.choice(VARIANTS[digit]).filter(|_| unusual);
-    for stroke in choice
-        .or(VARIANTS[digit].first())
-        .copied()
-        .unwrap_or_default()
-    {
+    for stroke in choice.or(VARIANTS[digit].first()).copied().unwrap_or_default() {
         let mut wobble = [0.0, 0.0];
         let mut previous = None;
         let mut points = Vec::with_capacity(stroke.len());
@@ -108,20 +100,13 @@ impl Hand {
             [cosine * wide, (cosine * shear - sine) * tall],
             [sine * wide, (sine * shear + cosine) * tall],
         ];
-        Self {
-            linear,
-            middle,
-            radius,
-        }
+        Self { linear, middle, radius }
     }
 
     fn place(&self, [x, y]: Point) -> Point {
         let (x, y) = (x - glyphs::WIDTH / 2.0, y - glyphs::HEIGHT / 2.0);
         let [[a, b], [c, d]] = self.linear;
-        [
-            self.middle[0] + a * x + b * y,
-            self.middle[1] + c * x + d * y,
-        ]
+        [self.middle[0] + a * x + b * y, self.middle[1] + c * x + d * y]
     }
 }
 

@@ -95,12 +95,7 @@ impl Examples {
         match self {
             Self::Labelled(labelled) => {
                 let (inputs, labels) = labelled.gather(indices);
-                Batch {
-                    inputs: Numbers::Floats(inputs),
-                    labels,
-                    rows,
-                    columns: labelled.features,
-                }
+                Batch { inputs: Numbers::Floats(inputs), labels, rows, columns: labelled.features }
             }
             Self::Sequence(sequence) => {
                 let size = rows * sequence.context;
@@ -109,12 +104,7 @@ impl Examples {
                     inputs.extend_from_slice(sequence.input(index));
                     labels.extend_from_slice(sequence.labels(index));
                 }
-                Batch {
-                    inputs: Numbers::Tokens(inputs),
-                    labels,
-                    rows,
-                    columns: sequence.context,
-                }
+                Batch { inputs: Numbers::Tokens(inputs), labels, rows, columns: sequence.context }
             }
         }
     }
@@ -185,9 +175,7 @@ impl Sequence {
 
     /// The labels of all windows, one window after another.
     pub fn all_labels(&self) -> Vec<i32> {
-        (0..self.len())
-            .flat_map(|index| self.labels(index).iter().copied())
-            .collect()
+        (0..self.len()).flat_map(|index| self.labels(index).iter().copied()).collect()
     }
 }
 
@@ -196,11 +184,7 @@ mod tests {
     use super::*;
 
     fn sequence(stride: usize) -> Sequence {
-        Sequence {
-            tokens: (0..10).collect(),
-            context: 3,
-            stride,
-        }
+        Sequence { tokens: (0..10).collect(), context: 3, stride }
     }
 
     #[test]
@@ -215,15 +199,11 @@ mod tests {
     #[test]
     fn windows_to_judge_by_foretell_each_token_once() {
         let apart = sequence(3);
-        let labels: Vec<i32> = (0..apart.len())
-            .flat_map(|window| apart.labels(window).to_vec())
-            .collect();
+        let labels: Vec<i32> =
+            (0..apart.len()).flat_map(|window| apart.labels(window).to_vec()).collect();
         assert_eq!(labels, (1..10).collect::<Vec<_>>());
         assert_eq!((sequence(1).len(), sequence(3).len()), (7, 3));
-        let short = Sequence {
-            tokens: vec![1, 2, 3],
-            ..apart
-        };
+        let short = Sequence { tokens: vec![1, 2, 3], ..apart };
         assert!(short.is_empty());
     }
 

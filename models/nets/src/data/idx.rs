@@ -27,16 +27,9 @@ pub(super) fn load(config: &DataConfig) -> Result<Halves<Labelled>, DataError> {
             held_out: test.choose(config, config.dataset.held_out_samples(), "held-out"),
         }),
         (train, test) => {
-            let mut errors: Vec<DataError> = [train.err(), test.err()]
-                .into_iter()
-                .flatten()
-                .flatten()
-                .collect();
-            Err(if errors.len() == 1 {
-                errors.remove(0)
-            } else {
-                DataError::Several(errors)
-            })
+            let mut errors: Vec<DataError> =
+                [train.err(), test.err()].into_iter().flatten().flatten().collect();
+            Err(if errors.len() == 1 { errors.remove(0) } else { DataError::Several(errors) })
         }
     }
 }
@@ -56,13 +49,7 @@ fn find(folder: &Path) -> Result<[PathBuf; 4], DataError> {
     };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
-        found.push(
-            entry
-                .map_err(unreadable)?
-                .file_name()
-                .to_string_lossy()
-                .into_owned(),
-        );
+        found.push(entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned());
     }
     found.sort_unstable();
     let mut missing = Vec::new();
@@ -81,11 +68,7 @@ fn find(folder: &Path) -> Result<[PathBuf; 4], DataError> {
     });
     let mut errors = packed;
     if !missing.is_empty() {
-        errors.push(DataError::FilesMissing {
-            folder: folder.to_owned(),
-            missing,
-            found,
-        });
+        errors.push(DataError::FilesMissing { folder: folder.to_owned(), missing, found });
     }
     match errors.len() {
         0 => Ok(paths),
@@ -112,24 +95,16 @@ impl Pair {
         }
         let mut normals = Stream::new(config.seed, &format!("data/idx/{name}/noise"));
         add_pixel_noise(&mut inputs, config.noise, &mut normals);
-        let labels = order
-            .iter()
-            .map(|&index| i32::from(self.labels[index]))
-            .collect();
-        Labelled {
-            inputs,
-            labels,
-            features: PIXELS,
-        }
+        let labels = order.iter().map(|&index| i32::from(self.labels[index])).collect();
+        Labelled { inputs, labels, features: PIXELS }
     }
 }
 
 fn read_pair(images: &Path, labels: &Path) -> Result<Pair, Vec<DataError>> {
     match (read(images, Content::Images), read(labels, Content::Labels)) {
-        (Ok(pixels), Ok(items)) if pixels.len() == items.len() * PIXELS => Ok(Pair {
-            pixels,
-            labels: items,
-        }),
+        (Ok(pixels), Ok(items)) if pixels.len() == items.len() * PIXELS => {
+            Ok(Pair { pixels, labels: items })
+        }
         (Ok(pixels), Ok(items)) => Err(vec![DataError::CountsDiffer {
             images: images.to_owned(),
             labels: labels.to_owned(),
@@ -142,10 +117,7 @@ fn read_pair(images: &Path, labels: &Path) -> Result<Pair, Vec<DataError>> {
 
 /// The elements of one file.
 fn read(path: &Path, content: Content) -> Result<Vec<u8>, DataError> {
-    let fault = |fault| DataError::File {
-        path: path.to_owned(),
-        fault,
-    };
+    let fault = |fault| DataError::File { path: path.to_owned(), fault };
     let system = |error: io::Error| fault(IdxFault::Unreadable(error.to_string()));
     let about = fs::metadata(path).map_err(system)?;
     if !about.is_file() {
@@ -154,18 +126,13 @@ fn read(path: &Path, content: Content) -> Result<Vec<u8>, DataError> {
     let mut file = File::open(path).map_err(system)?;
     let header_bytes = content.header_bytes();
     let mut header = Vec::with_capacity(header_bytes);
-    file.by_ref()
-        .take(header_bytes as u64)
-        .read_to_end(&mut header)
-        .map_err(system)?;
+    file.by_ref().take(header_bytes as u64).read_to_end(&mut header).map_err(system)?;
     if header.starts_with(&GZIP) {
         return Err(gzip(path));
     }
     let expected = body_bytes(&header, content, about.len()).map_err(fault)?;
     let mut body = Vec::with_capacity(expected);
-    file.take(expected as u64)
-        .read_to_end(&mut body)
-        .map_err(system)?;
+    file.take(expected as u64).read_to_end(&mut body).map_err(system)?;
     if body.len() < expected {
         // The file has shrunk since its length was asked for.
         let [expected, found] = [expected, body.len()].map(|bytes| (bytes + header_bytes) as u64);
@@ -180,15 +147,8 @@ fn read(path: &Path, content: Content) -> Result<Vec<u8>, DataError> {
 }
 
 fn gzip(path: &Path) -> DataError {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    DataError::File {
-        path: path.to_owned(),
-        fault: IdxFault::Gzip(name),
-    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    DataError::File { path: path.to_owned(), fault: IdxFault::Gzip(name) }
 }
 
 #[cfg(test)]

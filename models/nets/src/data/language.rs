@@ -81,10 +81,9 @@ impl Vocabulary {
     /// The tokens of a text; what is not in the vocabulary is left out.
     pub fn tokens(&self, text: &str) -> Vec<i32> {
         match &self.spelling {
-            Spelling::Characters(tokens) => text
-                .chars()
-                .filter_map(|c| tokens.get(&c).copied())
-                .collect(),
+            Spelling::Characters(tokens) => {
+                text.chars().filter_map(|c| tokens.get(&c).copied()).collect()
+            }
             Spelling::Numbers => {
                 let known = |word: &str| self.names.iter().position(|name| name == word);
                 let numbers = text.split_whitespace().filter_map(known);
@@ -104,10 +103,7 @@ impl Vocabulary {
             Spelling::Numbers => {
                 let known = |word: &str| self.names.iter().any(|name| name == word);
                 let found = text.split_whitespace().position(|word| !known(word))?;
-                (
-                    found,
-                    text.split_whitespace().nth(found).map(str::to_owned)?,
-                )
+                (found, text.split_whitespace().nth(found).map(str::to_owned)?)
             }
         };
         Some((place + 1, symbol))
@@ -134,19 +130,14 @@ impl Vocabulary {
 
     fn name(&self, token: i32) -> &str {
         let index = usize::try_from(token).ok();
-        index
-            .and_then(|index| self.names.get(index))
-            .map_or("", String::as_str)
+        index.and_then(|index| self.names.get(index)).map_or("", String::as_str)
     }
 }
 
 /// Cuts both halves into windows, and works out what they can be compared with.
 pub(super) fn data(config: &DataConfig, row: Row) -> Result<Data, DataError> {
     if row.train.len() <= config.context {
-        return Err(DataError::TooFewTokens {
-            tokens: row.train.len(),
-            context: config.context,
-        });
+        return Err(DataError::TooFewTokens { tokens: row.train.len(), context: config.context });
     }
     let language = Language {
         unigram_entropy: unigram_entropy(&row.train, &row.held_out, row.vocabulary.len()),
@@ -155,11 +146,7 @@ pub(super) fn data(config: &DataConfig, row: Row) -> Result<Data, DataError> {
         floor: row.floor,
     };
     let windows = |tokens: Vec<i32>, stride: usize| {
-        Examples::Sequence(Sequence {
-            tokens,
-            context: config.context,
-            stride,
-        })
+        Examples::Sequence(Sequence { tokens, context: config.context, stride })
     };
     Ok(Data {
         train: windows(row.train, 1),
@@ -228,10 +215,7 @@ mod tests {
         let letters = Vocabulary::of("\n abc");
         assert_eq!(letters.tokens("cab ?\n"), [4, 2, 3, 1, 0]);
         assert_eq!(letters.text(&[4, 2, 3, 1, 0]), "cab \n");
-        assert_eq!(
-            (letters.label(1), letters.label(0)),
-            ("_".into(), "\\n".into())
-        );
+        assert_eq!((letters.label(1), letters.label(0)), ("_".into(), "\\n".into()));
         let numbers = Vocabulary::numbers(12);
         assert_eq!(numbers.text(&numbers.tokens("11 3 x 0")), "11 3 0");
     }

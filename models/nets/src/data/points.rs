@@ -29,11 +29,7 @@ pub(super) fn generate(shape: Shape, mut part: Part) -> Labelled {
         }
         labels.push(class as i32);
     }
-    Labelled {
-        inputs,
-        labels,
-        features: FEATURES,
-    }
+    Labelled { inputs, labels, features: FEATURES }
 }
 
 /// A point of `class` (0 or 1).
@@ -49,11 +45,7 @@ fn point(shape: Shape, class: usize, stream: &mut Stream) -> [f64; 2] {
         }
         Shape::Moons => {
             let [x, y] = on_circle(1.0, PI * stream.uniform());
-            let [x, y] = if class == 0 {
-                [x, y]
-            } else {
-                [1.0 - x, 0.5 - y]
-            };
+            let [x, y] = if class == 0 { [x, y] } else { [1.0 - x, 0.5 - y] };
             // Together the moons span [-1, 2] x [-0.5, 1].
             [(x - 0.5) / 1.5, (y - 0.25) / 1.5]
         }

@@ -11,35 +11,19 @@ fn sequences(config: &DataConfig) -> (Sequence, Sequence, Language) {
 }
 
 fn text(corpus: &str) -> DataConfig {
-    DataConfig {
-        corpus: Some(corpus.to_owned()),
-        context: 4,
-        ..DataConfig::new(Dataset::Text, 1)
-    }
+    DataConfig { corpus: Some(corpus.to_owned()), context: 4, ..DataConfig::new(Dataset::Text, 1) }
 }
 
 #[test]
 fn a_long_walk_over_the_chain_has_the_entropy_rate_that_is_stated() {
-    let config = DataConfig {
-        samples: 100_000,
-        symbols: 16,
-        ..DataConfig::new(Dataset::Chain, 3)
-    };
+    let config = DataConfig { samples: 100_000, symbols: 16, ..DataConfig::new(Dataset::Chain, 3) };
     let (train, held_out, language) = sequences(&config);
     let floor = language.floor.expect("the chain's rate is known");
     assert!((floor - 1.1369).abs() < 1e-4, "{floor}");
     // What bigrams cost on another walk, once their counts are good. A draw's -ln p varies by 0.75, so the mean of 5000
     // has a standard error of 0.011.
-    assert!(
-        (language.bigram_entropy - floor).abs() < 0.035,
-        "{}",
-        language.bigram_entropy
-    );
-    assert!(
-        language.unigram_entropy > 2.0,
-        "{}",
-        language.unigram_entropy
-    );
+    assert!((language.bigram_entropy - floor).abs() < 0.035, "{}", language.bigram_entropy);
+    assert!(language.unigram_entropy > 2.0, "{}", language.unigram_entropy);
     // No symbol has a fifth successor, and the two walks differ.
     let mut followers = vec![std::collections::BTreeSet::new(); 16];
     for pair in train.tokens.windows(2).chain(held_out.tokens.windows(2)) {
@@ -102,12 +86,7 @@ fn the_last_tenth_of_the_tales_is_held_out() {
 #[test]
 fn more_samples_keep_the_first_tokens_and_the_half_held_out() {
     for dataset in [Dataset::Chain, Dataset::Sums, Dataset::Text] {
-        let of = |samples| {
-            sequences(&DataConfig {
-                samples,
-                ..DataConfig::new(dataset, 1)
-            })
-        };
+        let of = |samples| sequences(&DataConfig { samples, ..DataConfig::new(dataset, 1) });
         let ((few, held_out, _), (many, same, _)) = (of(500), of(700));
         assert_eq!(few.tokens, many.tokens[..500], "{dataset:?}");
         assert_eq!(held_out, same, "{dataset:?}");
@@ -129,14 +108,8 @@ fn what_is_no_text_or_too_short_is_refused_with_the_reason() {
     for (corpus, words) in [
         ("", "is empty"),
         (" \n\n ", "is empty"),
-        (
-            "abcdefghi",
-            "9 characters; with context 4 it needs at least 10",
-        ),
-        (
-            "first\nPNG\u{1a}",
-            "line 2, column 4 holds the character U+001A",
-        ),
+        ("abcdefghi", "9 characters; with context 4 it needs at least 10"),
+        ("first\nPNG\u{1a}", "line 2, column 4 holds the character U+001A"),
         ("a\u{fffd}", "U+FFFD"),
         (&many, "1100 different characters"),
     ] {
@@ -144,13 +117,7 @@ fn what_is_no_text_or_too_short_is_refused_with_the_reason() {
         assert!(error.contains(words), "{corpus:?}: {error}");
     }
     assert!(load(&text("abcdefghij")).is_ok());
-    let few = DataConfig {
-        samples: 10,
-        ..DataConfig::new(Dataset::Chain, 1)
-    };
+    let few = DataConfig { samples: 10, ..DataConfig::new(Dataset::Chain, 1) };
     let error = load(&few).expect_err("too few").to_string();
-    assert!(
-        error.contains("10 tokens are less than one sequence of 32"),
-        "{error}"
-    );
+    assert!(error.contains("10 tokens are less than one sequence of 32"), "{error}");
 }

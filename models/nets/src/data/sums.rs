@@ -103,11 +103,7 @@ mod tests {
     fn the_answers_of_whole_lines_are_found() {
         let tokens = vocabulary().tokens("1+2=3\n40+5=45\n6+7=13\n");
         let windows = |context: usize| {
-            let held_out = Sequence {
-                tokens: tokens.clone(),
-                context,
-                stride: context,
-            };
+            let held_out = Sequence { tokens: tokens.clone(), context, stride: context };
             answers(&held_out, 0, 2)
         };
         // Labels are one place before their tokens.

@@ -1,12 +1,7 @@
 use super::*;
 
-const GENERATED: [Dataset; 5] = [
-    Dataset::Spiral,
-    Dataset::Moons,
-    Dataset::Circles,
-    Dataset::Xor,
-    Dataset::Digits,
-];
+const GENERATED: [Dataset; 5] =
+    [Dataset::Spiral, Dataset::Moons, Dataset::Circles, Dataset::Xor, Dataset::Digits];
 
 fn made(config: &DataConfig) -> Halves<Labelled> {
     labelled(load(config).expect("generated data cannot fail"))
@@ -22,24 +17,16 @@ pub(super) fn labelled(data: Data) -> Halves<Labelled> {
 
 /// A small set, so that the tests are quick.
 fn small(dataset: Dataset) -> DataConfig {
-    DataConfig {
-        samples: 60,
-        ..DataConfig::new(dataset, 1)
-    }
+    DataConfig { samples: 60, ..DataConfig::new(dataset, 1) }
 }
 
 /// FNV-1a over the bits of inputs and labels.
 fn fingerprint(examples: &Labelled) -> u64 {
-    let inputs = examples
-        .inputs
-        .iter()
-        .map(|input| u64::from(input.to_bits()));
+    let inputs = examples.inputs.iter().map(|input| u64::from(input.to_bits()));
     let labels = examples.labels.iter().map(|&label| label as u64);
     inputs
         .chain(labels)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, word| {
-            (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 #[test]
@@ -72,9 +59,7 @@ fn every_data_set_has_the_shape_it_says_and_balanced_classes() {
                 counts[label as usize] += 1;
             }
             assert!(
-                counts
-                    .iter()
-                    .all(|&count| count * classes == examples.len()),
+                counts.iter().all(|&count| count * classes == examples.len()),
                 "{dataset:?} {counts:?}"
             );
         }
@@ -85,17 +70,10 @@ fn every_data_set_has_the_shape_it_says_and_balanced_classes() {
 fn another_seed_and_the_held_out_half_have_other_examples() {
     for dataset in GENERATED {
         let data = made(&small(dataset));
-        let other = made(&DataConfig {
-            seed: 2,
-            ..small(dataset)
-        });
+        let other = made(&DataConfig { seed: 2, ..small(dataset) });
         assert_ne!(data.train.inputs, other.train.inputs, "{dataset:?}");
         let length = data.train.inputs.len();
-        assert_ne!(
-            data.train.inputs,
-            data.held_out.inputs[..length],
-            "{dataset:?}"
-        );
+        assert_ne!(data.train.inputs, data.held_out.inputs[..length], "{dataset:?}");
     }
 }
 
@@ -103,15 +81,8 @@ fn another_seed_and_the_held_out_half_have_other_examples() {
 fn more_samples_keep_the_first_ones_and_the_held_out_half() {
     for dataset in GENERATED {
         let few = made(&small(dataset));
-        let many = made(&DataConfig {
-            samples: 95,
-            ..small(dataset)
-        });
-        assert_eq!(
-            few.train.inputs,
-            many.train.inputs[..few.train.inputs.len()],
-            "{dataset:?}"
-        );
+        let many = made(&DataConfig { samples: 95, ..small(dataset) });
+        assert_eq!(few.train.inputs, many.train.inputs[..few.train.inputs.len()], "{dataset:?}");
         assert_eq!(few.train.labels, many.train.labels[..60], "{dataset:?}");
         assert_eq!(few.held_out, many.held_out, "{dataset:?}");
     }
@@ -119,25 +90,11 @@ fn more_samples_keep_the_first_ones_and_the_held_out_half() {
 
 #[test]
 fn noise_scales_the_same_deviates_around_the_same_points() {
-    for dataset in [
-        Dataset::Spiral,
-        Dataset::Moons,
-        Dataset::Circles,
-        Dataset::Xor,
-    ] {
-        let [clean, some, double] = [0.0, 0.1, 0.2].map(|noise| {
-            made(&DataConfig {
-                noise,
-                ..small(dataset)
-            })
-            .train
-            .inputs
-        });
-        let deviates: Vec<f32> = some
-            .iter()
-            .zip(&clean)
-            .map(|(noisy, clean)| noisy - clean)
-            .collect();
+    for dataset in [Dataset::Spiral, Dataset::Moons, Dataset::Circles, Dataset::Xor] {
+        let [clean, some, double] =
+            [0.0, 0.1, 0.2].map(|noise| made(&DataConfig { noise, ..small(dataset) }).train.inputs);
+        let deviates: Vec<f32> =
+            some.iter().zip(&clean).map(|(noisy, clean)| noisy - clean).collect();
         let spread = (deviates.iter().map(|d| d * d).sum::<f32>() / deviates.len() as f32).sqrt();
         assert!((spread - 0.1).abs() < 0.02, "{dataset:?} {spread}");
         for ((double, clean), deviate) in double.iter().zip(&clean).zip(&deviates) {
@@ -148,36 +105,16 @@ fn noise_scales_the_same_deviates_around_the_same_points() {
 
 #[test]
 fn points_without_noise_lie_where_their_formula_says() {
-    let clean = |dataset| {
-        made(&DataConfig {
-            noise: 0.0,
-            ..small(dataset)
-        })
-        .train
-    };
-    for dataset in [
-        Dataset::Spiral,
-        Dataset::Moons,
-        Dataset::Circles,
-        Dataset::Xor,
-    ] {
-        assert!(
-            clean(dataset).inputs.iter().all(|x| x.abs() <= 1.0),
-            "{dataset:?}"
-        );
+    let clean = |dataset| made(&DataConfig { noise: 0.0, ..small(dataset) }).train;
+    for dataset in [Dataset::Spiral, Dataset::Moons, Dataset::Circles, Dataset::Xor] {
+        assert!(clean(dataset).inputs.iter().all(|x| x.abs() <= 1.0), "{dataset:?}");
     }
     let circles = clean(Dataset::Circles);
     let xor = clean(Dataset::Xor);
     let spiral = clean(Dataset::Spiral);
     for index in 0..60 {
-        let radius = |examples: &Labelled| {
-            examples
-                .input(index)
-                .iter()
-                .map(|x| x * x)
-                .sum::<f32>()
-                .sqrt()
-        };
+        let radius =
+            |examples: &Labelled| examples.input(index).iter().map(|x| x * x).sum::<f32>().sqrt();
         let expected = if circles.labels[index] == 0 { 1.0 } else { 0.5 };
         assert!((radius(&circles) - expected).abs() < 1e-6);
         let [x, y] = [xor.input(index)[0], xor.input(index)[1]];
@@ -186,10 +123,7 @@ fn points_without_noise_lie_where_their_formula_says() {
         let turns = 1.75 * (radius(&spiral) - 0.1) / 0.9 + 0.5 * spiral.labels[index] as f32;
         let (sine, cosine) = (turns * std::f32::consts::TAU).sin_cos();
         let [x, y] = [spiral.input(index)[0], spiral.input(index)[1]];
-        assert!(
-            (x * sine - y * cosine).abs() < 1e-5 && x * cosine + y * sine > 0.0,
-            "({x}, {y})"
-        );
+        assert!((x * sine - y * cosine).abs() < 1e-5 && x * cosine + y * sine > 0.0, "({x}, {y})");
     }
 }
 
@@ -210,13 +144,6 @@ fn a_batch_is_gathered_in_the_order_of_its_indices() {
 #[test]
 fn no_samples_are_an_empty_set() {
     for dataset in GENERATED {
-        assert!(
-            made(&DataConfig {
-                samples: 0,
-                ..small(dataset)
-            })
-            .train
-            .is_empty()
-        );
+        assert!(made(&DataConfig { samples: 0, ..small(dataset) }).train.is_empty());
     }
 }

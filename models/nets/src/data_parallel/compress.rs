@@ -52,16 +52,9 @@ fn int8(gradient: &[f32]) -> Payload {
     let step = largest / f32::from(i8::MAX);
     // A cast keeps within the limits, and takes what is no number for zero.
     let level = |g: &f32| {
-        if step > 0.0 {
-            (g / step).round() as i8
-        } else {
-            0
-        }
+        if step > 0.0 { (g / step).round() as i8 } else { 0 }
     };
-    Payload::Levels {
-        step,
-        levels: gradient.iter().map(level).collect(),
-    }
+    Payload::Levels { step, levels: gradient.iter().map(level).collect() }
 }
 
 fn signs(gradient: &[f32]) -> Payload {
@@ -113,17 +106,11 @@ mod tests {
     #[test]
     fn each_way_keeps_what_it_promises() {
         assert_eq!(read(Compression::None), GRADIENT);
-        assert_eq!(
-            read(Compression::TopK { share: 0.4 }),
-            [0.0, -1.27, 0.0, 0.0, 1.0]
-        );
+        assert_eq!(read(Compression::TopK { share: 0.4 }), [0.0, -1.27, 0.0, 0.0, 1.0]);
         let close = |a: Vec<f32>, b: [f32; 5]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
         assert!(close(read(Compression::Int8), [0.5, -1.27, 0.0, 0.0, 1.0]));
         let mean = 2.774 / 5.0;
-        assert!(close(
-            read(Compression::Sign),
-            [mean, -mean, mean, mean, mean]
-        ));
+        assert!(close(read(Compression::Sign), [mean, -mean, mean, mean, mean]));
     }
 
     #[test]
@@ -138,10 +125,7 @@ mod tests {
             let bytes = compression.pack(&gradient).bytes();
             assert_eq!(bytes, compression.bytes(gradient.len()), "{compression:?}");
             let found = 4.0 * 25_450.0 / bytes as f64;
-            assert!(
-                (found / ratio - 1.0).abs() < 0.02,
-                "{compression:?} {found}"
-            );
+            assert!((found / ratio - 1.0).abs() < 0.02, "{compression:?} {found}");
         }
     }
 

@@ -31,9 +31,8 @@ impl Modelled {
         let alone = flops / knobs.flops_per_second;
         let compute_of_others = alone / setup.workers as f64;
         let compute = compute_of_others * knobs.slow;
-        let (before, after): (Vec<_>, Vec<_>) = sends(setup, knobs, scheme)
-            .into_iter()
-            .partition(Send::precedes);
+        let (before, after): (Vec<_>, Vec<_>) =
+            sends(setup, knobs, scheme).into_iter().partition(Send::precedes);
         let seconds = |sends: Vec<Send<'_>>| -> f64 {
             let all = sends.iter().map(|send| send.seconds(&knobs.network));
             all.sum::<f64>() / knobs.every as f64
@@ -45,13 +44,7 @@ impl Modelled {
             // No pass begins before its weights are there.
             Overlap::Together => before + compute / 3.0 + after.max(compute * 2.0 / 3.0),
         };
-        Self {
-            compute_of_others,
-            compute,
-            communication,
-            step,
-            speedup: alone / step,
-        }
+        Self { compute_of_others, compute, communication, step, speedup: alone / step }
     }
 }
 
@@ -108,12 +101,7 @@ impl Send<'_> {
 
 /// The collectives of a step that synchronises, in their order.
 pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec<Send<'a>> {
-    let send = |what, place, plan| Send {
-        what,
-        place,
-        plan,
-        width: WIDTH,
-    };
+    let send = |what, place, plan| Send { what, place, plan, width: WIDTH };
     let gather = |what, place| send(what, place, &scheme.gather);
     let sum = match (knobs.every, knobs.compression, setup.zero) {
         (2.., _, _) => send("weights", Place::Sum, &scheme.all_reduce),
@@ -131,10 +119,8 @@ pub(super) fn sends<'a>(setup: &Setup, knobs: &Knobs, scheme: &'a Scheme) -> Vec
     match setup.zero {
         Zero::Nothing => vec![sum],
         Zero::Optimizer | Zero::Gradients => vec![sum, gather("new weights", Place::After)],
-        Zero::Weights => vec![
-            gather("weights", Place::Before),
-            gather("weights", Place::Before),
-            sum,
-        ],
+        Zero::Weights => {
+            vec![gather("weights", Place::Before), gather("weights", Place::Before), sum]
+        }
     }
 }

@@ -11,17 +11,11 @@ pub(super) struct Whole {
 impl Whole {
     /// Nothing if nobody tells anything.
     pub(super) fn of(answers: &[Answer], parameters: usize) -> Option<Self> {
-        let rows: Vec<&Row> = answers
-            .iter()
-            .filter_map(|answer| answer.row.as_ref())
-            .collect();
+        let rows: Vec<&Row> = answers.iter().filter_map(|answer| answer.row.as_ref()).collect();
         if let [row] = rows.as_slice()
             && row.range == (0..parameters)
         {
-            return Some(Self {
-                gradient: row.gradient.clone(),
-                weights: row.weights.clone(),
-            });
+            return Some(Self { gradient: row.gradient.clone(), weights: row.weights.clone() });
         }
         (!rows.is_empty()).then(|| Self {
             gradient: mean(&rows, parameters, |row| &row.gradient),
@@ -40,9 +34,7 @@ fn mean(rows: &[&Row], parameters: usize, of: impl Fn(&Row) -> &Vec<f32>) -> Vec
         }
     }
     let means = sums.into_iter();
-    means
-        .map(|(sum, count)| (sum / f64::from(count.max(1))) as f32)
-        .collect()
+    means.map(|(sum, count)| (sum / f64::from(count.max(1))) as f32).collect()
 }
 
 #[cfg(test)]

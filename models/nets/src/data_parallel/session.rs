@@ -86,21 +86,16 @@ impl Session {
         let room = Room::of(run.device);
         let knobs = setup.knobs(&run.params, room)?;
         let scheme = Arc::new(setup.scheme(&knobs)?);
-        run.sink
-            .report(Report::Status("starting the workers".to_owned()));
+        run.sink.report(Report::Status("starting the workers".to_owned()));
         let device = device::open(run.device)?;
         // One more where an algorithm asks for a server; it has nothing to do until one does.
         let workers = setup.workers;
         let places = seats(run, workers + 1)?;
         let limit = patience(setup.model.flops(knobs.batch as u64) as f64);
         let beside = match (setup.beside, places.first()) {
-            (Beside::OneWorker, Some(seat)) => Some(Reference::start(
-                run.device,
-                seat.clone(),
-                &setup.model,
-                setup.rule,
-                limit,
-            )?),
+            (Beside::OneWorker, Some(seat)) => {
+                Some(Reference::start(run.device, seat.clone(), &setup.model, setup.rule, limit)?)
+            }
             (Beside::OneWorker | Beside::Nobody, _) => None,
         };
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
@@ -162,10 +157,7 @@ impl Session {
              keeps the steps short{delay}",
             mlsys_lab::value::number(self.knobs.rate),
         );
-        run.sink.report(Report::Diverged {
-            step: self.step,
-            reason,
-        });
+        run.sink.report(Report::Diverged { step: self.step, reason });
     }
 
     /// The weights that all workers have together: their mean where they differ.
@@ -254,20 +246,15 @@ impl Live for Session {
             None => None,
         };
         self.step = step;
-        self.measured.push(Times {
-            workers: seconds,
-            one: alone.as_ref().map(|alone| alone.seconds),
-        });
+        self.measured
+            .push(Times { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
         point(run, "measured_step_seconds", step, seconds);
         self.replicas_go = match average {
             Average::Gradients => Going::Together,
             Average::Nothing | Average::Weights => Going::Apart,
         };
         if average != Average::Nothing {
-            self.sent = Some(Sent {
-                traffic: self.crew.traffic(),
-                steps: step - self.sent_at,
-            });
+            self.sent = Some(Sent { traffic: self.crew.traffic(), steps: step - self.sent_at });
             self.sent_at = step;
             self.compare_replicas(&answers);
             let samples = answers.iter().map(|answer| answer.samples.clone());

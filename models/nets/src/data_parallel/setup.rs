@@ -147,9 +147,9 @@ impl Knobs {
             rate: params.float("learning_rate")?,
             algorithm: algorithm(params)?,
             compression: match pick(params, "compression", &COMPRESSIONS)? {
-                Compression::TopK { .. } => Compression::TopK {
-                    share: params.float("keep_fraction")?,
-                },
+                Compression::TopK { .. } => {
+                    Compression::TopK { share: params.float("keep_fraction")? }
+                }
                 other @ (Compression::None | Compression::Int8 | Compression::Sign) => other,
             },
             left_out: match params.bool("error_feedback")? {
@@ -180,10 +180,7 @@ impl Knobs {
                 if batch == 1 { "example" } else { "examples" },
                 workers - batch
             );
-            return Err(LabError::contradiction(
-                ["global_batch", "workers"],
-                message,
-            ));
+            return Err(LabError::contradiction(["global_batch", "workers"], message));
         }
         if !batch.is_multiple_of(workers) {
             let message = format!(
@@ -192,10 +189,7 @@ impl Knobs {
                 batch / workers * workers,
                 batch.next_multiple_of(workers)
             );
-            return Err(LabError::contradiction(
-                ["global_batch", "workers"],
-                message,
-            ));
+            return Err(LabError::contradiction(["global_batch", "workers"], message));
         }
         let each = batch / workers;
         if !each.is_multiple_of(pieces) {
@@ -203,10 +197,7 @@ impl Knobs {
                 "each worker has {each} examples of a batch, which do not divide into {pieces} even pieces; set \
                  accumulate to a divisor of {each}"
             );
-            return Err(LabError::contradiction(
-                ["accumulate", "global_batch"],
-                message,
-            ));
+            return Err(LabError::contradiction(["accumulate", "global_batch"], message));
         }
         Ok(())
     }
@@ -224,18 +215,12 @@ impl Knobs {
         if self.every > 1 && zero > Zero::Nothing {
             let message = "workers that step alone each need all of the optimizer's state, and with zero_stage above 0 \
                            nobody holds it; set synchronize_every to 1, or zero_stage to 0";
-            return Err(LabError::contradiction(
-                ["synchronize_every", "zero_stage"],
-                message,
-            ));
+            return Err(LabError::contradiction(["synchronize_every", "zero_stage"], message));
         }
         if self.every > 1 && self.compression != Compression::None {
             let message = "with synchronize_every above 1 workers send weights and no gradients, and it is gradients \
                            that are compressed; set compression to none, or synchronize_every to 1";
-            return Err(LabError::contradiction(
-                ["synchronize_every", "compression"],
-                message,
-            ));
+            return Err(LabError::contradiction(["synchronize_every", "compression"], message));
         }
         Ok(())
     }

@@ -79,11 +79,7 @@ fn gradients_are_one_workers_for_random_models_workers_batches_and_algorithms() 
         let batch = workers * pieces * (1 + stream.below(2));
         let algorithm = Algorithm::ALL[trial % Algorithm::ALL.len()];
         let workers_fit = algorithm.takes(workers);
-        let (workers, batch) = if workers_fit {
-            (workers, batch)
-        } else {
-            (4, 4 * pieces)
-        };
+        let (workers, batch) = if workers_fit { (workers, batch) } else { (4, 4 * pieces) };
         let zero = [0, 0, 1, 2, 3][stream.below(5)];
         let model = ["transformer", "transformer", "mlp"][stream.below(3)];
         let set = [
@@ -118,23 +114,13 @@ fn bad_input_is_a_sentence_that_says_what_to_do() {
             &["workers=8", "global_batch=4"][..],
             "8 workers cannot share 4 examples: 4 of them would have nothing to do; set global_batch to 8 or more",
         ),
-        (
-            &["global_batch=33"],
-            "33 examples do not divide evenly over 4 workers",
-        ),
+        (&["global_batch=33"], "33 examples do not divide evenly over 4 workers"),
         (&["global_batch=33"], "set global_batch to 32 or 36"),
-        (
-            &["bandwidth_bytes_per_second=0"],
-            "nothing ever arrives; choose a bandwidth above 0",
-        ),
+        (&["bandwidth_bytes_per_second=0"], "nothing ever arrives; choose a bandwidth above 0"),
         (&["hidden=20"], "take a multiple of 16, such as 32"),
         (&["accumulate=3"], "do not divide into 3 even pieces"),
         (
-            &[
-                "workers=3",
-                "global_batch=33",
-                "algorithm=recursive-halving-doubling",
-            ],
+            &["workers=3", "global_batch=33", "algorithm=recursive-halving-doubling"],
             "must be a power of two",
         ),
         (

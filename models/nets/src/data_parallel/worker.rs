@@ -30,11 +30,7 @@ pub(super) enum Member {
     /// It trains.
     Replica(Box<Replica>),
     /// It only sums what it is sent, where an algorithm asks for a server.
-    Server {
-        parameters: usize,
-        rule: Rule,
-        zero: Zero,
-    },
+    Server { parameters: usize, rule: Rule, zero: Zero },
 }
 
 /// A worker that trains, with what it holds.
@@ -72,11 +68,7 @@ impl Member {
     ) -> Result<Self, Trouble> {
         if berth.rank >= workers {
             let parameters = model.parameters() as usize;
-            return Ok(Self::Server {
-                parameters,
-                rule,
-                zero,
-            });
+            return Ok(Self::Server { parameters, rule, zero });
         }
         let device = berth.device.clone().autodiff();
         let network = model.network(&device);
@@ -118,14 +110,7 @@ impl Worker for Member {
             }
             (Self::Replica(replica), Order::Tell(rows)) => replica.tell(rows),
             (Self::Replica(replica), Order::Show) => replica.show(),
-            (
-                Self::Server {
-                    parameters,
-                    rule,
-                    zero,
-                },
-                Order::Train(task),
-            ) => {
+            (Self::Server { parameters, rule, zero }, Order::Train(task)) => {
                 port.doing("serving sums");
                 for what in task.sums(*rule, *zero) {
                     serve(&task.scheme, *parameters, what, port)?;
@@ -318,12 +303,7 @@ impl Replica {
         match self.zero {
             Zero::Nothing | Zero::Weights => {}
             Zero::Optimizer | Zero::Gradients => {
-                carry_out(
-                    &scheme.gather,
-                    port,
-                    "part of the new weights",
-                    &mut weights,
-                )?;
+                carry_out(&scheme.gather, port, "part of the new weights", &mut weights)?;
             }
         }
         if let Some(network) = self.network.take() {

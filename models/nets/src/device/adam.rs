@@ -34,11 +34,7 @@ impl Adam {
 
     /// burn's own, with the same constants.
     pub fn burns() -> ModuleOptimizer {
-        AdamConfig::new()
-            .with_beta_1(BETA_1)
-            .with_beta_2(BETA_2)
-            .with_epsilon(EPSILON)
-            .init()
+        AdamConfig::new().with_beta_1(BETA_1).with_beta_2(BETA_2).with_epsilon(EPSILON).init()
     }
 
     /// The module after one update. It is fastest if nobody else holds the module's tensors or the gradients.
@@ -69,11 +65,7 @@ pub(crate) struct Moments {
 
 impl OnePass {
     fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
-        module.map(&mut Pass {
-            moments: &mut self.moments,
-            gradients,
-            rate: rate as f32,
-        })
+        module.map(&mut Pass { moments: &mut self.moments, gradients, rate: rate as f32 })
     }
 }
 
@@ -178,10 +170,7 @@ mod tests {
             }
         }
         let (a, b) = (weights(&ours.1), weights(&burns.1));
-        let relative = a
-            .iter()
-            .zip(&b)
-            .map(|(a, b)| (a - b).abs() / b.abs().max(1e-3));
+        let relative = a.iter().zip(&b).map(|(a, b)| (a - b).abs() / b.abs().max(1e-3));
         relative.fold(0.0, f64::max)
     }
 

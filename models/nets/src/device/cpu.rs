@@ -87,10 +87,7 @@ mod tests {
         // A block that nobody looks at is not allocated at all in an optimised build.
         let block = std::hint::black_box(vec![1_u8; bytes]);
         let with = super::allocated().unwrap();
-        assert!(
-            with.abs_diff(before + block.len() as u64) < 1 << 26,
-            "{before} {with}"
-        );
+        assert!(with.abs_diff(before + block.len() as u64) < 1 << 26, "{before} {with}");
         drop(block);
         assert!(super::allocated().unwrap().abs_diff(before) < 1 << 26);
     }

@@ -18,10 +18,7 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
         let missing = toolkit::missing();
         (0..count)
             .map(|index| {
-                let id = DeviceId {
-                    backend: Backend::Cuda,
-                    index,
-                };
+                let id = DeviceId { backend: Backend::Cuda, index };
                 let name = format!("NVIDIA GPU {index}");
                 let unusable = |reason: String| DeviceInfo {
                     id,
@@ -32,10 +29,7 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
                     Some(reason) => unusable(reason.clone()),
                     None => super::guard::guarded(move || describe(id)).unwrap_or_else(unusable),
                 };
-                DeviceInfo {
-                    driver: toolkit::driver_version(),
-                    ..info
-                }
+                DeviceInfo { driver: toolkit::driver_version(), ..info }
             })
             .collect::<Vec<_>>()
     });
@@ -44,10 +38,9 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
         let device = Device::cuda(id.index);
         DeviceInfo {
             id,
-            name: device.identity().map_or_else(
-                || format!("NVIDIA GPU {}", id.index),
-                |identity| identity.name,
-            ),
+            name: device
+                .identity()
+                .map_or_else(|| format!("NVIDIA GPU {}", id.index), |identity| identity.name),
             memory_bytes: memory(&device),
             precisions: super::precisions(&device),
             driver: None,
@@ -90,9 +83,7 @@ pub(super) fn ready(index: usize) -> Result<(), String> {
 
 #[cfg(feature = "cuda")]
 fn cards() -> Vec<Device> {
-    Device::enumerate(burn::tensor::DeviceType::Cuda)
-        .into_iter()
-        .collect()
+    Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().collect()
 }
 
 /// The card's memory in bytes.
@@ -111,10 +102,7 @@ const NO_CARD: &str = "no NVIDIA GPU was found; it takes a card and NVIDIA's dri
 
 #[cfg(not(feature = "cuda"))]
 pub(super) fn probe() -> Vec<DeviceInfo> {
-    vec![super::unusable(
-        mlsys_lab::Backend::Cuda,
-        NOT_BUILT_IN.to_owned(),
-    )]
+    vec![super::unusable(mlsys_lab::Backend::Cuda, NOT_BUILT_IN.to_owned())]
 }
 
 #[cfg(not(feature = "cuda"))]

@@ -33,10 +33,9 @@ fn guarded_for<T: Send + 'static>(
     match receiver.recv_timeout(patience) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(payload)) => Err(format!("its driver failed: {}", first_line(&payload))),
-        Err(RecvTimeoutError::Timeout) => Err(format!(
-            "its driver did not answer within {} s",
-            patience.as_secs()
-        )),
+        Err(RecvTimeoutError::Timeout) => {
+            Err(format!("its driver did not answer within {} s", patience.as_secs()))
+        }
         Err(RecvTimeoutError::Disconnected) => Err("its driver ended without an answer".to_owned()),
     }
 }
@@ -64,10 +63,7 @@ mod tests {
         // Resuming an unwinding skips the panic hook, so that the test prints nothing.
         let panicked =
             guarded(|| panic::resume_unwind(Box::new("\n  no such device\n  more".to_owned())));
-        assert_eq!(
-            panicked,
-            Err::<(), _>("its driver failed: no such device".to_owned())
-        );
+        assert_eq!(panicked, Err::<(), _>("its driver failed: no such device".to_owned()));
         let hung = guarded_for(Duration::ZERO, thread::park);
         assert_eq!(hung, Err("its driver did not answer within 0 s".to_owned()));
     }

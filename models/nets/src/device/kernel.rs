@@ -26,9 +26,9 @@ pub struct Devices;
 impl Launcher for Devices {
     fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal> {
         match device.backend {
-            Backend::Cpu => Err(Refusal::NoDevice(
-                "the processor runs no kernels; choose a GPU".to_owned(),
-            )),
+            Backend::Cpu => {
+                Err(Refusal::NoDevice("the processor runs no kernels; choose a GPU".to_owned()))
+            }
             Backend::Wgpu => webgpu::launch(device.index, work),
             Backend::Cuda => nvidia::launch(device.index, work),
         }

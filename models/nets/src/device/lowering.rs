@@ -37,8 +37,6 @@ fn seconds(_: Build, _: Target) -> Result<f64, String> {
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
 fn run(device: DeviceId, _: &Work) -> Result<Vec<f32>, String> {
-    Err(super::open(device).map_or_else(
-        |error| error.to_string(),
-        |_| "nothing here runs it".to_owned(),
-    ))
+    Err(super::open(device)
+        .map_or_else(|error| error.to_string(), |_| "nothing here runs it".to_owned()))
 }

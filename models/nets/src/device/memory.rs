@@ -36,16 +36,8 @@ impl<'a> Gauge<'a> {
     /// Before the forward pass, where the device tells.
     pub(crate) fn open(device: &'a Device, id: DeviceId) -> Option<Self> {
         let before = in_use(device, id)?;
-        let held = Held {
-            kept: 0,
-            most: before,
-        };
-        Some(Self {
-            device,
-            id,
-            before,
-            held,
-        })
+        let held = Held { kept: 0, most: before };
+        Some(Self { device, id, before, held })
     }
 
     /// After the forward pass, when nothing of the backward pass has begun.

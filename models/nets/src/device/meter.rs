@@ -22,11 +22,8 @@ use super::cpu;
 use crate::cases::pick;
 
 /// The element types that rates are measured in, as parameter `precision` names them.
-pub(crate) const PRECISIONS: [(&str, Precision); 3] = [
-    ("fp32", Precision::Fp32),
-    ("fp16", Precision::Fp16),
-    ("bf16", Precision::Bf16),
-];
+pub(crate) const PRECISIONS: [(&str, Precision); 3] =
+    [("fp32", Precision::Fp32), ("fp16", Precision::Fp16), ("bf16", Precision::Bf16)];
 
 /// An element type that rates are measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +132,7 @@ impl Meter {
         if !device.supports_dtype(precision.dtype()) {
             return Err(lacks(id, precision, "its driver offers no such numbers"));
         }
-        Ok(Self {
-            device,
-            id,
-            precision,
-        })
+        Ok(Self { device, id, precision })
     }
 
     /// The device itself.
@@ -212,10 +205,7 @@ impl Meter {
             (Backend::Wgpu | Backend::Cuda, precision, units) => {
                 probe::peak(&self.device, precision, units)
                     .map(Arithmetic::Told)
-                    .map_err(|reason| LabError::Failed {
-                        device: self.id,
-                        reason,
-                    })
+                    .map_err(|reason| LabError::Failed { device: self.id, reason })
             }
             #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
             (Backend::Wgpu | Backend::Cuda, _, _) => Err(LabError::Device {
@@ -258,9 +248,7 @@ fn card_cache(device: &Device) -> Option<u64> {
     let page = memory.max_page_size;
     let most = memory.max_memory().map_or(page, |all| page.min(all / 16));
     let halves = std::iter::successors(Some(GPU_CACHE), |cache| Some(cache / 2));
-    halves
-        .take_while(|cache| *cache > 0)
-        .find(|cache| 2 * cache <= most)
+    halves.take_while(|cache| *cache > 0).find(|cache| 2 * cache <= most)
 }
 
 #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
@@ -311,10 +299,7 @@ mod tests {
             let error = meter.arithmetic(Units::Plain).err().unwrap();
             assert!(error.is_usage());
             let text = error.to_string();
-            assert!(
-                text.contains(precision.name()) && text.contains("fp32"),
-                "{text}"
-            );
+            assert!(text.contains(precision.name()) && text.contains("fp32"), "{text}");
             assert!(meter.arithmetic(Units::Products).is_ok());
         }
         let meter = Meter::open(DeviceId::CPU, Precision::Fp32).unwrap();

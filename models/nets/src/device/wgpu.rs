@@ -12,9 +12,7 @@ static LOADER: std::sync::Mutex<()> = std::sync::Mutex::new(());
 #[cfg(feature = "wgpu")]
 pub(super) fn alone() -> std::sync::MutexGuard<'static, ()> {
     // One that panicked left nothing half done behind: there is nothing in it.
-    LOADER
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+    LOADER.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(feature = "wgpu")]
@@ -29,25 +27,16 @@ pub(super) fn probe() -> Vec<DeviceInfo> {
             .map(|(index, device)| {
                 // Opens the device, which is what may fail.
                 let identity = device.identity();
-                let card = identity
-                    .as_ref()
-                    .is_some_and(|identity| identity.physical.is_some());
+                let card = identity.as_ref().is_some_and(|identity| identity.physical.is_some());
                 DeviceInfo {
-                    id: DeviceId {
-                        backend: Backend::Wgpu,
-                        index,
-                    },
+                    id: DeviceId { backend: Backend::Wgpu, index },
                     name: identity
                         .as_ref()
                         .map_or_else(|| format!("adapter {index}"), |i| i.name.clone()),
                     memory_bytes: None,
                     precisions: super::precisions(&device),
                     driver: identity.map(|identity| identity.fingerprint),
-                    state: if card {
-                        DeviceState::Usable
-                    } else {
-                        DeviceState::Software
-                    },
+                    state: if card { DeviceState::Usable } else { DeviceState::Software },
                 }
             })
             .collect::<Vec<_>>()
@@ -71,19 +60,13 @@ pub(super) fn open(index: usize) -> Result<Device, String> {
         Some(device)
     })?
     .ok_or_else(|| {
-        if index == 0 {
-            NO_ADAPTER.to_owned()
-        } else {
-            format!("there is no adapter {index}")
-        }
+        if index == 0 { NO_ADAPTER.to_owned() } else { format!("there is no adapter {index}") }
     })
 }
 
 #[cfg(feature = "wgpu")]
 fn adapters() -> Vec<Device> {
-    Device::enumerate(burn::tensor::DeviceType::Wgpu)
-        .into_iter()
-        .collect()
+    Device::enumerate(burn::tensor::DeviceType::Wgpu).into_iter().collect()
 }
 
 #[cfg(feature = "wgpu")]
@@ -91,10 +74,7 @@ pub(super) const NO_ADAPTER: &str = "no graphics adapter was found; install the 
 
 #[cfg(not(feature = "wgpu"))]
 pub(super) fn probe() -> Vec<DeviceInfo> {
-    vec![super::unusable(
-        mlsys_lab::Backend::Wgpu,
-        NOT_BUILT_IN.to_owned(),
-    )]
+    vec![super::unusable(mlsys_lab::Backend::Wgpu, NOT_BUILT_IN.to_owned())]
 }
 
 #[cfg(not(feature = "wgpu"))]

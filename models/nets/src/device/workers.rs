@@ -50,10 +50,7 @@ pub fn of(
     match params.get(PARAM).and_then(Value::as_str) {
         None => {
             let device = super::open(id)?;
-            let one = WorkerDevice {
-                device,
-                place: id.to_string(),
-            };
+            let one = WorkerDevice { device, place: id.to_string() };
             Ok(Some(vec![one; count]))
         }
         Some(list) => {
@@ -112,9 +109,7 @@ fn elsewhere(
     _count: usize,
     _interrupted: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<WorkerDevice>>, LabError> {
-    Err(LabError::Worker(format!(
-        "this mlsys cannot use devices of other processes; {BUILD}"
-    )))
+    Err(LabError::Worker(format!("this mlsys cannot use devices of other processes; {BUILD}")))
 }
 
 /// What the workers ran on, as the record and the screen tell it: `cpu`, or the places by rank.
@@ -133,12 +128,9 @@ pub fn told<'a>(places: impl IntoIterator<Item = &'a str>) -> String {
 /// What happened, as the end of a sentence that begins with the worker.
 pub fn read<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, String> {
     let expected = tensor.shape();
-    let data = tensor.try_into_data().map_err(|error| {
-        format!(
-            "does not give back its numbers ({}); {ENDED}",
-            cause(&error)
-        )
-    })?;
+    let data = tensor
+        .try_into_data()
+        .map_err(|error| format!("does not give back its numbers ({}); {ENDED}", cause(&error)))?;
     if data.shape() != &expected || data.dtype() != DType::F32 {
         return Err(format!(
             "gave back a tensor of shape {:?} and type {:?} where {:?} and {:?} belong; it is not a worker of this \
@@ -202,10 +194,7 @@ mod tests {
             ("", "no address"),
             ("ws://127.0.0.1:4100,", "no address"),
             ("ws://127.0.0.1:4100,127.0.0.1:4100", "there twice"),
-            (
-                "localhost:4100,127.0.0.1:4100",
-                "as ws://localhost:4100 before",
-            ),
+            ("localhost:4100,127.0.0.1:4100", "as ws://localhost:4100 before"),
             ("ws://gpu.example:4100", "ssh -N -L"),
         ] {
             let error = addresses(list).unwrap_err();

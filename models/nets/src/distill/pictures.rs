@@ -63,11 +63,8 @@ pub(super) struct Pictured<'a> {
 type Picture = (&'static str, fn(&Pictured<'_>) -> Frame);
 
 /// The pictures by panel.
-pub(super) const ALL: [Picture; 3] = [
-    ("soft-targets", soft_targets),
-    ("missing", missing),
-    ("confusion", confused),
-];
+pub(super) const ALL: [Picture; 3] =
+    [("soft-targets", soft_targets), ("missing", missing), ("confusion", confused)];
 
 impl Fresh {
     /// Images with the teacher's logits for them.
@@ -88,13 +85,7 @@ impl Fresh {
             let [a, b] = [*a, *b].map(|index| hidden(&logits, index, missing));
             a.total_cmp(&b)
         });
-        Self {
-            set,
-            telling: telling.unwrap_or(0),
-            examples,
-            logits,
-            missing,
-        }
+        Self { set, telling: telling.unwrap_or(0), examples, logits, missing }
     }
 
     /// How a student does on them.
@@ -102,17 +93,12 @@ impl Fresh {
         let verdict = self.set.judge(network, Activation::Relu);
         let missing = self.missing.map(|missing| {
             let hits = verdict.hits.iter().zip(&self.examples.labels);
-            let own: Vec<bool> = hits
-                .filter(|(_, label)| **label == missing)
-                .map(|(hit, _)| *hit)
-                .collect();
+            let own: Vec<bool> =
+                hits.filter(|(_, label)| **label == missing).map(|(hit, _)| *hit).collect();
             let right = own.iter().filter(|hit| **hit).count();
             right as f64 / own.len().max(1) as f64
         });
-        Judged {
-            accuracy: verdict.accuracy,
-            missing,
-        }
+        Judged { accuracy: verdict.accuracy, missing }
     }
 
     fn image(&self, index: usize, label: String, verdict: Verdict) -> Image {
@@ -126,13 +112,7 @@ impl Fresh {
 
     fn images(&self, images: Vec<Image>) -> Frame {
         let edge = self.examples.features.isqrt();
-        Frame::Images(Images {
-            width: edge,
-            height: edge,
-            images,
-            blank: None,
-            together: 1,
-        })
+        Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 1 })
     }
 }
 
@@ -140,9 +120,7 @@ impl Fresh {
 pub(super) fn softened(logits: &[f32], temperature: f64) -> Vec<f64> {
     let scaled = logits.iter().map(|v| f64::from(*v) / temperature);
     let scaled: Vec<f64> = scaled.collect();
-    let most = scaled
-        .iter()
-        .fold(f64::NEG_INFINITY, |most, x| most.max(*x));
+    let most = scaled.iter().fold(f64::NEG_INFINITY, |most, x| most.max(*x));
     let powers: Vec<f64> = scaled.iter().map(|x| (x - most).exp()).collect();
     let total: f64 = powers.iter().sum();
     powers.into_iter().map(|power| power / total).collect()
@@ -162,11 +140,7 @@ fn soft_targets(pictured: &Pictured<'_>) -> Frame {
             value: Some(significant(100.0 * p, 3)),
             remark: String::new(),
         });
-        Frame::Bars(Bars {
-            unit: "%".to_owned(),
-            scale: Scale::Linear,
-            bars: bars.collect(),
-        })
+        Frame::Bars(Bars { unit: "%".to_owned(), scale: Scale::Linear, bars: bars.collect() })
     };
     let label = fresh.examples.labels.get(index).copied().unwrap_or(0);
     let image = fresh.image(index, label.to_string(), Verdict::Unjudged);
@@ -216,23 +190,17 @@ fn missing(pictured: &Pictured<'_>) -> Frame {
 /// True class by row, the distilled student's by column.
 fn confused(pictured: &Pictured<'_>) -> Frame {
     let fresh = pictured.fresh;
-    let classes = fresh
-        .set
-        .classes(&pictured.distilled.network(), Activation::Relu);
+    let classes = fresh.set.classes(&pictured.distilled.network(), Activation::Relu);
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     confusion(&classes, &fresh.examples.labels, &names)
 }
 
 fn pane(title: &str, frame: Frame) -> Pane {
-    Pane {
-        title: title.to_owned(),
-        frame,
-    }
+    Pane { title: title.to_owned(), frame }
 }
 
 /// The index of the largest.
 fn likeliest(row: &[f32]) -> usize {
     let all = row.iter().enumerate();
-    all.max_by(|(_, a), (_, b)| a.total_cmp(b))
-        .map_or(0, |(index, _)| index)
+    all.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(index, _)| index)
 }

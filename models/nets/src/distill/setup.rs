@@ -74,9 +74,5 @@ pub(super) fn shown(all: &Labelled, missing: Option<i32>, count: usize) -> Examp
     let kept = (0..all.len()).filter(|&index| missing != Some(all.labels[index]));
     let indices: Vec<usize> = kept.take(count).collect();
     let (inputs, labels) = all.gather(&indices);
-    Examples::Labelled(Labelled {
-        inputs,
-        labels,
-        features: all.features,
-    })
+    Examples::Labelled(Labelled { inputs, labels, features: all.features })
 }

@@ -89,9 +89,7 @@ impl Student {
             weight_decay: 0.0,
             gradient_clip: None,
         };
-        self.network = self
-            .optimizer
-            .update(self.network.take(), gradients, update);
+        self.network = self.optimizer.update(self.network.take(), gradients, update);
         let loss = loss.without_autodiff().into_data();
         loss.iter::<f64>().next().unwrap_or(f64::NAN)
     }
@@ -100,9 +98,8 @@ impl Student {
 impl Shown {
     /// The teacher's logits for some transfer images, `[images, classes]`.
     fn answers(&self, indices: &[usize], device: &Device) -> Tensor<2> {
-        let rows = indices
-            .iter()
-            .filter_map(|index| self.logits.get(index * CLASSES..)?.get(..CLASSES));
+        let rows =
+            indices.iter().filter_map(|index| self.logits.get(index * CLASSES..)?.get(..CLASSES));
         let rows: Vec<f32> = rows.flatten().copied().collect();
         Tensor::from_data(TensorData::new(rows, [indices.len(), CLASSES]), device)
     }

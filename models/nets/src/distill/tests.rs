@@ -38,9 +38,7 @@ fn the_slope_of_the_soft_loss_is_that_of_the_instant_lab_times_t_squared() {
                 &format!("temperature={temperature}"),
             ],
         );
-        let Some(Value::Array(theirs)) = instant.metric("gradient") else {
-            panic!("no gradient")
-        };
+        let Some(Value::Array(theirs)) = instant.metric("gradient") else { panic!("no gradient") };
         for (own, their) in slope.iter().zip(&theirs) {
             let their = their.as_f64().unwrap() * temperature * temperature;
             assert!((own - their).abs() < 1e-5, "{own} {their}");
@@ -50,10 +48,8 @@ fn the_slope_of_the_soft_loss_is_that_of_the_instant_lab_times_t_squared() {
 
 #[test]
 fn without_a_soft_share_the_teacher_changes_no_bit() {
-    let params = params(
-        &Distill::new().unwrap(),
-        &["soft_weight=0", "student_width=4", "teacher_steps=1"],
-    );
+    let params =
+        params(&Distill::new().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
     let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
     let Examples::Labelled(learned) = data::load(&setup.teacher.data).unwrap().train else {
         panic!("no images")
@@ -74,10 +70,7 @@ fn without_a_soft_share_the_teacher_changes_no_bit() {
     };
     let alone = trained(Lesson::Labels, &knobs);
     assert_eq!(trained(Lesson::Teacher, &knobs), alone);
-    let half = Knobs {
-        soft_weight: 0.5,
-        ..knobs
-    };
+    let half = Knobs { soft_weight: 0.5, ..knobs };
     assert_ne!(trained(Lesson::Teacher, &half), alone);
     assert_eq!(trained(Lesson::Labels, &half), alone);
 }
@@ -97,36 +90,23 @@ fn sizes_are_those_of_the_contract() {
 
 #[test]
 fn soft_answers_teach_a_digit_that_was_never_shown_and_hard_ones_do_not() {
-    let set = [
-        "missing_class=3",
-        "student_width=32",
-        "steps=300",
-        "teacher_steps=300",
-    ];
+    let set = ["missing_class=3", "student_width=32", "steps=300", "teacher_steps=300"];
     let soft = distilled(&set);
     let hard = distilled(&[&set[..], &["temperature=1"]].concat());
-    let (of_soft, of_hard) = (
-        float(&soft, "missing_class_accuracy"),
-        float(&hard, "missing_class_accuracy"),
-    );
+    let (of_soft, of_hard) =
+        (float(&soft, "missing_class_accuracy"), float(&hard, "missing_class_accuracy"));
     assert!(of_soft > 0.3 && of_hard < 0.1, "{of_soft} {of_hard}");
     assert_eq!(float(&soft, "label_only_missing_class_accuracy"), 0.0);
     // Softer answers say more.
     assert!(float(&soft, "target_entropy") > 2.0 * float(&hard, "target_entropy"));
-    let Frame::Panes(targets) = &soft.frames["soft-targets"].1 else {
-        panic!("no targets")
-    };
+    let Frame::Panes(targets) = &soft.frames["soft-targets"].1 else { panic!("no targets") };
     let Some(Frame::Images(shown)) = targets.last().map(|pane| &pane.frame) else {
         panic!("no image")
     };
     assert_ne!(shown.images[0].label, "3", "students are not shown it");
-    let Frame::Panes(panes) = &soft.frames["missing"].1 else {
-        panic!("no images")
-    };
+    let Frame::Panes(panes) = &soft.frames["missing"].1 else { panic!("no images") };
     let right = |pane: usize| {
-        let Frame::Images(images) = &panes[pane].frame else {
-            panic!("no images")
-        };
+        let Frame::Images(images) = &panes[pane].frame else { panic!("no images") };
         let all = images.images.iter();
         all.filter(|image| image.verdict == Verdict::Right).count()
     };
@@ -136,10 +116,7 @@ fn soft_answers_teach_a_digit_that_was_never_shown_and_hard_ones_do_not() {
 #[test]
 fn a_teacher_makes_up_for_labels_that_there_are_not() {
     let few = distilled(&["labelled_samples=50", "steps=200", "teacher_steps=300"]);
-    let (taught, alone) = (
-        float(&few, "student_accuracy"),
-        float(&few, "label_only_accuracy"),
-    );
+    let (taught, alone) = (float(&few, "student_accuracy"), float(&few, "label_only_accuracy"));
     assert!(taught > 0.85 && alone < 0.8, "{taught} {alone}");
 }
 
@@ -150,10 +127,7 @@ fn knobs_are_turned_while_it_learns() {
     let (data, stopped) = answered(&lab, &["teacher_steps=20", "steps=40"], |report| {
         use mlsys_lab::report::Report;
         let set = |name: &str, value: f64| {
-            Then::Order(Command::Set {
-                name: name.into(),
-                value: Value::Float(value),
-            })
+            Then::Order(Command::Set { name: name.into(), value: Value::Float(value) })
         };
         if let Report::Scalar { name, value } = report
             && name.as_ref() == "target_entropy"
@@ -182,18 +156,10 @@ fn knobs_are_turned_while_it_learns() {
 fn the_ends_of_every_knob_do_no_harm() {
     let of = |knob| distilled(&["teacher_steps=1", "steps=3", "student_width=1", knob]);
     for knob in ["temperature=0.1", "temperature=100", "learning_rate=0"] {
-        assert_eq!(
-            of(knob).metric("diverged"),
-            Some(Value::Bool(false)),
-            "{knob}"
-        );
+        assert_eq!(of(knob).metric("diverged"), Some(Value::Bool(false)), "{knob}");
     }
     assert!(of("learning_rate=1").metric("diverged").is_some());
-    let few = [
-        "transfer_samples=10",
-        "labelled_samples=10",
-        "missing_class=0",
-    ];
+    let few = ["transfer_samples=10", "labelled_samples=10", "missing_class=0"];
     let data = distilled(&[&few[..], &["teacher_steps=1", "steps=3"]].concat());
     assert_eq!(data.metric("steps_done"), Some(Value::Int(3)));
 }

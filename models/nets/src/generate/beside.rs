@@ -100,11 +100,7 @@ impl Beside {
             self.decoder.settle();
             let started = Instant::now();
             let pass = self.decoder.read(&new, 1)?;
-            costs.push(Cost {
-                place,
-                seconds: started.elapsed().as_secs_f64(),
-                flops: pass.flops,
-            });
+            costs.push(Cost { place, seconds: started.elapsed().as_secs_f64(), flops: pass.flops });
             self.plan(at, pass.flops);
             for ((row, own), scores) in rows.iter().zip(&gain.pass.scores).zip(&pass.scores) {
                 let (Some(own), Some(scores)) = (own.get(place), scores.last()) else {

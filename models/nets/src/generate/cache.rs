@@ -20,12 +20,8 @@ pub(super) enum Bits {
 }
 
 /// The numbers of bits that there are.
-pub(super) const BITS: [(i64, Bits); 4] = [
-    (32, Bits::Full),
-    (16, Bits::Half),
-    (8, Bits::Eight),
-    (4, Bits::Four),
-];
+pub(super) const BITS: [(i64, Bits); 4] =
+    [(32, Bits::Full), (16, Bits::Half), (8, Bits::Eight), (4, Bits::Four)];
 
 impl Bits {
     /// Bits of a number.
@@ -89,11 +85,7 @@ pub(super) struct Cache {
 impl Cache {
     /// An empty one for so many blocks.
     pub(super) fn new(bits: Bits, blocks: usize) -> Self {
-        Self {
-            bits,
-            blocks: vec![None; blocks],
-            first: 0,
-        }
+        Self { bits, blocks: vec![None; blocks], first: 0 }
     }
 
     /// Bits of a number.
@@ -130,10 +122,7 @@ impl Cache {
             None => new,
             Some([keys, values]) => {
                 let [more_keys, more_values] = new;
-                [
-                    Tensor::cat(vec![keys, more_keys], 2),
-                    Tensor::cat(vec![values, more_values], 2),
-                ]
+                [Tensor::cat(vec![keys, more_keys], 2), Tensor::cat(vec![values, more_values], 2)]
             }
         };
         *place = Some(all.clone());
@@ -201,27 +190,13 @@ mod tests {
     #[test]
     fn few_bits_round_each_head_of_each_token_by_a_scale_of_its_own() {
         let x = tokens(&[0.55, 1.0, 127.0, 3.3]);
-        assert_eq!(
-            numbers(&Bits::Full.rounded(x.clone()).unwrap()),
-            [0.55, 1.0, 127.0, 3.3]
-        );
+        assert_eq!(numbers(&Bits::Full.rounded(x.clone()).unwrap()), [0.55, 1.0, 127.0, 3.3]);
         let half = numbers(&Bits::Half.rounded(x.clone()).unwrap());
-        assert_eq!(
-            half,
-            [
-                Format::Fp16.round(0.55),
-                1.0,
-                127.0,
-                Format::Fp16.round(3.3)
-            ]
-        );
+        assert_eq!(half, [Format::Fp16.round(0.55), 1.0, 127.0, Format::Fp16.round(3.3)]);
         let eight = numbers(&Bits::Eight.rounded(x.clone()).unwrap());
         // Steps of 1/127 and of 1.
         let close = |a: f32, b: f32| (a - b).abs() < 1e-5;
-        assert!(
-            close(eight[0], 70.0 / 127.0) && close(eight[1], 1.0),
-            "{eight:?}"
-        );
+        assert!(close(eight[0], 70.0 / 127.0) && close(eight[1], 1.0), "{eight:?}");
         assert!(close(eight[2], 127.0) && close(eight[3], 3.0), "{eight:?}");
         let four = numbers(&Bits::Four.rounded(x).unwrap());
         // Steps of 1/7 and of 127/7.

@@ -92,11 +92,7 @@ impl Decoder {
         // With a cache only what is new goes through the model.
         let begin = self.cache.as_ref().map_or(0, |_| before);
         let first = self.cache.as_ref().map_or(0, Cache::first);
-        let tokens: Vec<i32> = self
-            .rows
-            .iter()
-            .flat_map(|row| row[begin..].to_vec())
-            .collect();
+        let tokens: Vec<i32> = self.rows.iter().flat_map(|row| row[begin..].to_vec()).collect();
         let tokens = TensorData::new(tokens, [batch, end - begin]);
         let tokens = Tensor::<2, Int>::from_data(tokens, &self.device);
         let standing = Standing {
@@ -107,36 +103,28 @@ impl Decoder {
         // What the last pass looked at would otherwise be held beside what this one does.
         self.looked = (Vec::new(), 0);
         let (cache, mut failed) = (&mut self.cache, None);
-        let found = self
-            .network
-            .extend(tokens, &standing, scored, |block, keys, values| {
-                let Some(cache) = cache else {
-                    return (keys, values);
-                };
-                match cache.keep(block, [keys.clone(), values.clone()]) {
-                    Ok([keys, values]) => (keys, values),
-                    Err(trouble) => {
-                        failed = Some(trouble);
-                        (keys, values)
-                    }
+        let found = self.network.extend(tokens, &standing, scored, |block, keys, values| {
+            let Some(cache) = cache else {
+                return (keys, values);
+            };
+            match cache.keep(block, [keys.clone(), values.clone()]) {
+                Ok([keys, values]) => (keys, values),
+                Err(trouble) => {
+                    failed = Some(trouble);
+                    (keys, values)
                 }
-            });
+            }
+        });
         if let Some(trouble) = failed {
             return Err(Trouble::Failed(trouble));
         }
         self.looked = (found.attention, first);
         let vocab = self.config.vocab;
         let scores = flat::numbers(found.logits, batch * scored * vocab)?;
-        let places = scores
-            .chunks(vocab)
-            .map(<[f32]>::to_vec)
-            .collect::<Vec<_>>();
+        let places = scores.chunks(vocab).map(<[f32]>::to_vec).collect::<Vec<_>>();
         let (new, seen) = (end - begin, end - first);
         Ok(Pass {
-            scores: places
-                .chunks(scored.max(1))
-                .map(<[Vec<f32>]>::to_vec)
-                .collect(),
+            scores: places.chunks(scored.max(1)).map(<[Vec<f32>]>::to_vec).collect(),
             positions: new as u64,
             flops: batch as u64 * self.config.pass_flops([new, seen, scored]),
             bytes: self.bytes([batch, new, seen]),

@@ -60,11 +60,8 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
     let (read, all) = (decoder.len(), of.positions().max(decoder.len()));
     let prompt = of.writer.prompt();
     let kept = decoder.kept();
-    let first = if all <= COLUMNS {
-        0
-    } else {
-        (read + COLUMNS / 8).min(all).saturating_sub(COLUMNS)
-    };
+    let first =
+        if all <= COLUMNS { 0 } else { (read + COLUMNS / 8).min(all).saturating_sub(COLUMNS) };
     let kind = |position: usize| match &kept {
         _ if position >= read => COMING,
         None => AGAIN,
@@ -86,11 +83,7 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
         (NEW, "newest", Tone::Third),
         (GONE, "let go: outside the window", Tone::Empty),
         (COMING, "to come", Tone::Faint),
-        (
-            AGAIN,
-            "nothing kept, computed again for each token",
-            Tone::Warn,
-        ),
+        (AGAIN, "nothing kept, computed again for each token", Tone::Warn),
     ];
     // Only those that occur, so that the legend says what there is.
     let present: Vec<usize> = named
@@ -100,28 +93,15 @@ pub(super) fn cache(of: &Pictured<'_>) -> Frame {
         .collect();
     let place = |cell: &Option<Cell>| {
         let cell = cell.as_ref()?;
-        present
-            .iter()
-            .position(|kind| *kind == cell.kind)
-            .map(Cell::of)
+        present.iter().position(|kind| *kind == cell.kind).map(Cell::of)
     };
-    let rows = rows.map(|row| CellRow {
-        cells: row.cells.iter().map(place).collect(),
-        ..row
-    });
-    let kinds = named
-        .into_iter()
-        .filter(|(kind, ..)| present.contains(kind));
+    let rows = rows.map(|row| CellRow { cells: row.cells.iter().map(place).collect(), ..row });
+    let kinds = named.into_iter().filter(|(kind, ..)| present.contains(kind));
     Frame::Cells(Cells {
         across: "token".to_owned(),
         first,
         group: 8,
-        kinds: kinds
-            .map(|(_, name, tone)| Kind {
-                name: name.to_owned(),
-                tone,
-            })
-            .collect(),
+        kinds: kinds.map(|(_, name, tone)| Kind { name: name.to_owned(), tone }).collect(),
         rows: rows.collect(),
         note: said_of_cache(of),
         focus: Some((0, read.saturating_sub(first + 1))),
@@ -142,11 +122,8 @@ fn said_of_cache(of: &Pictured<'_>) -> String {
         0 => String::new(),
         scales => format!(", and {} of scales", number(scales as f64)),
     };
-    let each = if sequences == 1 {
-        String::new()
-    } else {
-        format!(" in each of {sequences} sequences")
-    };
+    let each =
+        if sequences == 1 { String::new() } else { format!(" in each of {sequences} sequences") };
     format!(
         "{} bytes{scaled}: {} tokens{each}, 2 x {} numbers in each of {} blocks.",
         number(numbers as f64),
@@ -158,10 +135,7 @@ fn said_of_cache(of: &Pictured<'_>) -> String {
 
 /// What tokens cost: seconds as measured, and beside it operations as counted.
 pub(super) fn latency(of: &Pictured<'_>) -> Frame {
-    let mut both = [
-        (of.names[0], &of.tracks.own),
-        (of.names[1], &of.tracks.other),
-    ];
+    let mut both = [(of.names[0], &of.tracks.own), (of.names[1], &of.tracks.other)];
     // A way has its colour whichever of the two the run goes.
     if of.tracks.draft_positions == 0 {
         both.sort_by_key(|(name, _)| *name);
@@ -175,10 +149,7 @@ pub(super) fn latency(of: &Pictured<'_>) -> Frame {
             .map(|(place, (_, spent))| {
                 // The prompt's own cost is another matter, and would hide the rest.
                 let after = spent.iter().filter(|of| of.token > 1);
-                (
-                    place,
-                    after.map(|of| (of.token as f64, value(of))).collect(),
-                )
+                (place, after.map(|of| (of.token as f64, value(of))).collect())
             })
             .collect();
         let marks = curves.iter().flat_map(|(place, curve)| {
@@ -200,10 +171,7 @@ pub(super) fn latency(of: &Pictured<'_>) -> Frame {
         Pane {
             title: title.to_owned(),
             frame: Frame::Scatter(Scatter {
-                x: Dimension {
-                    name: "token".to_owned(),
-                    ..Dimension::default()
-                },
+                x: Dimension { name: "token".to_owned(), ..Dimension::default() },
                 y: Dimension {
                     name: name.to_owned(),
                     unit: unit.to_owned(),
@@ -216,20 +184,8 @@ pub(super) fn latency(of: &Pictured<'_>) -> Frame {
         }
     };
     Frame::Panes(vec![
-        drawn(
-            "measured",
-            "time",
-            "seconds",
-            |of| of.seconds,
-            Points::Marked,
-        ),
-        drawn(
-            "modelled",
-            "operations",
-            "flops",
-            |of| of.flops as f64,
-            Points::Joined,
-        ),
+        drawn("measured", "time", "seconds", |of| of.seconds, Points::Marked),
+        drawn("modelled", "operations", "flops", |of| of.flops as f64, Points::Joined),
     ])
 }
 
@@ -260,27 +216,21 @@ pub(super) fn phases(of: &Pictured<'_>) -> Frame {
         ),
         amount: Some(stretch.intensity()),
     });
-    let mut points: Vec<(f64, f64)> = tracks
-        .stretches
-        .iter()
-        .map(|stretch| (stretch.start, stretch.intensity()))
-        .collect();
+    let mut points: Vec<(f64, f64)> =
+        tracks.stretches.iter().map(|stretch| (stretch.start, stretch.intensity())).collect();
     points.extend(tracks.stretches.last().map(|last| (last.end(), 0.0)));
     let lanes = present.iter().map(|phase| {
         let intensity = tracks.intensity(*phase).unwrap_or(0.0);
         format!("{} {intensity:.2} flop/B", phase.name())
     });
-    let first = tracks.stretches.first().map(|prefill| Milestone {
-        at: prefill.end(),
-        label: "first token".to_owned(),
-    });
+    let first = tracks
+        .stretches
+        .first()
+        .map(|prefill| Milestone { at: prefill.end(), label: "first token".to_owned() });
     Frame::Timeline(Timeline {
         unit: "seconds".to_owned(),
         lanes: lanes.collect(),
-        classes: present
-            .iter()
-            .map(|phase| phase.name().to_owned())
-            .collect(),
+        classes: present.iter().map(|phase| phase.name().to_owned()).collect(),
         spans: spans.collect(),
         marks: first.into_iter().collect(),
         total: Some(Total {
@@ -299,10 +249,7 @@ pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
         .enumerate()
         .flat_map(|(block, heads)| {
             let name = move |head: usize| format!("block {} head {}", block + 1, head + 1);
-            heads
-                .iter()
-                .enumerate()
-                .map(move |(head, looks)| (name(head), looks))
+            heads.iter().enumerate().map(move |(head, looks)| (name(head), looks))
         })
         .take(HEADS)
         .collect();
@@ -310,9 +257,7 @@ pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
     let shown = seen.min(LOOKED);
     let begin = first + seen - shown;
     let label = |position: usize| row.get(position).map(|token| of.vocabulary.label(*token));
-    let cells = heads
-        .iter()
-        .flat_map(|(_, looks)| looks[seen - shown..].iter().copied());
+    let cells = heads.iter().flat_map(|(_, looks)| looks[seen - shown..].iter().copied());
     let cells: Vec<f32> = cells.collect();
     // Shares are small where many tokens are looked at: the strongest has the strongest colour.
     let most = cells.iter().copied().fold(0.0, f32::max);
@@ -325,9 +270,7 @@ pub(super) fn attention(of: &Pictured<'_>, (blocks, first): &Looks) -> Frame {
         high: most.max(f32::MIN_POSITIVE),
         x: (begin as f32, (begin + shown) as f32),
         y: (0.0, heads.len() as f32),
-        column_labels: (begin..begin + shown)
-            .map(|at| label(at).unwrap_or_default())
-            .collect(),
+        column_labels: (begin..begin + shown).map(|at| label(at).unwrap_or_default()).collect(),
         row_labels: heads.iter().map(|(name, _)| name.clone()).collect(),
         points: Vec::new(),
         legend: format!(

@@ -41,14 +41,8 @@ impl Asked {
             return Err(LabError::Data("the data set has no tokens".to_owned()));
         };
         let vocabulary = language.vocabulary;
-        let prompts = setup
-            .prompt
-            .rows(sequences, &held_out, &vocabulary, config.context)?;
-        Ok(Self {
-            config,
-            vocabulary,
-            prompts,
-        })
+        let prompts = setup.prompt.rows(sequences, &held_out, &vocabulary, config.context)?;
+        Ok(Self { config, vocabulary, prompts })
     }
 
     /// Tokens of each prompt.
@@ -94,11 +88,7 @@ impl Prompt {
         match self {
             Self::Given(text) => {
                 if let Some((place, symbol)) = vocabulary.strange(text) {
-                    let unit = if vocabulary.is_characters() {
-                        "character"
-                    } else {
-                        "word"
-                    };
+                    let unit = if vocabulary.is_characters() { "character" } else { "word" };
                     let message = format!(
                         "{unit} {place} is '{symbol}', which the model has never seen; it knows {}",
                         known(vocabulary)
@@ -158,11 +148,7 @@ fn starts(tokens: &[i32], length: usize, vocabulary: &Vocabulary) -> Vec<usize> 
         place > 0 && Some(tokens[place - 1]) == newline && Some(tokens[place]) != newline
     };
     let lines: Vec<usize> = (0..=last).filter(begins).collect();
-    if lines.is_empty() {
-        (0..=last).collect()
-    } else {
-        lines
-    }
+    if lines.is_empty() { (0..=last).collect() } else { lines }
 }
 
 /// The vocabulary in a few words.
@@ -173,9 +159,8 @@ fn known(vocabulary: &Vocabulary) -> String {
             vocabulary.len().saturating_sub(1)
         );
     }
-    let all: Vec<String> = (0..vocabulary.len())
-        .map(|token| vocabulary.label(token as i32))
-        .collect();
+    let all: Vec<String> =
+        (0..vocabulary.len()).map(|token| vocabulary.label(token as i32)).collect();
     let mut text = all.iter().take(TOLD).cloned().collect::<Vec<_>>().join(" ");
     if all.len() > TOLD {
         text.push_str(&format!(" and {} more", all.len() - TOLD));
@@ -190,9 +175,7 @@ mod tests {
 
     fn rows(dataset: Dataset, prompt: Prompt, context: usize) -> Result<Vec<Vec<i32>>, String> {
         let data = load(&DataConfig::new(dataset, 1)).unwrap();
-        let Examples::Sequence(held_out) = data.held_out else {
-            panic!("no tokens")
-        };
+        let Examples::Sequence(held_out) = data.held_out else { panic!("no tokens") };
         let vocabulary = data.language.unwrap().vocabulary;
         let rows = prompt.rows(3, &held_out, &vocabulary, context);
         rows.map_err(|error| error.to_string())
@@ -207,16 +190,8 @@ mod tests {
             (Dataset::Sums, given("1+1= "), "character 5 is ' '"),
             (Dataset::Chain, given("1 2 64 3"), "word 3 is '64'"),
             (Dataset::Chain, given("  "), "the prompt is empty"),
-            (
-                Dataset::Sums,
-                given("12345+6=1"),
-                "9 tokens is longer than the model's window",
-            ),
-            (
-                Dataset::Sums,
-                Prompt::Held(9),
-                "9 tokens is longer than the model's window",
-            ),
+            (Dataset::Sums, given("12345+6=1"), "9 tokens is longer than the model's window"),
+            (Dataset::Sums, Prompt::Held(9), "9 tokens is longer than the model's window"),
         ] {
             let error = rows(dataset, prompt, 8).unwrap_err();
             assert!(error.contains(said), "{error}");
@@ -228,10 +203,7 @@ mod tests {
     #[test]
     fn built_in_prompts_begin_with_a_line_and_differ() {
         let rows = rows(Dataset::Sums, Prompt::Held(8), 8).unwrap();
-        assert!(
-            rows.iter().all(|row| row.len() == 8 && row[0] > 2),
-            "{rows:?}"
-        );
+        assert!(rows.iter().all(|row| row.len() == 8 && row[0] > 2), "{rows:?}");
         assert!(rows[0] != rows[1] && rows[1] != rows[2]);
     }
 }

@@ -70,21 +70,11 @@ pub(super) fn judge(
         }
         let left: Vec<f64> = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0)).collect();
         // Both alike to the last bit, and refused by rounding.
-        let left = if left.iter().sum::<f64>() > 0.0 {
-            &left
-        } else {
-            p
-        };
-        return Judgement {
-            accepted: place,
-            next: draw(left, stream),
-        };
+        let left = if left.iter().sum::<f64>() > 0.0 { &left } else { p };
+        return Judgement { accepted: place, next: draw(left, stream) };
     }
     let after = p.get(drafted.len()).map_or(&[][..], Vec::as_slice);
-    Judgement {
-        accepted: drafted.len(),
-        next: draw(after, stream),
-    }
+    Judgement { accepted: drafted.len(), next: draw(after, stream) }
 }
 
 #[cfg(test)]
@@ -150,11 +140,7 @@ mod tests {
             let places = [p.clone(), p.clone()];
             let judged = judge(&places, std::slice::from_ref(&q), &[drafted], &mut judges);
             accepted += judged.accepted;
-            counts[if judged.accepted == 1 {
-                drafted
-            } else {
-                judged.next
-            }] += 1;
+            counts[if judged.accepted == 1 { drafted } else { judged.next }] += 1;
         }
         let found = chi_square(&counts, &p);
         assert!(found < RARE, "{found}");

@@ -67,10 +67,7 @@ impl Serving {
             Batching::Static => Batching::Continuous,
             Batching::Continuous => Batching::Static,
         };
-        let other = Server {
-            batching,
-            ..of.server
-        };
+        let other = Server { batching, ..of.server };
         let texts = of.requests.iter().zip(&of.prompts);
         let stream = |request: usize| Stream::new(of.seed, &format!("generate/request/{request}"));
         let page = match of.server.batching {
@@ -99,10 +96,7 @@ impl Serving {
             return Ok(());
         };
         let started = Instant::now();
-        let before = self
-            .done
-            .checked_sub(1)
-            .and_then(|at| self.played.steps.get(at));
+        let before = self.done.checked_sub(1).and_then(|at| self.played.steps.get(at));
         let before = before.map_or_else(Vec::new, |step| step.slots.clone());
         let served = |place: usize| before.get(place).copied().flatten();
         let fresh = step.slots.iter().enumerate();
@@ -113,11 +107,8 @@ impl Serving {
         for (request, _) in fresh.iter().filter(|(_, count)| *count == 1) {
             self.pass(&[*request])?;
         }
-        let others: Vec<usize> = fresh
-            .iter()
-            .filter(|(_, count)| *count > 1)
-            .map(|(of, _)| *of)
-            .collect();
+        let others: Vec<usize> =
+            fresh.iter().filter(|(_, count)| *count > 1).map(|(of, _)| *of).collect();
         if !others.is_empty() {
             self.pass(&others)?;
         }
@@ -134,8 +125,7 @@ impl Serving {
             .map(|(request, _)| *request)
             .filter(|request| !staying(*request))
             .collect();
-        gone.into_iter()
-            .for_each(|request| self.pool.release(request));
+        gone.into_iter().for_each(|request| self.pool.release(request));
         self.seconds += started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -144,17 +134,10 @@ impl Serving {
     fn pass(&mut self, requests: &[usize]) -> Result<(), Trouble> {
         let first = |request: &usize| {
             let answered = self.texts[*request].len() - self.of.requests[*request].prompt;
-            if answered == 0 {
-                0
-            } else {
-                self.texts[*request].len() - 1
-            }
+            if answered == 0 { 0 } else { self.texts[*request].len() - 1 }
         };
         let begins: Vec<usize> = requests.iter().map(first).collect();
-        let ends: Vec<usize> = requests
-            .iter()
-            .map(|request| self.texts[*request].len())
-            .collect();
+        let ends: Vec<usize> = requests.iter().map(|request| self.texts[*request].len()).collect();
         let most = ends.iter().copied().max().unwrap_or(0);
         let rows = begins.iter().zip(&ends);
         let standing = Standing {
@@ -166,27 +149,22 @@ impl Serving {
             window: self.of.window,
         };
         let new = requests.iter().zip(&begins);
-        let new: Vec<i32> = new
-            .flat_map(|(request, begin)| self.texts[*request][*begin..].to_vec())
-            .collect();
+        let new: Vec<i32> =
+            new.flat_map(|(request, begin)| self.texts[*request][*begin..].to_vec()).collect();
         let time = new.len() / requests.len().max(1);
         let tokens = TensorData::new(new, [requests.len(), time]);
         let tokens = Tensor::<2, Int>::from_data(tokens, &self.of.device);
         let pool = &mut self.pool;
-        let found = self
-            .of
-            .network
-            .extend(tokens, &standing, 1, |block, keys, values| {
-                let [_, heads, time, head] = keys.dims();
-                let rows = requests.iter().enumerate().map(|(row, request)| {
-                    let own =
-                        |x: &Tensor<4>| x.clone().slice([row..row + 1, 0..heads, 0..time, 0..head]);
-                    pool.keep(*request, block, &[own(&keys), own(&values)])
-                        .map(|x| padded(x, most))
-                });
-                let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
-                (Tensor::cat(keys, 0), Tensor::cat(values, 0))
+        let found = self.of.network.extend(tokens, &standing, 1, |block, keys, values| {
+            let [_, heads, time, head] = keys.dims();
+            let rows = requests.iter().enumerate().map(|(row, request)| {
+                let own =
+                    |x: &Tensor<4>| x.clone().slice([row..row + 1, 0..heads, 0..time, 0..head]);
+                pool.keep(*request, block, &[own(&keys), own(&values)]).map(|x| padded(x, most))
             });
+            let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
+            (Tensor::cat(keys, 0), Tensor::cat(values, 0))
+        });
         let vocab = self.of.config.vocab;
         let scores = flat::numbers(found.logits, requests.len() * vocab)?;
         for (request, scores) in requests.iter().zip(scores.chunks(vocab)) {
@@ -207,20 +185,14 @@ impl Serving {
     /// What the plans alone say.
     pub(super) fn report_plan(&self, run: &mut Run<'_>) {
         run.scalar("steps_planned", self.played.steps.len() as i64);
-        let both = [
-            (self.of.server.batching, &self.played),
-            (self.other.0, &self.other.1),
-        ];
+        let both = [(self.of.server.batching, &self.played), (self.other.0, &self.other.1)];
         for (batching, played) in both {
             let name = batching.name();
             let requests = &self.of.requests;
             run.scalar(&format!("server_steps.{name}"), played.steps.len() as i64);
             run.scalar(&format!("slot_use.{name}"), played.slot_use());
             run.scalar(&format!("cache_waste.{name}"), played.waste());
-            run.scalar(
-                &format!("mean_wait_steps.{name}"),
-                played.mean_wait(requests),
-            );
+            run.scalar(&format!("mean_wait_steps.{name}"), played.mean_wait(requests));
         }
     }
 

@@ -119,8 +119,7 @@ impl Session {
         let bandwidth = match setup.bandwidth {
             Bandwidth::Unknown => None,
             Bandwidth::Measured => {
-                run.sink
-                    .report(Report::Status("measuring the memory".to_owned()));
+                run.sink.report(Report::Status("measuring the memory".to_owned()));
                 let meter = Meter::open(run.device, Precision::Fp32)?;
                 let measured = meter.bandwidth(&|| run.control.interrupted())?;
                 run.sink.report(Report::Status(String::new()));
@@ -226,11 +225,7 @@ impl Live for Session {
                 self.pending.seconds += seconds;
                 self.pending.flops += pass.flops;
             }
-            Turn::Judge {
-                gain,
-                accepted,
-                judged,
-            } => {
+            Turn::Judge { gain, accepted, judged } => {
                 self.tracks.pass(Phase::Judge, seconds, &gain.pass);
                 let of = self.tracks.rounds(self.wish);
                 of.accepted += *accepted as u64;
@@ -264,11 +259,7 @@ impl Live for Session {
             if run.sink.wants_frame(panel, moment) {
                 let frame = make()?;
                 let panel = panel.into();
-                run.sink.report(Report::Frame {
-                    panel,
-                    step,
-                    frame: Box::new(frame),
-                });
+                run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
             }
             Ok::<_, Trouble>(())
         };
@@ -280,9 +271,7 @@ impl Live for Session {
             let said = "Everybody here begins and ends together: set requests, and some come while others are served.";
             send(panel, &|| Ok(Frame::Text(said.to_owned())))?;
         }
-        send("attention", &|| {
-            Ok(pictures::attention(&of, &of.writer.looks()?))
-        })?;
+        send("attention", &|| Ok(pictures::attention(&of, &of.writer.looks()?)))?;
         run.sink.frames_done();
         Ok(())
     }
@@ -335,11 +324,7 @@ fn must_fit(
     let tokens = (prompt + generated) as u64;
     // With a cache the longest pass is the prompt's; without one, in the run or beside it, everything so far goes through.
     let again = setup.caching == Caching::Nothing || setup.comparison == Comparison::Beside;
-    let longest = if again && setup.traffic.is_none() {
-        tokens
-    } else {
-        prompt as u64
-    };
+    let longest = if again && setup.traffic.is_none() { tokens } else { prompt as u64 };
     // What tokens look at is kept of every block for its picture, and a block that is at work has scores of its own; then
     // there are the gated layer's rows.
     let scores = (config.depth as u64 + 3) * config.heads as u64 * longest * tokens;

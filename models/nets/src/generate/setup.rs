@@ -59,16 +59,11 @@ pub(super) enum Bandwidth {
     Unknown,
 }
 
-const DATASETS: [(&str, Dataset); 3] = [
-    ("sums", Dataset::Sums),
-    ("text", Dataset::Text),
-    ("chain", Dataset::Chain),
-];
+const DATASETS: [(&str, Dataset); 3] =
+    [("sums", Dataset::Sums), ("text", Dataset::Text), ("chain", Dataset::Chain)];
 
-const BATCHINGS: [(&str, Batching); 2] = [
-    ("continuous", Batching::Continuous),
-    ("static", Batching::Static),
-];
+const BATCHINGS: [(&str, Batching); 2] =
+    [("continuous", Batching::Continuous), ("static", Batching::Static)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
@@ -88,19 +83,15 @@ impl Setup {
         if draft.is_some() && batch > 1 {
             let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
                            batch_size to 1, or leave draft_width unset";
-            return Err(LabError::contradiction(
-                ["draft_width", "batch_size"],
-                message,
-            ));
+            return Err(LabError::contradiction(["draft_width", "batch_size"], message));
         }
         let prompt = match params.text("prompt") {
             Ok(text) => Prompt::Given(text.to_owned()),
             Err(_) => Prompt::Held(params.size("prompt_tokens")?),
         };
         let traffic = Traffic::read(params)?;
-        let window = params
-            .optional_int("window")
-            .map(|window| usize::try_from(window).unwrap_or(1));
+        let window =
+            params.optional_int("window").map(|window| usize::try_from(window).unwrap_or(1));
         Ok(Self {
             recipe: tokens(dataset, sizes, steps, seed)?,
             draft,
@@ -108,11 +99,7 @@ impl Setup {
             batch,
             caching: caching(params)?,
             window,
-            comparison: if params.bool("compare")? {
-                Comparison::Beside
-            } else {
-                Comparison::None
-            },
+            comparison: if params.bool("compare")? { Comparison::Beside } else { Comparison::None },
             bandwidth: if params.bool("measure_bandwidth")? {
                 Bandwidth::Measured
             } else {
@@ -194,10 +181,7 @@ pub(super) fn drafting(
         kv_heads: config.kv_heads,
         context: config.context,
     };
-    Ok(Recipe {
-        data: data.clone(),
-        ..tokens(data.dataset, sizes, steps, seed)?
-    })
+    Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
 }
 
 /// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
@@ -256,10 +240,7 @@ mod tests {
             (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
             (&["requests=4", "cache_bits=8"], "without drafts"),
             (&["requests=4", "draft_width=8"], "without drafts"),
-            (
-                &["requests=256", "batch_size=256", "arrival_steps=9"],
-                "arrival_steps to 8 at most",
-            ),
+            (&["requests=256", "batch_size=256", "arrival_steps=9"], "arrival_steps to 8 at most"),
             (&["width=30"], "set width to a multiple of 8"),
             (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
         ] {

@@ -202,12 +202,7 @@ mod tests {
     #[test]
     fn stretches_follow_one_another_and_the_prompt_is_apart() {
         let mut tracks = Tracks::default();
-        let pass = |positions, flops, bytes| Pass {
-            scores: Vec::new(),
-            positions,
-            flops,
-            bytes,
-        };
+        let pass = |positions, flops, bytes| Pass { scores: Vec::new(), positions, flops, bytes };
         tracks.pass(Phase::Prefill, 0.5, &pass(16, 800, 100));
         tracks.pass(Phase::Draft, 0.25, &pass(1, 5, 10));
         tracks.pass(Phase::Judge, 0.25, &pass(5, 50, 110));
@@ -224,11 +219,7 @@ mod tests {
         let mut tracks = Tracks::default();
         assert_eq!(tracks.expected_tokens(), None);
         let mut run = |drafted, runs, judged, accepted| {
-            let of = tracks.rounds(Wish {
-                temperature: 1.0,
-                drafted,
-                generated: 100,
-            });
+            let of = tracks.rounds(Wish { temperature: 1.0, drafted, generated: 100 });
             of.runs += runs;
             of.judged += judged;
             of.accepted += accepted;
@@ -237,10 +228,7 @@ mod tests {
         };
         // (1 - a^5) / (1 - a)
         assert_eq!(run(4, 10, 30, 15), (0.5, Some(1.9375)));
-        assert_eq!(
-            run(1, 15, 15, 3),
-            (0.4, Some((10.0 * 1.9375 + 15.0 * 1.2) / 25.0))
-        );
+        assert_eq!(run(1, 15, 15, 3), (0.4, Some((10.0 * 1.9375 + 15.0 * 1.2) / 25.0)));
         assert_eq!(run(4, 0, 0, 0).1, Some((10.0 * 1.9375 + 15.0 * 1.2) / 25.0));
     }
 }

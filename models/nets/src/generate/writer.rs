@@ -137,9 +137,7 @@ impl Writer {
 
     /// Drafted and not yet judged.
     pub(super) fn drafted(&self) -> &[i32] {
-        self.drafter
-            .as_ref()
-            .map_or(&[], |drafter| &drafter.drafted)
+        self.drafter.as_ref().map_or(&[], |drafter| &drafter.drafted)
     }
 
     /// Where drafted tokens were refused last, and which.
@@ -216,10 +214,8 @@ impl Writer {
         self.decoder.settle();
         let mut pass = self.decoder.read(&[new], drafted.len() + 1)?;
         let places = pass.scores.first().map_or(&[][..], Vec::as_slice);
-        let own: Vec<Vec<f64>> = places
-            .iter()
-            .map(|scores| odds(scores, wish.temperature))
-            .collect();
+        let own: Vec<Vec<f64>> =
+            places.iter().map(|scores| odds(scores, wish.temperature)).collect();
         let tokens: Vec<usize> = drafted.iter().map(|&token| token as usize).collect();
         let judged = judge(&own, &of_draft, &tokens, &mut self.judging);
         let (stay, struck) = drafted.split_at(judged.accepted);
@@ -238,10 +234,7 @@ impl Writer {
         drafter.decoder.cut(read);
         self.back = drafted.len() - judged.accepted;
         Ok(Turn::Judge {
-            gain: Gain {
-                tokens: judged.accepted + 1,
-                pass,
-            },
+            gain: Gain { tokens: judged.accepted + 1, pass },
             accepted: judged.accepted,
             judged: tokens.len().min(judged.accepted + 1),
         })
@@ -279,9 +272,5 @@ impl Drafter {
 
 /// A token by its scores.
 fn chosen(scores: &[f32], temperature: f64, stream: &mut Stream) -> usize {
-    if temperature > 0.0 {
-        draw(&odds(scores, temperature), stream)
-    } else {
-        likeliest(scores)
-    }
+    if temperature > 0.0 { draw(&odds(scores, temperature), stream) } else { likeliest(scores) }
 }

@@ -91,17 +91,11 @@ fn ran(
 }
 
 fn steps(value: i64) -> Command {
-    Command::Set {
-        name: "steps".to_owned(),
-        value: Value::Int(value),
-    }
+    Command::Set { name: "steps".to_owned(), value: Value::Int(value) }
 }
 
 fn of(steps: u64) -> Counting {
-    Counting {
-        steps,
-        ..Counting::default()
-    }
+    Counting { steps, ..Counting::default() }
 }
 
 #[test]
@@ -125,12 +119,8 @@ fn a_knob_that_cannot_be_read_stays_and_the_next_one_counts() {
 
 #[test]
 fn a_run_that_is_ended_within_a_step_or_before_the_first_has_not_failed() {
-    let (data, ended, reason) = ran(&[], |stop| {
-        Ok(Counting {
-            ended_in: Some((3, Arc::clone(stop))),
-            ..of(5)
-        })
-    });
+    let (data, ended, reason) =
+        ran(&[], |stop| Ok(Counting { ended_in: Some((3, Arc::clone(stop))), ..of(5) }));
     assert!(ended.is_ok());
     assert_eq!(reason, Some(StopReason::Asked));
     assert_eq!(data.metric("finished_after"), Some(Value::Int(3)));
@@ -145,12 +135,7 @@ fn a_run_that_is_ended_within_a_step_or_before_the_first_has_not_failed() {
 
 #[test]
 fn a_device_that_gives_no_numbers_fails_the_run_in_words() {
-    let (data, ended, _) = ran(&[], |_| {
-        Ok(Counting {
-            broken_in: Some(1),
-            ..of(5)
-        })
-    });
+    let (data, ended, _) = ran(&[], |_| Ok(Counting { broken_in: Some(1), ..of(5) }));
     let said = ended.unwrap_err().to_string();
     assert_eq!(said, "the run failed on cpu: the run gave no numbers");
     assert_eq!(data.metric("finished_after"), None);

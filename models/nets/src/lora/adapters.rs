@@ -38,9 +38,8 @@ impl Reparameterizer for Attach<'_> {
             // Of the size that lets x A be as large as x; B is zero, so that nothing changes yet.
             let deviation = 1.0 / (layer.inputs.max(1) as f64).sqrt();
             let count = layer.inputs * self.rank;
-            let a: Vec<f32> = (0..count)
-                .map(|_| (deviation * self.stream.normal()) as f32)
-                .collect();
+            let a: Vec<f32> =
+                (0..count).map(|_| (deviation * self.stream.normal()) as f32).collect();
             let a = TensorData::new(a, [layer.inputs, self.rank]);
             LoraAdapter {
                 a: Param::from_tensor(Tensor::from_data(a, &device)),
@@ -102,18 +101,9 @@ impl Apart {
         while let (Some((a, [inputs, rank])), Some((b, [_, outputs]))) =
             (factors.next(), factors.next())
         {
-            pairs.push(Pair {
-                a,
-                b,
-                inputs,
-                rank,
-                outputs,
-            });
+            pairs.push(Pair { a, b, inputs, rank, outputs });
         }
-        Self {
-            base: visit.base,
-            pairs,
-        }
+        Self { base: visit.base, pairs }
     }
 
     /// The row with W + scale A B in the place of each adapted W, computed in double precision.
@@ -126,9 +116,8 @@ impl Apart {
         let mut row = row.to_vec();
         for (layer, pair) in targets.iter().zip(&self.pairs) {
             let matrix = layer.matrix(&row).into_iter().zip(pair.product());
-            let sum: Vec<f32> = matrix
-                .map(|(w, change)| (f64::from(w) + scale * change) as f32)
-                .collect();
+            let sum: Vec<f32> =
+                matrix.map(|(w, change)| (f64::from(w) + scale * change) as f32).collect();
             layer.put(&mut row, &sum);
         }
         row

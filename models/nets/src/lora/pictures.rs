@@ -47,10 +47,7 @@ fn update(session: &Session) -> Frame {
         let by_all = after.iter().zip(&before);
         let by_all: Vec<f64> = by_all.map(|(a, b)| f64::from(*a - *b)).collect();
         stills.push(Pane {
-            title: format!(
-                "{}, {} ({} x {})",
-                layer.name, layer.what, layer.inputs, layer.outputs
-            ),
+            title: format!("{}, {} ({} x {})", layer.name, layer.what, layer.inputs, layer.outputs),
             frame: Frame::Panes(vec![
                 factor_a(layer, pair),
                 Pane {
@@ -88,18 +85,14 @@ fn factor_a(layer: &Layer, pair: &Pair) -> Pane {
             (row * edge + x) * pair.rank + column
         })
     });
-    let cells: Vec<f64> = cells
-        .map(|place| pair.a.get(place).map_or(0.0, |x| f64::from(*x)))
-        .collect();
+    let cells: Vec<f64> =
+        cells.map(|place| pair.a.get(place).map_or(0.0, |x| f64::from(*x))).collect();
     let title = match shown {
         1 => "A as an image".to_owned(),
         _ if shown < pair.rank => format!("A, {shown} of {} images", pair.rank),
         _ => format!("A as {shown} images"),
     };
-    Pane {
-        title,
-        frame: whole_field(cells, [edge, shown * edge]),
-    }
+    Pane { title, frame: whole_field(cells, [edge, shown * edge]) }
 }
 
 fn to_f64(numbers: &[f32]) -> Vec<f64> {
@@ -115,10 +108,7 @@ fn field(matrix: &[f64], [rows, columns]: [usize; 2]) -> Frame {
     let cells = some(rows).flat_map(|row| {
         some(columns).map(move |column| matrix.get(row * columns + column).copied().unwrap_or(0.0))
     });
-    whole_field(
-        cells.collect(),
-        [rows.clamp(1, MOST_CELLS), columns.clamp(1, MOST_CELLS)],
-    )
+    whole_field(cells.collect(), [rows.clamp(1, MOST_CELLS), columns.clamp(1, MOST_CELLS)])
 }
 
 /// All of a matrix, zero in the middle of the scale.
@@ -165,11 +155,7 @@ fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
         return Frame::Text("Nothing has changed yet: B is zero.".to_owned());
     }
     Frame::Scatter(Scatter {
-        x: Dimension {
-            name: "place".to_owned(),
-            better: Better::Neither,
-            ..Dimension::default()
-        },
+        x: Dimension { name: "place".to_owned(), better: Better::Neither, ..Dimension::default() },
         y: logarithmic("singular value", ""),
         series: vec!["fine-tuned whole".to_owned(), "adapters".to_owned()],
         points,
@@ -180,19 +166,14 @@ fn spectrum(layer: &Layer, change: &[f64], by_all: &[f64]) -> Frame {
 /// Examples of both tasks with the answers of three networks, one after the other.
 fn samples(session: &Session) -> Frame {
     let [adapted, full] = session.networks();
-    let off = session
-        .trained
-        .network_of(&session.kept.row, &session.device);
+    let off = session.trained.network_of(&session.kept.row, &session.device);
     let stills = [
         ("adapters on", &adapted),
         ("adapters off", &off),
         ("fine-tuned whole, no way back", &full),
     ];
     let stills = stills.map(|(title, network)| still(session, title, network));
-    Frame::Film(Box::new(Film {
-        stills: stills.to_vec(),
-        cover: 0,
-    }))
+    Frame::Film(Box::new(Film { stills: stills.to_vec(), cover: 0 }))
 }
 
 fn still(session: &Session, title: &str, network: &Network) -> Pane {
@@ -253,11 +234,7 @@ fn first(examples: &Examples) -> Examples {
         Examples::Labelled(labelled) => {
             let indices: Vec<usize> = (0..labelled.len().min(SAMPLES)).collect();
             let (inputs, labels) = labelled.gather(&indices);
-            Examples::Labelled(Labelled {
-                inputs,
-                labels,
-                features: labelled.features,
-            })
+            Examples::Labelled(Labelled { inputs, labels, features: labelled.features })
         }
         Examples::Sequence(sequence) => {
             let count = (sequence.context + 1).min(sequence.tokens.len());
@@ -276,21 +253,14 @@ fn read(some: &Labelled, answers: &[usize]) -> Vec<Image> {
     let image = |(pixels, (label, answer)): (&[f32], (&i32, &usize))| {
         let is_right = usize::try_from(*label).is_ok_and(|label| label == *answer);
         Image {
-            pixels: pixels
-                .iter()
-                .map(|ink| (ink.clamp(0.0, 1.0) * 255.0) as u8)
-                .collect(),
+            pixels: pixels.iter().map(|ink| (ink.clamp(0.0, 1.0) * 255.0) as u8).collect(),
             label: if is_right {
                 answer.to_string()
             } else {
                 // Short, for images are small where many are shown.
                 format!("{answer} ({label})")
             },
-            verdict: if is_right {
-                Verdict::Right
-            } else {
-                Verdict::Wrong
-            },
+            verdict: if is_right { Verdict::Right } else { Verdict::Wrong },
         }
     };
     images.zip(known).map(image).collect()

@@ -190,10 +190,8 @@ impl Live for Session {
         let knobs = self.knobs.training(&self.setup.recipe, activation);
         self.step += 1;
         let trainers = [&mut self.adapted, &mut self.full];
-        for ((trainer, ceiling), name) in trainers
-            .into_iter()
-            .zip(&mut self.ceilings)
-            .zip(["loss", "loss_full"])
+        for ((trainer, ceiling), name) in
+            trainers.into_iter().zip(&mut self.ceilings).zip(["loss", "loss_full"])
         {
             let step = trainer.step(&self.tasks.train, &knobs, Measuring::Nothing);
             let loss = f64::from(step.loss.into_scalar::<f32>());
@@ -202,10 +200,7 @@ impl Live for Session {
         }
         if let Some(what) = self.divergence {
             let reason = divergence::at_rate(what, self.knobs.learning_rate);
-            run.sink.report(Report::Diverged {
-                step: self.step,
-                reason,
-            });
+            run.sink.report(Report::Diverged { step: self.step, reason });
         }
         let is_due = self.step == 1 || self.step.is_multiple_of(RECORDED);
         if is_due || self.step == self.knobs.steps {
@@ -255,9 +250,7 @@ fn guesses(trained: &Trained) -> usize {
 
 /// A rank above what a matrix can have is no mistake, but it buys nothing.
 fn tell_of_ranks(run: &mut Run<'_>, setup: &Setup, targets: &[Layer]) {
-    let thin = targets
-        .iter()
-        .find(|layer| setup.rank > layer.inputs.min(layer.outputs));
+    let thin = targets.iter().find(|layer| setup.rank > layer.inputs.min(layer.outputs));
     if let Some(layer) = thin {
         let most = layer.inputs.min(layer.outputs);
         let said = format!(

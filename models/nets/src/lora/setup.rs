@@ -45,11 +45,8 @@ pub(super) enum Format {
 }
 
 /// The names of `base_format`.
-pub(super) const FORMATS: [(&str, Format); 3] = [
-    ("fp32", Format::Fp32),
-    ("int8", Format::Int8),
-    ("nf4", Format::Nf4),
-];
+pub(super) const FORMATS: [(&str, Format); 3] =
+    [("fp32", Format::Fp32), ("int8", Format::Int8), ("nf4", Format::Nf4)];
 
 /// Which matrices get adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,12 +126,8 @@ impl Setup {
             Which::Attention => is_of(layer, &["query", "key", "value", "attention output"]),
             Which::Gated => is_of(layer, &["gate", "up", "down"]),
         };
-        let found: Vec<Layer> = layers
-            .into_iter()
-            .enumerate()
-            .filter(wanted)
-            .map(|(_, layer)| layer)
-            .collect();
+        let found: Vec<Layer> =
+            layers.into_iter().enumerate().filter(wanted).map(|(_, layer)| layer).collect();
         if found.is_empty() {
             let has = if tokens {
                 "a transformer has query-value, attention, gated and all"

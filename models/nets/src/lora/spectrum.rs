@@ -17,18 +17,14 @@ pub(super) fn singular_values(matrix: &[f64], rows: usize, columns: usize) -> Ve
             let sum: f64 = if columns <= rows {
                 (0..rows).map(|row| at(row, i) * at(row, j)).sum()
             } else {
-                (0..columns)
-                    .map(|column| at(i, column) * at(j, column))
-                    .sum()
+                (0..columns).map(|column| at(i, column) * at(j, column)).sum()
             };
             gram[i * n + j] = sum;
             gram[j * n + i] = sum;
         }
     }
-    let mut values: Vec<f64> = eigenvalues(gram, n)
-        .into_iter()
-        .map(|value| value.max(0.0).sqrt())
-        .collect();
+    let mut values: Vec<f64> =
+        eigenvalues(gram, n).into_iter().map(|value| value.max(0.0).sqrt()).collect();
     values.sort_by(|a, b| b.total_cmp(a));
     values
 }
@@ -90,10 +86,7 @@ mod tests {
         };
         close(singular_values(&[3.0, 0.0, 0.0, -4.0], 2, 2), &[4.0, 3.0]);
         close(singular_values(&[1.0, 2.0, 2.0], 1, 3), &[3.0]);
-        close(
-            singular_values(&[1.0, 1.0, 0.0, 1.0, 1.0, 0.0], 2, 3),
-            &[2.0, 0.0],
-        );
+        close(singular_values(&[1.0, 1.0, 0.0, 1.0, 1.0, 0.0], 2, 3), &[2.0, 0.0]);
         close(singular_values(&[], 0, 3), &[]);
     }
 
@@ -106,16 +99,11 @@ mod tests {
         let product: Vec<f64> = (0..rows * columns)
             .map(|place| {
                 let (i, j) = (place / columns, place % columns);
-                (0..rank)
-                    .map(|k| a[i * rank + k] * b[k * columns + j])
-                    .sum()
+                (0..rank).map(|k| a[i * rank + k] * b[k * columns + j]).sum()
             })
             .collect();
         let values = singular_values(&product, rows, columns);
-        assert!(
-            values[2] > 1.0 && values[3] < 1e-6 * values[0],
-            "{values:?}"
-        );
+        assert!(values[2] > 1.0 && values[3] < 1e-6 * values[0], "{values:?}");
         // The sum of their squares is that of the entries.
         let squares: f64 = values.iter().map(|x| x * x).sum();
         let entries: f64 = product.iter().map(|x| x * x).sum();

@@ -50,10 +50,8 @@ impl Tasks {
         let old = trained.fresh()?;
         if let Examples::Sequence(_) = known.train {
             // The next seed is another chain, and not the one of the next run's network.
-            let other = DataConfig {
-                seed: trained.data.seed.wrapping_add(OTHER),
-                ..trained.data.clone()
-            };
+            let other =
+                DataConfig { seed: trained.data.seed.wrapping_add(OTHER), ..trained.data.clone() };
             let other = data::load(&other).map_err(unusable)?;
             return Ok(Self {
                 train: other.train,
@@ -124,10 +122,7 @@ impl Task {
                 }
             })
         });
-        Examples::Labelled(Labelled {
-            inputs: inputs.collect(),
-            ..labelled
-        })
+        Examples::Labelled(Labelled { inputs: inputs.collect(), ..labelled })
     }
 }
 

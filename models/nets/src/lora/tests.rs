@@ -31,26 +31,17 @@ fn a_run_learns_the_new_task_and_leaves_the_base_alone() {
     must_be_declared(&lab(), &data);
     assert_eq!(number(&data, "adapter_parameters"), 4200.0);
     assert_eq!(number(&data, "base_weights_changed"), 0.0);
-    assert_eq!(
-        number(&data, "training_bytes"),
-        4.0 * 101_770.0 + 16.0 * 4200.0
-    );
+    assert_eq!(number(&data, "training_bytes"), 4.0 * 101_770.0 + 16.0 * 4200.0);
     assert_eq!(number(&data, "full_training_bytes"), 16.0 * 101_770.0);
     let percent = 100.0 * 4200.0 / (101_770.0 + 4200.0);
     assert!((number(&data, "trainable_percent") - percent).abs() < 1e-12);
-    assert_eq!(
-        number(&data, "old_accuracy_adapter_off"),
-        number(&data, "old_accuracy")
-    );
+    assert_eq!(number(&data, "old_accuracy_adapter_off"), number(&data, "old_accuracy"));
     assert!(number(&data, "merge_difference") <= 1e-5);
     assert!(number(&data, "unmerge_difference") <= 1e-5);
     // Before the first step adapters change nothing, because B is zero.
     let adapted = values(&data, "accuracy_adapted");
     assert_eq!(adapted[0], number(&data, "accuracy_before"));
-    assert!(
-        number(&data, "accuracy_adapted") > adapted[0] + 0.1,
-        "{adapted:?}"
-    );
+    assert!(number(&data, "accuracy_adapted") > adapted[0] + 0.1, "{adapted:?}");
     assert!(number(&data, "old_accuracy_full") < number(&data, "old_accuracy") - 0.03);
     let Some((_, Frame::Film(samples))) = data.frames.get("samples") else {
         panic!("no samples");
@@ -100,13 +91,7 @@ fn a_transformers_adapters_are_counted_as_the_instant_lab_counts_them() {
     ] {
         let known = run(&instant, &[&sizes[..], &[ffn.as_str(), targets]].concat());
         let layers = format!("layers={layers}");
-        let set = [
-            "dataset=chain",
-            "baseline_steps=1",
-            "steps=1",
-            "rank=3",
-            &layers,
-        ];
+        let set = ["dataset=chain", "baseline_steps=1", "steps=1", "rank=3", &layers];
         let data = run(&lab(), &set);
         assert_eq!(
             number(&data, "adapter_parameters"),
@@ -179,10 +164,7 @@ fn equal_seeds_give_equal_runs() {
 fn what_cannot_be_is_refused_with_what_to_do() {
     for (set, part) in [
         (vec!["layers=gated"], "a perceptron has first, last and all"),
-        (
-            vec!["dataset=chain", "layers=first"],
-            "a transformer has query-value",
-        ),
+        (vec!["dataset=chain", "layers=first"], "a transformer has query-value"),
     ] {
         // Nothing is trained: else so many steps would not end.
         let set = [&["baseline_steps=100000"], set.as_slice()].concat();

@@ -112,24 +112,16 @@ impl Learner {
         self.rounder.round(numbers.gradients, &mut rounded);
         let mut slopes = rounded.clone();
         if numbers.loss_scale != 1.0 {
-            slopes
-                .iter_mut()
-                .for_each(|slope| *slope /= numbers.loss_scale);
+            slopes.iter_mut().for_each(|slope| *slope /= numbers.loss_scale);
         }
         let before = self.weights.clone();
         let mut wanted = before.clone();
-        self.optimizer
-            .update(&mut wanted, &slopes, knobs.learning_rate);
+        self.optimizer.update(&mut wanted, &slopes, knobs.learning_rate);
         self.weights.copy_from_slice(&wanted);
         if numbers.master == Master::None {
             self.rounder.round(numbers.weights, &mut self.weights);
         }
-        self.last = Last {
-            before,
-            wanted,
-            gradients,
-            rounded,
-        };
+        self.last = Last { before, wanted, gradients, rounded };
         self.count(&slopes, knobs, tally);
         Ok(loss)
     }
@@ -146,14 +138,7 @@ impl Learner {
             (Format::Fp32, _) | (_, Examples::Sequence(_)) => {
                 self.network = flat::with_weights(self.network.take(), used);
                 let rounder = &mut self.rounder;
-                pass::gradient(
-                    &self.network,
-                    examples,
-                    indices,
-                    numbers,
-                    rounder,
-                    &self.device,
-                )
+                pass::gradient(&self.network, examples, indices, numbers, rounder, &self.device)
             }
             (_, Examples::Labelled(examples)) => {
                 let layers = Layers {
@@ -163,10 +148,7 @@ impl Learner {
                     activations: numbers.activations,
                 };
                 let (inputs, labels) = examples.gather(indices);
-                let rows = Rows {
-                    inputs: &inputs,
-                    labels: &labels,
-                };
+                let rows = Rows { inputs: &inputs, labels: &labels };
                 Ok(layers.gradient(&rows, numbers.loss_scale, &mut self.rounder))
             }
         }
@@ -174,12 +156,7 @@ impl Learner {
 
     fn count(&mut self, slopes: &[f32], knobs: &Knobs, tally: &mut Tally) {
         let format = knobs.numbers.gradients;
-        let Last {
-            before,
-            gradients,
-            rounded,
-            ..
-        } = &self.last;
+        let Last { before, gradients, rounded, .. } = &self.last;
         for (gradient, rounded) in gradients.iter().zip(rounded) {
             let is_there = *gradient != 0.0;
             tally.gradients += u64::from(is_there);
@@ -250,10 +227,7 @@ impl Learner {
             };
             layers.classes(&examples.inputs, rows, rounder)
         };
-        let hits = found
-            .iter()
-            .zip(&examples.labels)
-            .filter(|(found, label)| found == label);
+        let hits = found.iter().zip(&examples.labels).filter(|(found, label)| found == label);
         Ok(hits.count() as f64 / rows.max(1) as f64)
     }
 

@@ -36,11 +36,7 @@ impl Layers<'_> {
             .map(|&[inputs, outputs]| {
                 let (weights, end) = (begin, begin + inputs * outputs);
                 begin = end + outputs;
-                (
-                    [inputs, outputs],
-                    &self.weights[weights..end],
-                    &self.weights[end..begin],
-                )
+                ([inputs, outputs], &self.weights[weights..end], &self.weights[end..begin])
             })
             .collect();
         parts.into_iter()
@@ -56,9 +52,7 @@ impl Layers<'_> {
                 for (x, weights) in x.iter().zip(weights.chunks(outputs)) {
                     add_scaled(self.sums, out, *x, weights);
                 }
-                out.iter_mut()
-                    .zip(biases)
-                    .for_each(|(out, bias)| *out += bias);
+                out.iter_mut().zip(biases).for_each(|(out, bias)| *out += bias);
             }
             rounder.round(self.activations, &mut out);
             if layer + 1 < self.sizes.len() {
@@ -77,9 +71,7 @@ impl Layers<'_> {
             let better = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
             (1..row.len()).fold(0, better) as i32
         };
-        all.last().map_or_else(Vec::new, |logits| {
-            logits.chunks(classes).map(likeliest).collect()
-        })
+        all.last().map_or_else(Vec::new, |logits| logits.chunks(classes).map(likeliest).collect())
     }
 
     /// The mean loss of a batch, and the gradient of `scale` times it.
@@ -113,10 +105,7 @@ impl Layers<'_> {
                 for (x, sums) in x.iter().zip(of_weights.chunks_mut(outputs)) {
                     add_scaled(self.sums, sums, *x, slopes);
                 }
-                of_biases
-                    .iter_mut()
-                    .zip(slopes)
-                    .for_each(|(sum, slope)| *sum += slope);
+                of_biases.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
             }
             parts.extend([of_biases, of_weights]);
             if layer > 0 {

@@ -32,11 +32,7 @@ pub(super) fn gradient(
     };
     let loss = cross_entropy(logits, labels);
     let value = flat::numbers(loss.clone().without_autodiff(), 1)?;
-    let scaled = if numbers.loss_scale == 1.0 {
-        loss
-    } else {
-        loss.mul_scalar(numbers.loss_scale)
-    };
+    let scaled = if numbers.loss_scale == 1.0 { loss } else { loss.mul_scalar(numbers.loss_scale) };
     let mut gradients = GradientsParams::from_grads(scaled.backward(), network);
     let row = flat::gradients(network, &mut gradients)?;
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), row))

@@ -46,16 +46,8 @@ fn number_line(of: &Pictured<'_>) -> Frame {
     };
     let after = of.learner.weights().get(at).copied().unwrap_or(f32::NAN);
     let layer = of.learner.layer_of(at);
-    let arrow = Arrow {
-        from: last.before[at],
-        to: last.wanted[at],
-    };
-    Frame::Text(line(
-        &format!("Weight {at}, of layer {layer}"),
-        arrow,
-        after,
-        &of.knobs.numbers,
-    ))
+    let arrow = Arrow { from: last.before[at], to: last.wanted[at] };
+    Frame::Text(line(&format!("Weight {at}, of layer {layer}"), arrow, after, &of.knobs.numbers))
 }
 
 /// The weight whose update, in spacings of the format, is in the middle of all that are not zero.
@@ -97,10 +89,8 @@ fn line(title: &str, arrow: Arrow, after: f32, numbers: &Numbers) -> String {
     }
     ticks.retain(|tick| tick.is_finite());
     let by = f64::from(to) - f64::from(from);
-    let mut page = vec![
-        format!("{title}, and the numbers of {} around it", format.name()),
-        String::new(),
-    ];
+    let mut page =
+        vec![format!("{title}, and the numbers of {} around it", format.name()), String::new()];
     if let (Some(low), Some(high)) = (ticks.first().copied(), ticks.last().copied())
         && high > low
         && from.is_finite()
@@ -132,11 +122,7 @@ fn line(title: &str, arrow: Arrow, after: f32, numbers: &Numbers) -> String {
         let copied = if copy == here { "stays" } else { "becomes" };
         format!(
             "The copy in fp32 {}. What forward and backward use {copied} {}.",
-            if moved {
-                "takes the update"
-            } else {
-                "is too coarse for it as well"
-            },
+            if moved { "takes the update" } else { "is too coarse for it as well" },
             number(f64::from(copy))
         )
     } else if by == 0.0 {
@@ -202,10 +188,8 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
         (format.smallest_normal(), "normal"),
         (f64::from(format.largest()), "largest"),
     ];
-    let levels = limits.into_iter().map(|(at, label)| Level {
-        at: at.log2(),
-        label: label.to_owned(),
-    });
+    let levels =
+        limits.into_iter().map(|(at, label)| Level { at: at.log2(), label: label.to_owned() });
     Frame::Histogram(Histogram {
         quantity: format!(
             "log2 |gradient|, scale {}",
@@ -215,9 +199,7 @@ fn gradient_exponents(of: &Pictured<'_>) -> Frame {
         scale: Scale::Linear,
         first: counted("as computed", &all, &edges),
         second: Some(counted(&format!("in {}", format.name()), &left, &edges)),
-        levels: levels
-            .filter(|level| (first as f64..=end as f64).contains(&level.at))
-            .collect(),
+        levels: levels.filter(|level| (first as f64..=end as f64).contains(&level.at)).collect(),
         marked: format!("limits of {}", format.name()),
         edges,
     })
@@ -251,18 +233,12 @@ fn counted(name: &str, values: &[f64], edges: &[f64]) -> Distribution {
     let mut counts = vec![0; edges.len().saturating_sub(1)];
     if let (Some(first), Some(last)) = (edges.first(), edges.last()) {
         let bins = counts.len();
-        for value in values
-            .iter()
-            .filter(|value| (*first..=*last).contains(value))
-        {
+        for value in values.iter().filter(|value| (*first..=*last).contains(value)) {
             let place = (value - first) / (last - first) * bins as f64;
             counts[(place as usize).min(bins - 1)] += 1;
         }
     }
-    Distribution {
-        name: name.to_owned(),
-        counts,
-    }
+    Distribution { name: name.to_owned(), counts }
 }
 
 #[cfg(test)]
@@ -271,19 +247,12 @@ mod tests {
     use super::*;
 
     fn numbers(master: Master) -> Numbers {
-        Numbers {
-            weights: Format::Bf16,
-            master,
-            ..Numbers::WIDE
-        }
+        Numbers { weights: Format::Bf16, master, ..Numbers::WIDE }
     }
 
     #[test]
     fn an_update_that_does_not_reach_is_seen_and_told() {
-        let arrow = Arrow {
-            from: 1.0,
-            to: 1.001,
-        };
+        let arrow = Arrow { from: 1.0, to: 1.001 };
         let page = line("Weight 7, of layer 1", arrow, 1.0, &numbers(Master::None));
         let rows: Vec<&str> = page.lines().collect();
         // Below 1 the numbers lie half as far apart.
@@ -296,22 +265,13 @@ mod tests {
 
     #[test]
     fn an_update_that_reaches_has_an_arrow_and_a_copy_keeps_what_does_not() {
-        let arrow = Arrow {
-            from: 1.0,
-            to: 0.985,
-        };
+        let arrow = Arrow { from: 1.0, to: 0.985 };
         let page = line("w", arrow, 0.984_375, &numbers(Master::None));
         assert!(page.contains("<--"), "{page}");
         assert!(page.ends_with("The sum is rounded to 0.984375."), "{page}");
-        let arrow = Arrow {
-            from: 1.0,
-            to: 1.001,
-        };
+        let arrow = Arrow { from: 1.0, to: 1.001 };
         let page = line("w", arrow, 1.001, &numbers(Master::Kept));
-        assert!(
-            page.contains("takes the update") && page.contains("use stays 1"),
-            "{page}"
-        );
+        assert!(page.contains("takes the update") && page.contains("use stays 1"), "{page}");
     }
 
     #[test]

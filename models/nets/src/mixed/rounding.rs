@@ -15,10 +15,7 @@ pub(super) struct Rounder {
 impl Rounder {
     /// Draws of its own for each run.
     pub(super) fn new(seed: u64) -> Self {
-        Self {
-            stream: Stream::new(seed, "rounding"),
-            how: Rounding::Nearest,
-        }
+        Self { stream: Stream::new(seed, "rounding"), how: Rounding::Nearest }
     }
 
     /// Rounds all of them.
@@ -38,9 +35,7 @@ impl Rounder {
 /// Rounds all of them to the nearest; a loop for each format, so that its constants are in the code.
 fn nearest(format: Format, numbers: &mut [f32]) {
     fn all(numbers: &mut [f32], round: impl Fn(f32) -> f32) {
-        numbers
-            .iter_mut()
-            .for_each(|number| *number = round(*number));
+        numbers.iter_mut().for_each(|number| *number = round(*number));
     }
     match format {
         Format::Fp32 => {}

@@ -76,10 +76,7 @@ impl Session {
         } else {
             divergence::at_rate(what, self.knobs.learning_rate)
         };
-        run.sink.report(Report::Diverged {
-            step: self.step,
-            reason,
-        });
+        run.sink.report(Report::Diverged { step: self.step, reason });
     }
 
     /// Reports every series that has a value each [`RECORDED`] steps.
@@ -94,16 +91,8 @@ impl Session {
         let gradients = all.gradients - told.gradients;
         for (name, some, of) in [
             ("stalled_update_fraction", all.stalled, all.updates),
-            (
-                "underflow_fraction",
-                all.underflows - told.underflows,
-                gradients,
-            ),
-            (
-                "overflow_fraction",
-                all.overflows - told.overflows,
-                gradients,
-            ),
+            ("underflow_fraction", all.underflows - told.underflows, gradients),
+            ("overflow_fraction", all.overflows - told.overflows, gradients),
         ] {
             if of > 0 {
                 point(run, name, step, some as f64 / of as f64);
@@ -144,13 +133,8 @@ impl Live for Session {
     fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
         let examples = &self.data.train;
         let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
-        let wide = Knobs {
-            numbers: Numbers::WIDE,
-            ..self.knobs
-        };
-        let reference = self
-            .reference
-            .step(examples, &wide, &mut Tally::default())?;
+        let wide = Knobs { numbers: Numbers::WIDE, ..self.knobs };
+        let reference = self.reference.step(examples, &wide, &mut Tally::default())?;
         self.step += 1;
         let step = self.step;
         point(run, "loss", step, loss);
@@ -172,11 +156,7 @@ impl Live for Session {
             knobs: &self.knobs,
         };
         // Before the first step there is nothing to see.
-        let panels = if self.step > 0 {
-            &pictures::ALL[..]
-        } else {
-            &[]
-        };
+        let panels = if self.step > 0 { &pictures::ALL[..] } else { &[] };
         live::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
         Ok(())
     }

@@ -69,11 +69,8 @@ const FORMATS: [(&str, Format); 5] = [
     ("fp8-e5m2", Format::E5m2),
 ];
 
-const SUMS: [(&str, Format); 3] = [
-    ("fp32", Format::Fp32),
-    ("fp16", Format::Fp16),
-    ("bf16", Format::Bf16),
-];
+const SUMS: [(&str, Format); 3] =
+    [("fp32", Format::Fp32), ("fp16", Format::Fp16), ("bf16", Format::Bf16)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
@@ -126,11 +123,7 @@ impl Numbers {
             weights: pick(params, "weight_format", &FORMATS)?,
             gradients: pick(params, "gradient_format", &FORMATS)?,
             activations: pick(params, "activation_format", &FORMATS)?,
-            master: if params.bool("master_weights")? {
-                Master::Kept
-            } else {
-                Master::None
-            },
+            master: if params.bool("master_weights")? { Master::Kept } else { Master::None },
             rounding: if params.bool("stochastic_rounding")? {
                 Rounding::AtRandom
             } else {
@@ -176,12 +169,7 @@ mod tests {
     #[test]
     fn bytes_are_counted_once_for_each_copy() {
         let of = |weights, gradients, master, rule| {
-            let numbers = Numbers {
-                weights,
-                gradients,
-                master,
-                ..Numbers::WIDE
-            };
+            let numbers = Numbers { weights, gradients, master, ..Numbers::WIDE };
             numbers.bytes_per_parameter(rule)
         };
         use Format::{Bf16, E4m3, E5m2, Fp32};

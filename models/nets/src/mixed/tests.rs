@@ -42,16 +42,9 @@ fn in_32_bits_it_is_lab_train_bit_for_bit() {
         let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
         let own = mixed(&own);
         let theirs = run(&Train::new().unwrap(), &theirs);
-        assert_eq!(
-            series(&own, "loss"),
-            series(&theirs, "loss"),
-            "{dataset} {optimizer}"
-        );
+        assert_eq!(series(&own, "loss"), series(&theirs, "loss"), "{dataset} {optimizer}");
         assert_eq!(series(&own, "reference_loss"), series(&theirs, "loss"));
-        assert_eq!(
-            metric(&own, "accuracy"),
-            metric(&theirs, "validation_accuracy")
-        );
+        assert_eq!(metric(&own, "accuracy"), metric(&theirs, "validation_accuracy"));
         assert_eq!(metric(&own, "underflow_fraction"), 0.0);
     }
 }
@@ -61,10 +54,7 @@ fn what_the_formats_alone_decide_is_exact() {
     let data = mixed(&["steps=1"]);
     assert_eq!(metric(&data, "bytes_per_parameter"), 8.0);
     assert_eq!(metric(&data, "smallest_step_at_one"), 0.007_812_5);
-    assert_eq!(
-        metric(&data, "smallest_positive"),
-        9.183_549_615_799_121e-41
-    );
+    assert_eq!(metric(&data, "smallest_positive"), 9.183_549_615_799_121e-41);
 }
 
 #[test]
@@ -81,11 +71,7 @@ fn without_a_copy_in_32_bits_updates_stall_and_with_one_they_do_not() {
 
 #[test]
 fn weights_of_8_bits_learn_only_with_a_copy() {
-    let eight = [
-        "weight_format=fp8-e4m3",
-        "gradient_format=fp8-e5m2",
-        "loss_scale=1024",
-    ];
+    let eight = ["weight_format=fp8-e4m3", "gradient_format=fp8-e5m2", "loss_scale=1024"];
     let with = mixed(&eight);
     let without = mixed(&[&eight[..], &["master_weights=false"]].concat());
     assert!(metric(&without, "accuracy") < 0.3);
@@ -97,10 +83,7 @@ fn a_scaled_loss_lifts_gradients_over_the_smallest_number_and_then_past_the_larg
     let lost = |scale: &str| {
         let eight = ["weight_format=fp8-e4m3", "gradient_format=fp8-e4m3", scale];
         let data = mixed(&eight);
-        (
-            metric(&data, "underflow_fraction"),
-            metric(&data, "overflow_fraction"),
-        )
+        (metric(&data, "underflow_fraction"), metric(&data, "overflow_fraction"))
     };
     let (under, over) = lost("loss_scale=1");
     assert!(under > 0.1 && over == 0.0, "{under} {over}");
@@ -114,19 +97,12 @@ fn a_scaled_loss_lifts_gradients_over_the_smallest_number_and_then_past_the_larg
 fn the_hosts_own_pass_is_the_frameworks_in_32_bits_and_shorter_sums_differ() {
     let losses = |set: &[&str]| -> Vec<f64> {
         let data = mixed(&[&["steps=20", "dataset=spiral", "learning_rate=0.1"], set].concat());
-        series(&data, "loss")
-            .into_iter()
-            .map(|(_, loss)| loss)
-            .collect()
+        series(&data, "loss").into_iter().map(|(_, loss)| loss).collect()
     };
     let wide = losses(&[]);
     for sums in ["accumulate_format=fp16", "accumulate_format=bf16"] {
         let short = losses(&[sums]);
-        let apart = wide
-            .iter()
-            .zip(&short)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max);
+        let apart = wide.iter().zip(&short).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(apart > 0.0 && apart < 0.05, "{sums}: {apart}");
     }
 }
@@ -136,18 +112,11 @@ fn slopes_of_the_hosts_own_pass_are_those_of_small_differences() {
     let sizes = [[3, 4], [4, 2]];
     let weights: Vec<f32> = (0..26).map(|n| ((n * 7 % 13) as f32 - 6.0) / 8.0).collect();
     let inputs: Vec<f32> = (0..9).map(|n| (n as f32 - 4.0) / 3.0).collect();
-    let batch = Rows {
-        inputs: &inputs,
-        labels: &[0, 1, 1],
-    };
+    let batch = Rows { inputs: &inputs, labels: &[0, 1, 1] };
     let mut rounder = Rounder::new(1);
     let mut at = |weights: &[f32], scale| {
-        let layers = Layers {
-            sizes: &sizes,
-            weights,
-            sums: Format::Fp32,
-            activations: Format::Fp32,
-        };
+        let layers =
+            Layers { sizes: &sizes, weights, sums: Format::Fp32, activations: Format::Fp32 };
         layers.gradient(&batch, scale, &mut rounder)
     };
     let (_, slopes) = at(&weights, 4.0);
@@ -159,20 +128,14 @@ fn slopes_of_the_hosts_own_pass_are_those_of_small_differences() {
         moved[nth] = weights[nth] - 1e-3;
         let (down, _) = at(&moved, 1.0);
         let wanted = 4.0 * (up - down) / 2e-3;
-        assert!(
-            (f64::from(*slope) - wanted).abs() < 4e-3,
-            "{nth}: {slope} for {wanted}"
-        );
+        assert!((f64::from(*slope) - wanted).abs() < 4e-3, "{nth}: {slope} for {wanted}");
     }
 }
 
 #[test]
 fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
     let data = mixed(&["gradient_format=fp16", "loss_scale=16777216", "steps=50"]);
-    assert_eq!(
-        data.metrics().get("diverged"),
-        Some(&mlsys_lab::Value::Bool(true))
-    );
+    assert_eq!(data.metrics().get("diverged"), Some(&mlsys_lab::Value::Bool(true)));
     // Its weights are infinite after the first step; the loss of that step was still a number.
     assert_eq!(metric(&data, "steps_done"), 1.0);
     let small = try_run(

@@ -62,11 +62,7 @@ impl Architecture {
     pub fn in_words(&self) -> String {
         match self {
             Self::Mlp(config) => {
-                let sizes = [
-                    &[config.inputs],
-                    config.hidden.as_slice(),
-                    &[config.outputs],
-                ];
+                let sizes = [&[config.inputs], config.hidden.as_slice(), &[config.outputs]];
                 let sizes: Vec<_> = sizes.concat().iter().map(usize::to_string).collect();
                 format!("mlp ({})", sizes.join("-"))
             }
@@ -165,9 +161,7 @@ impl Architecture {
                         activated: true,
                     }
                 });
-                convolutions
-                    .chain([dense([config.flat(), config.outputs])])
-                    .collect()
+                convolutions.chain([dense([config.flat(), config.outputs])]).collect()
             }
             Self::Filters(config) => {
                 let filters = config.edges().into_iter().map(|(shape, edge)| {
@@ -180,9 +174,7 @@ impl Architecture {
                         activated: true,
                     }
                 });
-                filters
-                    .chain([dense([config.flat(), config.outputs])])
-                    .collect()
+                filters.chain([dense([config.flat(), config.outputs])]).collect()
             }
             Self::Transformer(_) => Vec::new(),
         }
@@ -218,14 +210,8 @@ mod tests {
     use super::*;
 
     fn mlp(sizes: &[usize]) -> Architecture {
-        let [inputs, hidden @ .., outputs] = sizes else {
-            panic!("at least two sizes")
-        };
-        Architecture::Mlp(MlpConfig {
-            inputs: *inputs,
-            hidden: hidden.to_vec(),
-            outputs: *outputs,
-        })
+        let [inputs, hidden @ .., outputs] = sizes else { panic!("at least two sizes") };
+        Architecture::Mlp(MlpConfig { inputs: *inputs, hidden: hidden.to_vec(), outputs: *outputs })
     }
 
     #[test]
@@ -243,26 +229,12 @@ mod tests {
 
     #[test]
     fn a_convolution_counts_every_window() {
-        let cnn = Architecture::Cnn(CnnConfig {
-            edge: 28,
-            width: 8,
-            depth: 2,
-            outputs: 10,
-        });
+        let cnn = Architecture::Cnn(CnnConfig { edge: 28, width: 8, depth: 2, outputs: 10 });
         let (first, second, head) = (8 * 9 * 14 * 14, 16 * 8 * 9 * 7 * 7, 16 * 7 * 7 * 10);
-        assert_eq!(
-            cnn.parameters(),
-            (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10)
-        );
+        assert_eq!(cnn.parameters(), (8 * 9 + 8) + (16 * 8 * 9 + 16) + (16 * 49 * 10 + 10));
         assert_eq!(cnn.forward_flops(3), 2 * 3 * (first + second + head));
-        assert_eq!(
-            cnn.backward_flops(3),
-            2 * 3 * (first + 2 * second + 2 * head)
-        );
-        assert_eq!(
-            cnn.kept_numbers(Activation::Relu, 1),
-            784 + 8 * 14 * 14 + 16 * 49 + 10
-        );
+        assert_eq!(cnn.backward_flops(3), 2 * 3 * (first + 2 * second + 2 * head));
+        assert_eq!(cnn.kept_numbers(Activation::Relu, 1), 784 + 8 * 14 * 14 + 16 * 49 + 10);
     }
 
     #[test]
@@ -285,10 +257,7 @@ mod tests {
         assert_eq!(network.backward_flops(3), 2 * network.forward_flops(3));
         // A row of a block: two norms, the two products' inputs after them, q k v, the weights, what they mixed, 4 ffn.
         let row = 2 * (32 + 1) + 2 * 32 + (32 + 16 + 16) + 4 * 32 + 32 + 4 * 88;
-        assert_eq!(
-            network.kept_numbers(Activation::Relu, 3),
-            t * (2 * row + (32 + 1) + 32 + 64)
-        );
+        assert_eq!(network.kept_numbers(Activation::Relu, 3), t * (2 * row + (32 + 1) + 32 + 64));
     }
 
     #[test]

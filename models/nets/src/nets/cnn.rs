@@ -68,11 +68,7 @@ impl CnnConfig {
             let edge_in = before.map_or(self.edge, |shape| shape.edge_out);
             let channels_in = before.map_or(1, |shape| shape.channels_out);
             let stride = if edge_in > SMALLEST_EDGE { 2 } else { 1 };
-            let channels_out = if index == 0 {
-                self.width
-            } else {
-                channels_in * stride
-            };
+            let channels_out = if index == 0 { self.width } else { channels_in * stride };
             shapes.push(ConvShape {
                 channels_in,
                 channels_out,
@@ -106,11 +102,7 @@ impl CnnConfig {
             stride: shape.stride,
         });
         let convolutions = convolutions.collect();
-        Cnn {
-            convolutions,
-            head: initial.linear(self.flat(), self.outputs),
-            edge: self.edge,
-        }
+        Cnn { convolutions, head: initial.linear(self.flat(), self.outputs), edge: self.edge }
     }
 }
 

@@ -203,11 +203,7 @@ impl FilterNetConfig {
     pub fn init(&self, initial: &mut Initial<'_>) -> FilterNet {
         let filters = self.filters.iter().map(|shape| shape.init(initial));
         let filters = filters.collect();
-        FilterNet {
-            filters,
-            head: initial.linear(self.flat(), self.outputs),
-            edge: self.edge,
-        }
+        FilterNet { filters, head: initial.linear(self.flat(), self.outputs), edge: self.edge }
     }
 }
 

@@ -46,20 +46,12 @@ enum Values {
 impl<'a> Initial<'a> {
     /// The parameters that `rule` and `seed` give, on `device`.
     pub fn new(rule: Initialization, seed: u64, device: &'a Device) -> Self {
-        Self {
-            rule,
-            stream: Stream::new(seed, "weights"),
-            device,
-            values: Values::Drawn,
-        }
+        Self { rule, stream: Stream::new(seed, "weights"), device, values: Values::Drawn }
     }
 
     /// Parameters that have shapes and no values, for a device that records and computes nothing.
     pub fn shapes(device: &'a Device) -> Self {
-        Self {
-            values: Values::Absent,
-            ..Self::new(Initialization::Zeros, 0, device)
-        }
+        Self { values: Values::Absent, ..Self::new(Initialization::Zeros, 0, device) }
     }
 
     /// A layer of neurons: weights `[inputs, outputs]`, biases `[outputs]`.
@@ -80,11 +72,7 @@ impl<'a> Initial<'a> {
         let deviation = self.rule.standard_deviation(fan_in, fan_out);
         let stream = &mut self.stream;
         // Adding zero turns -0 into 0, so that a weight that starts at zero has one bit pattern.
-        let draw = |count| {
-            (0..count)
-                .map(|_| (deviation * stream.normal() + 0.0) as f32)
-                .collect()
-        };
+        let draw = |count| (0..count).map(|_| (deviation * stream.normal() + 0.0) as f32).collect();
         parameter(shape, self.values, self.device, draw)
     }
 

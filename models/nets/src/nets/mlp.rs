@@ -31,13 +31,9 @@ impl MlpConfig {
 
     /// The network with its initial weights.
     pub fn init(&self, initial: &mut Initial<'_>) -> Mlp {
-        let layers = self
-            .layers()
-            .into_iter()
-            .map(|[inputs, outputs]| initial.linear(inputs, outputs));
-        Mlp {
-            layers: layers.collect(),
-        }
+        let layers =
+            self.layers().into_iter().map(|[inputs, outputs]| initial.linear(inputs, outputs));
+        Mlp { layers: layers.collect() }
     }
 }
 

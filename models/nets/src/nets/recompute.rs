@@ -38,11 +38,7 @@ impl Transformer {
         }
         let last = x.autodiff().require_grad();
         let logits = self.read(last.clone()).flatten(0, 1); // [batch * time, vocab]
-        let pass = Checkpointed {
-            tokens,
-            inputs,
-            last,
-        };
+        let pass = Checkpointed { tokens, inputs, last };
         (cross_entropy(logits, labels), pass)
     }
 }
@@ -60,10 +56,7 @@ impl Checkpointed {
     ) -> GradientsParams {
         let mut sum = GradientsAccumulator::new();
         let mut add = |mut gradients: Gradients| {
-            sum.accumulate(
-                network,
-                GradientsParams::from_module(&mut gradients, network),
-            );
+            sum.accumulate(network, GradientsParams::from_module(&mut gradients, network));
         };
         let mut gradients = loss.backward();
         let Some(mut slope) = self.last.grad_remove(&mut gradients) else {

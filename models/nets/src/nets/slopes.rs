@@ -26,9 +26,7 @@ pub fn direction_error<M: Module>(module: &M, seed: u64, loss: impl Fn(&M) -> Te
     let (count, squares) = parameters(module)
         .iter()
         .flatten()
-        .fold((0, 0.0), |(count, sum), weight| {
-            (count + 1, sum + weight * weight)
-        });
+        .fold((0, 0.0), |(count, sum), weight| (count + 1, sum + weight * weight));
     let step = SHARE * (squares / f64::from(count.max(1))).sqrt();
     let mut stream = Stream::new(seed, "slopes");
     let (mut largest, mut worst) = (0.0_f64, 0.0_f64);
@@ -51,15 +49,11 @@ pub fn direction_error<M: Module>(module: &M, seed: u64, loss: impl Fn(&M) -> Te
 /// `module` must be on a device with autodiff; `loss` gives `[1]`.
 pub fn element_error<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> f64 {
     let gradient = gradient(module, &loss);
-    let mut direction: Vec<Vec<f64>> = gradient
-        .iter()
-        .map(|values| vec![0.0; values.len()])
-        .collect();
+    let mut direction: Vec<Vec<f64>> =
+        gradient.iter().map(|values| vec![0.0; values.len()]).collect();
     let mut worst = 0.0_f64;
     for (parameter, values) in gradient.iter().enumerate() {
-        let largest = values
-            .iter()
-            .fold(0.0_f64, |most, value| most.max(value.abs()));
+        let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         for (element, value) in values.iter().enumerate() {
             direction[parameter][element] = 1.0;
             let at = |by| loss(&moved(module, &direction, by)).into_scalar::<f64>();
@@ -73,29 +67,16 @@ pub fn element_error<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) -> f
 
 /// The module with every parameter in f64.
 pub fn in_f64<M: Module>(module: M) -> M {
-    module.map(&mut Move {
-        direction: None,
-        by: 0.0,
-        format: Some(DType::F64),
-        seen: 0,
-    })
+    module.map(&mut Move { direction: None, by: 0.0, format: Some(DType::F64), seen: 0 })
 }
 
 /// The larger of two errors; a comparison with no number is as wrong as can be.
 pub(crate) fn larger(worst: f64, error: f64) -> f64 {
-    if error.is_nan() {
-        f64::INFINITY
-    } else {
-        worst.max(error)
-    }
+    if error.is_nan() { f64::INFINITY } else { worst.max(error) }
 }
 
 fn share(difference: f64, largest: f64) -> f64 {
-    if largest > 0.0 && difference.is_finite() {
-        difference / largest
-    } else {
-        f64::INFINITY
-    }
+    if largest > 0.0 && difference.is_finite() { difference / largest } else { f64::INFINITY }
 }
 
 /// The values of every parameter, in the order of the module.
@@ -117,8 +98,7 @@ pub(crate) fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) ->
     impl ModuleVisitor for Values<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             let none = || vec![0.0; param.val().shape().num_elements()];
-            self.1
-                .push(self.0.get::<D>(param.id).map_or_else(none, numbers));
+            self.1.push(self.0.get::<D>(param.id).map_or_else(none, numbers));
         }
     }
     let gradients = GradientsParams::from_grads(loss(module).backward(), module);
@@ -129,12 +109,7 @@ pub(crate) fn gradient<M: Module>(module: &M, loss: impl Fn(&M) -> Tensor<1>) ->
 
 /// The module with every parameter moved by so many times a direction.
 pub(crate) fn moved<M: Module>(module: &M, direction: &[Vec<f64>], by: f64) -> M {
-    module.clone().map(&mut Move {
-        direction: Some(direction),
-        by,
-        format: None,
-        seen: 0,
-    })
+    module.clone().map(&mut Move { direction: Some(direction), by, format: None, seen: 0 })
 }
 
 /// Adds `by` times a direction to every parameter.
@@ -160,11 +135,7 @@ impl ModuleMapper for Move<'_> {
                 *value += self.by * along;
             }
             let moved = Tensor::from_data(TensorData::new(values, shape), (&device, format));
-            if is_trained {
-                moved.require_grad()
-            } else {
-                moved
-            }
+            if is_trained { moved.require_grad() } else { moved }
         })
     }
 }

@@ -141,11 +141,7 @@ impl Transformer {
             attention.push(weights.clone());
             streams.push(stream.clone());
         });
-        Looks {
-            logits,
-            attention,
-            streams,
-        }
+        Looks { logits, attention, streams }
     }
 
     /// The scores that vectors `[batch, time, width]` would give if they were the last, `[batch, time, vocab]`.
@@ -189,9 +185,7 @@ impl Transformer {
 
     /// Numbers per head; any even number for a transformer without blocks.
     fn head_size(&self) -> usize {
-        self.blocks
-            .first()
-            .map_or(2, |block| block.attention.head())
+        self.blocks.first().map_or(2, |block| block.attention.head())
     }
 }
 
@@ -211,9 +205,7 @@ impl Block {
 
 impl RmsNorm {
     fn init(width: usize, initial: &Initial<'_>) -> Self {
-        Self {
-            scale: initial.ones(width),
-        }
+        Self { scale: initial.ones(width) }
     }
 
     /// x / sqrt(mean(x²) + ε) * scale, `[rows, width]` to the same.

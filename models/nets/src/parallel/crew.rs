@@ -64,10 +64,8 @@ pub(crate) fn seats(run: &Run<'_>, workers: usize) -> Result<Vec<Seat>, Halt> {
     let interrupted = || run.control.interrupted();
     let devices = device::workers::of(run.device, &run.params, workers, &interrupted)?;
     let devices = devices.ok_or(Halt::Asked)?.into_iter();
-    let seat = |worker: device::workers::WorkerDevice| Seat {
-        device: worker.device,
-        place: worker.place,
-    };
+    let seat =
+        |worker: device::workers::WorkerDevice| Seat { device: worker.device, place: worker.place };
     Ok(devices.map(seat).collect())
 }
 
@@ -131,11 +129,8 @@ impl<W: Worker> Crew<W> {
         };
         for (port, seat) in ports.into_iter().zip(&seats) {
             let (order, orders) = mpsc::channel();
-            let berth = Berth {
-                rank: port.rank(),
-                workers: port.workers(),
-                device: seat.device.clone(),
-            };
+            let berth =
+                Berth { rank: port.rank(), workers: port.workers(), device: seat.device.clone() };
             let (make, answer) = (make.clone(), answer.clone());
             let thread = thread::Builder::new()
                 .name(format!("{THREAD}{}", berth.rank))
@@ -207,11 +202,7 @@ impl<W: Worker> Crew<W> {
                 }
                 Ok((rank, Err(trouble))) => {
                     let missing = absent(&found);
-                    return Err(Halt::Failed(self.blame(
-                        step,
-                        missing,
-                        vec![(rank, trouble)],
-                    )));
+                    return Err(Halt::Failed(self.blame(step, missing, vec![(rank, trouble)])));
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.ledger.patience() => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -231,31 +222,19 @@ impl<W: Worker> Crew<W> {
         mut troubles: Vec<(usize, Trouble)>,
     ) -> LabError {
         // As they were before they heard of the end.
-        let doing: Vec<Doing> = (0..self.len())
-            .map(|rank| self.ledger.doing(rank))
-            .collect();
+        let doing: Vec<Doing> = (0..self.len()).map(|rank| self.ledger.doing(rank)).collect();
         self.abort();
         let begun = Instant::now();
-        while let Ok((rank, answer)) = self
-            .answers
-            .recv_timeout(GRACE.saturating_sub(begun.elapsed()))
+        while let Ok((rank, answer)) =
+            self.answers.recv_timeout(GRACE.saturating_sub(begun.elapsed()))
         {
             if let Err(trouble) = answer {
                 troubles.push((rank, trouble));
             }
         }
-        let blame = Blame {
-            step,
-            waited: self.ledger.patience(),
-            missing,
-            troubles,
-            doing,
-        };
+        let blame = Blame { step, waited: self.ledger.patience(), missing, troubles, doing };
         let reason = blame.sentence(|rank| self.name(rank));
-        LabError::Failed {
-            device: self.id,
-            reason,
-        }
+        LabError::Failed { device: self.id, reason }
     }
 
     /// What a worker is called in messages.
@@ -279,11 +258,7 @@ impl<W: Worker> Drop for Crew<W> {
         self.orders.clear();
         let begun = Instant::now();
         // Each thread holds a sender of answers until its end.
-        while self
-            .answers
-            .recv_timeout(GRACE.saturating_sub(begun.elapsed()))
-            .is_ok()
-        {}
+        while self.answers.recv_timeout(GRACE.saturating_sub(begun.elapsed())).is_ok() {}
         for thread in self.threads.drain(..) {
             if thread.is_finished() {
                 let _ = thread.join();
@@ -337,8 +312,5 @@ fn broke_off(payload: &(dyn Any + Send)) -> Trouble {
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or_default();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    Trouble::Failed(format!(
-        "broke off: {}",
-        line.unwrap_or("it gave no reason")
-    ))
+    Trouble::Failed(format!("broke off: {}", line.unwrap_or("it gave no reason")))
 }

@@ -80,11 +80,7 @@ pub(crate) fn with_weights<M: Module>(module: M, row: &[f32]) -> M {
             param.map(|old| {
                 let data = TensorData::new(own.to_vec(), shape);
                 let new = Tensor::from_data(data, (&old.device(), old.dtype()));
-                if old.is_require_grad() {
-                    new.require_grad()
-                } else {
-                    new
-                }
+                if old.is_require_grad() { new.require_grad() } else { new }
             })
         }
     }
@@ -101,10 +97,9 @@ pub(crate) fn gather(row: &[f32], ranges: &[Range<usize>]) -> Vec<f32> {
 pub(crate) fn scatter(row: &mut [f32], ranges: &[Range<usize>], numbers: &[f32]) {
     let mut rest = numbers;
     for range in ranges {
-        if let (Some(own), Some((piece, after))) = (
-            row.get_mut(range.clone()),
-            rest.split_at_checked(range.len()),
-        ) {
+        if let (Some(own), Some((piece, after))) =
+            (row.get_mut(range.clone()), rest.split_at_checked(range.len()))
+        {
             own.copy_from_slice(piece);
             rest = after;
         }
@@ -132,9 +127,7 @@ pub(crate) fn numbers<const D: usize>(
         Ok(read)
     } else {
         let len = read.len();
-        Err(Trouble::Failed(format!(
-            "read {len} numbers from its device where {count} belong"
-        )))
+        Err(Trouble::Failed(format!("read {len} numbers from its device where {count} belong")))
     }
 }
 
@@ -146,11 +139,7 @@ mod tests {
 
     #[test]
     fn a_row_of_weights_goes_into_a_network_and_comes_out_again() {
-        let sizes = Architecture::Mlp(MlpConfig {
-            inputs: 3,
-            hidden: vec![2],
-            outputs: 2,
-        });
+        let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
         let device = Device::flex().autodiff();
         let network = sizes.init(Initialization::He, 1, &device);
         assert_eq!(ranges(&network), [0..6, 6..8, 8..12, 12..14]);

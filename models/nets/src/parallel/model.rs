@@ -91,11 +91,7 @@ impl Model {
     /// If the data cannot be made.
     pub(crate) fn digits(seed: u64) -> Result<Self, LabError> {
         let data = DataConfig::new(Dataset::Digits, seed);
-        let config = MlpConfig {
-            inputs: data.features(),
-            hidden: vec![UNITS],
-            outputs: 10,
-        };
+        let config = MlpConfig { inputs: data.features(), hidden: vec![UNITS], outputs: 10 };
         Self::new(Architecture::Mlp(config), &data)
     }
 
@@ -112,8 +108,7 @@ impl Model {
 
     /// The network with its first weights, drawn on the host, the same for everybody. `device` has autodiff.
     pub(crate) fn network(&self, device: &Device) -> Network {
-        self.architecture
-            .init(Initialization::He, self.seed, device)
+        self.architecture.init(Initialization::He, self.seed, device)
     }
 
     /// Floating-point operations of a step on so many examples, forward and backward.

@@ -92,10 +92,7 @@ impl Reference {
         rate: f64,
         interrupted: impl Fn() -> bool,
     ) -> Result<Step, Halt> {
-        let order = Order {
-            indices: indices.to_vec(),
-            rate,
-        };
+        let order = Order { indices: indices.to_vec(), rate };
         let mut answers = self.crew.act(step, [order], interrupted)?;
         answers.pop().ok_or(Halt::Asked)
     }
@@ -108,15 +105,10 @@ impl Worker for Alone {
     fn act(&mut self, order: Order, port: &mut Port) -> Result<Step, Trouble> {
         port.doing("computing the gradient of the whole batch");
         let begun = Instant::now();
-        let (loss, gradient) = model::gradient(
-            &self.network,
-            &self.data.train,
-            &order.indices,
-            &self.device,
-        )?;
+        let (loss, gradient) =
+            model::gradient(&self.network, &self.data.train, &order.indices, &self.device)?;
         let mut network = self.network.take();
-        self.optimizer
-            .update(&mut self.weights, &gradient, order.rate);
+        self.optimizer.update(&mut self.weights, &gradient, order.rate);
         network = flat::with_weights(network, &self.weights);
         self.network = network;
         Ok(Step {
@@ -135,25 +127,15 @@ pub(crate) fn difference(a: &[f32], b: &[f32]) -> f64 {
     }
     a.iter().zip(b).fold(0.0, |most: f64, (a, b)| {
         let difference = (f64::from(*a) - f64::from(*b)).abs();
-        if difference.is_nan() {
-            f64::INFINITY
-        } else {
-            most.max(difference)
-        }
+        if difference.is_nan() { f64::INFINITY } else { most.max(difference) }
     })
 }
 
 /// The largest |difference| of `a` to `b`, over the largest |b|; 0 where both are zero.
 pub(crate) fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
-    let largest = b
-        .iter()
-        .fold(0.0, |most: f64, b| most.max(f64::from(*b).abs()));
+    let largest = b.iter().fold(0.0, |most: f64, b| most.max(f64::from(*b).abs()));
     let difference = difference(a, b);
-    if difference == 0.0 {
-        0.0
-    } else {
-        difference / largest
-    }
+    if difference == 0.0 { 0.0 } else { difference / largest }
 }
 
 #[cfg(test)]
@@ -173,10 +155,7 @@ mod tests {
     #[test]
     fn a_worker_on_a_thread_of_its_own_trains_the_model() {
         let model = Model::digits(1).unwrap();
-        let seat = Seat {
-            device: Device::flex(),
-            place: "cpu".to_owned(),
-        };
+        let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
         let limit = patience(0.0);
         let mut alone = Reference::start(DeviceId::CPU, seat, &model, Rule::Sgd, limit).unwrap();
         let indices: Vec<usize> = (0..64).collect();

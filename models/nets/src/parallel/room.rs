@@ -23,10 +23,7 @@ impl Room {
     /// One of so many bytes.
     #[cfg(test)]
     pub(crate) fn with(free: u64) -> Self {
-        Self {
-            id: DeviceId::CPU,
-            free: Some(free),
-        }
+        Self { id: DeviceId::CPU, free: Some(free) }
     }
 
     /// Refuses a run that takes so many bytes in all, before the system ends the program for it. `who` takes them, such as

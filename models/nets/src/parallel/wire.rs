@@ -134,11 +134,7 @@ impl Port {
         let payload = payload.into();
         self.ledger.count(self.rank, to, &payload);
         if let Some(peer) = self.peers.get(to) {
-            let _ = peer.send(Parcel::Message {
-                from: self.rank,
-                tag,
-                payload,
-            });
+            let _ = peer.send(Parcel::Message { from: self.rank, tag, payload });
         }
     }
 
@@ -170,13 +166,12 @@ impl Port {
         let wrong = |what| Trouble::Wrong { from, tag, what };
         match payload {
             Payload::Floats(numbers) if numbers.len() == count => Ok(numbers),
-            Payload::Floats(numbers) => Err(wrong(format!(
-                "{} numbers where {count} belong",
-                numbers.len()
-            ))),
-            Payload::Levels { .. } | Payload::Signs { .. } | Payload::Entries { .. } => Err(wrong(
-                format!("compressed numbers where {count} plain ones belong"),
-            )),
+            Payload::Floats(numbers) => {
+                Err(wrong(format!("{} numbers where {count} belong", numbers.len())))
+            }
+            Payload::Levels { .. } | Payload::Signs { .. } | Payload::Entries { .. } => {
+                Err(wrong(format!("compressed numbers where {count} plain ones belong")))
+            }
         }
     }
 
@@ -192,10 +187,7 @@ impl Port {
             let left = self.ledger.patience().saturating_sub(begun.elapsed());
             match self.inbox.recv_timeout(left) {
                 Ok(Parcel::Message { from, tag, payload }) => {
-                    self.early
-                        .entry((from, tag))
-                        .or_default()
-                        .push_back(payload);
+                    self.early.entry((from, tag)).or_default().push_back(payload);
                 }
                 Ok(Parcel::Left(who)) => {
                     if let Some(left) = self.left.get_mut(who) {

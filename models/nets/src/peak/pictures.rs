@@ -10,12 +10,8 @@ use crate::roof::{Roof, logarithmic, short};
 type Picture = fn(&Results, &[Roof]) -> Frame;
 
 /// Every panel.
-pub(super) const ALL: [(&str, Picture); 4] = [
-    ("roofline", roofline),
-    ("ladder", ladder),
-    ("table", table),
-    ("repetitions", repetitions),
-];
+pub(super) const ALL: [(&str, Picture); 4] =
+    [("roofline", roofline), ("ladder", ladder), ("table", table), ("repetitions", repetitions)];
 
 /// The measured roof with the printed ones, and the ridge of each.
 fn roofline(results: &Results, compared: &[Roof]) -> Frame {
@@ -32,11 +28,7 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
         series: usize::from(!measured(place)),
     });
     let lines = all.iter().enumerate().map(|(place, roof)| {
-        let way = if measured(place) {
-            "measured"
-        } else {
-            "printed"
-        };
+        let way = if measured(place) { "measured" } else { "printed" };
         roof.line(low, high, format!("{}, {way}", short(&roof.name)))
     });
     Frame::Scatter(Scatter {
@@ -50,10 +42,8 @@ fn roofline(results: &Results, compared: &[Roof]) -> Frame {
 
 /// Bandwidth against the size of the working set.
 fn ladder(results: &Results, _: &[Roof]) -> Frame {
-    let rungs: Vec<(f64, f64)> = results
-        .ladder()
-        .map(|(bytes, rate)| (bytes as f64, rate))
-        .collect();
+    let rungs: Vec<(f64, f64)> =
+        results.ladder().map(|(bytes, rate)| (bytes as f64, rate)).collect();
     let names = results.all.iter().filter_map(|(measurement, outcome)| {
         outcome.rate()?;
         Some(measurement.name())
@@ -73,10 +63,7 @@ fn ladder(results: &Results, _: &[Roof]) -> Frame {
                 series: 0,
             })
             .collect(),
-        lines: vec![ScatterLine {
-            name: "bandwidth".to_owned(),
-            points: rungs,
-        }],
+        lines: vec![ScatterLine { name: "bandwidth".to_owned(), points: rungs }],
     })
 }
 
@@ -100,9 +87,7 @@ fn table(results: &Results, compared: &[Roof]) -> Frame {
         ]
     };
     let launch = results.launch_seconds().map_or_else(unknown, Value::from);
-    let own_row = own
-        .iter()
-        .map(|roof| row(roof, &results.device, launch.clone()));
+    let own_row = own.iter().map(|roof| row(roof, &results.device, launch.clone()));
     let others = compared.iter().map(|roof| row(roof, &roof.name, unknown()));
     Frame::Table(Table {
         columns: [

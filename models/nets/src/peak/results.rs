@@ -106,11 +106,7 @@ mod tests {
     use mlsys_lab::{Control, DeviceId, Params, RunData};
 
     fn timed(amount: f64, seconds: [f64; 3]) -> Outcome {
-        Outcome::Timed(Times {
-            amount,
-            first: 1.0,
-            seconds: seconds.to_vec(),
-        })
+        Outcome::Timed(Times { amount, first: 1.0, seconds: seconds.to_vec() })
     }
 
     fn reported(device: &str, all: Vec<(Measurement, Outcome)>) -> RunData {
@@ -128,11 +124,7 @@ mod tests {
             sink: &mut data,
             control: Control::free(Default::default(), Default::default()),
         };
-        let results = Results {
-            device: device.to_owned(),
-            precision: Precision::Fp32,
-            all,
-        };
+        let results = Results { device: device.to_owned(), precision: Precision::Fp32, all };
         results.report(&mut run);
         data
     }

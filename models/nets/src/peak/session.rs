@@ -29,17 +29,12 @@ impl Session {
     pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
         let precision = Precision::read(&run.params)?;
         let compared = Roof::compared(&run.params, precision)?;
-        run.sink
-            .report(Report::Status(format!("opening {}", run.device)));
+        run.sink.report(Report::Status(format!("opening {}", run.device)));
         let meter = Meter::open(run.device, precision)?;
         let plan = Plan::read(&run.params, meter.last_cache())?;
         tell_what_to_know(run, &meter, &plan);
         let session = Self {
-            results: Results {
-                device: meter.name(),
-                precision: plan.precision,
-                all: Vec::new(),
-            },
+            results: Results { device: meter.name(), precision: plan.precision, all: Vec::new() },
             meter,
             plan,
             compared,
@@ -138,10 +133,7 @@ impl Live for Session {
 
 /// What must be known to read the numbers.
 fn tell_what_to_know(run: &mut Run<'_>, meter: &Meter, plan: &Plan) {
-    if let Some(cache) = meter
-        .last_cache()
-        .filter(|cache| *cache >= plan.buffer_bytes)
-    {
+    if let Some(cache) = meter.last_cache().filter(|cache| *cache >= plan.buffer_bytes) {
         let whose = match run.device.backend {
             Backend::Cpu => format!("the processor's last cache of {}", size(cache)),
             // No driver tells.

@@ -18,11 +18,7 @@ fn every_measurement_is_reported_positive_and_finite() {
     must_be_declared(&lab(), &data);
     for (name, value) in data.metrics() {
         if let Some(x) = value.as_f64() {
-            let least = if name == "spread" {
-                0.0
-            } else {
-                f64::MIN_POSITIVE
-            };
+            let least = if name == "spread" { 0.0 } else { f64::MIN_POSITIVE };
             assert!(x.is_finite() && x >= least, "{name} {x}");
         }
     }
@@ -39,11 +35,7 @@ fn every_measurement_is_reported_positive_and_finite() {
     .last_cache()
     .is_some()
     {
-        assert!(
-            data.notices
-                .iter()
-                .any(|notice| notice.contains("buffer_bytes="))
-        );
+        assert!(data.notices.iter().any(|notice| notice.contains("buffer_bytes=")));
     }
 }
 
@@ -59,10 +51,7 @@ fn what_cannot_be_measured_is_an_error_before_anything_is_timed() {
     for precision in ["fp16", "bf16"] {
         let set = format!("precision={precision}");
         let error = try_run(&lab(), &[&set]).unwrap_err().to_string();
-        assert!(
-            error.contains(precision) && error.contains("fp32"),
-            "{error}"
-        );
+        assert!(error.contains(precision) && error.contains("fp32"), "{error}");
     }
     let error = try_run(&lab(), &["compare=['h100-sxm5-80g']"]).unwrap_err();
     assert!(error.is_usage());
@@ -97,8 +86,5 @@ fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
     assert_eq!(lines(&[chips(&["tpu-v5e", "h200-sxm-141gb"])]).0, 2);
     let (count, notices) = lines(&[chips(&["h300"])]);
     assert_eq!(count, 4);
-    assert!(
-        notices.iter().any(|notice| notice.contains("h300")),
-        "{notices:?}"
-    );
+    assert!(notices.iter().any(|notice| notice.contains("h300")), "{notices:?}");
 }

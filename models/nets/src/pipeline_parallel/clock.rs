@@ -37,11 +37,8 @@ impl Modelled {
             Kept::Everything => 1.0,
             Kept::Inputs => 2.0,
         };
-        let times = |each: f64| Times {
-            forward: each,
-            backward_input: back * each,
-            backward_weight: each,
-        };
+        let times =
+            |each: f64| Times { forward: each, backward_input: back * each, backward_weight: each };
         let bytes = 4 * setup.numbers();
         let wire = Wire {
             transfer: knobs.network.seconds(0.0, bytes as f64),
@@ -89,9 +86,7 @@ fn step(setup: &Setup, played: &Played) -> f64 {
     }
     let first = played.stages.first();
     let backwards = first.map(|slots| {
-        let done = slots
-            .iter()
-            .filter(|slot| slot.operation.work.letter() == 'B');
+        let done = slots.iter().filter(|slot| slot.operation.work.letter() == 'B');
         done.map(|slot| slot.end).collect::<Vec<f64>>()
     });
     let ends = backwards.unwrap_or_default();

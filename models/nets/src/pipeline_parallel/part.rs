@@ -125,22 +125,12 @@ impl Part {
                 let logits = normal.clone().matmul(head.val()); // [rows, vocab]
                 let loss = cross_entropy(logits.clone(), answers.labels.clone());
                 let loss = loss.mul_scalar(answers.share);
-                let end = End {
-                    norm: kept,
-                    normal,
-                    logits,
-                    answers,
-                };
+                let end = End { norm: kept, normal, logits, answers };
                 (Output::Loss(loss), Some(end))
             }
             _ => (Output::Vectors(x), None),
         };
-        let apart = Apart {
-            tokens,
-            blocks,
-            end,
-            shape: [batch, time, width],
-        };
+        let apart = Apart { tokens, blocks, end, shape: [batch, time, width] };
         (output, apart)
     }
 }

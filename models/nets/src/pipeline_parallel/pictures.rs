@@ -24,10 +24,7 @@ fn by(clock: Clock, mut timeline: Timeline) -> Frame {
 
 /// One row a stage, a box an operation.
 pub(super) fn timeline(setup: &Setup, clock: Clock, played: &Played) -> Frame {
-    by(
-        clock,
-        lanes("seconds", setup.schedule, setup.chunks, played),
-    )
+    by(clock, lanes("seconds", setup.schedule, setup.chunks, played))
 }
 
 /// The places that each stage needs for what it keeps.
@@ -40,9 +37,7 @@ pub(super) fn traffic(traffic: &Traffic) -> Frame {
     let stages = traffic.workers();
     let names: Vec<String> = (0..stages).map(|stage| format!("stage {stage}")).collect();
     let pairs = (0..stages).flat_map(|from| (0..stages).map(move |to| (from, to)));
-    let cells: Vec<f32> = pairs
-        .map(|(from, to)| traffic.flow(from, to).bytes as f32)
-        .collect();
+    let cells: Vec<f32> = pairs.map(|(from, to)| traffic.flow(from, to).bytes as f32).collect();
     Frame::HeatMap(HeatMap {
         columns: stages,
         rows: stages,
@@ -83,11 +78,8 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
         ],
         remark,
     };
-    let mut stacks = vec![stack(
-        "one worker".to_owned(),
-        alone,
-        "the whole batch at once".to_owned(),
-    )];
+    let mut stacks =
+        vec![stack("one worker".to_owned(), alone, "the whole batch at once".to_owned())];
     stacks.extend(stages.iter().enumerate().map(|(stage, of)| {
         let kept = match setup.kept {
             Kept::Everything => "",
@@ -112,11 +104,7 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
 /// What each stage did, in order.
 pub(super) fn order(setup: &Setup, played: &Played) -> Frame {
     let name = |slot: &mlsys_machines::pipeline::Slot| {
-        format!(
-            "{}{}",
-            slot.operation.work.letter(),
-            label(slot.operation, setup.chunks)
-        )
+        format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))
     };
     let longest = played.stages.iter().map(Vec::len).max().unwrap_or(0);
     let row = |at: usize| {

@@ -68,8 +68,7 @@ impl Session {
         let flops = model.flops(setup.batch() as u64);
         let modelled = Modelled::of(&setup, flops, &knobs)?;
         memory::must_fit(run.device, &setup, &model)?;
-        run.sink
-            .report(Report::Status("opening the device".to_owned()));
+        run.sink.report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
         let limit = patience(flops as f64);
         let diary = Diary::default();
@@ -138,10 +137,7 @@ impl Session {
             ""
         };
         let reason = divergence::at_rate(what, self.knobs.learning_rate);
-        run.sink.report(Report::Diverged {
-            step: self.step,
-            reason: format!("{reason}{delay}"),
-        });
+        run.sink.report(Report::Diverged { step: self.step, reason: format!("{reason}{delay}") });
     }
 
     /// The same step by one worker, and how far it is from that of the stages.
@@ -159,11 +155,8 @@ impl Session {
         let rate = self.knobs.learning_rate;
         let control = &run.control;
         // One that is as often updated, but always on the newest weights, shows what delay alone does.
-        let pieces: Vec<Vec<usize>> = if self.setup.is_asynchronous() {
-            own.to_vec()
-        } else {
-            vec![own.concat()]
-        };
+        let pieces: Vec<Vec<usize>> =
+            if self.setup.is_asynchronous() { own.to_vec() } else { vec![own.concat()] };
         let (mut loss, mut seconds) = (0.0, 0.0);
         let mut last = None;
         for piece in &pieces {
@@ -246,11 +239,7 @@ impl Live for Session {
             .collect();
         self.clear_diary();
         let (setup, diary, clock) = (&self.setup, &self.diary, self.knobs.clock);
-        let watch = RefCell::new(Watch {
-            sink: &mut *run.sink,
-            drawn: begun,
-            step: self.step + 1,
-        });
+        let watch = RefCell::new(Watch { sink: &mut *run.sink, drawn: begun, step: self.step + 1 });
         let control = &run.control;
         let glance = || {
             watch.borrow_mut().glance(setup, clock, diary);
@@ -263,10 +252,7 @@ impl Live for Session {
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
         self.measured = Played {
-            stages: answers
-                .iter_mut()
-                .map(|answer| std::mem::take(&mut answer.slots))
-                .collect(),
+            stages: answers.iter_mut().map(|answer| std::mem::take(&mut answer.slots)).collect(),
             transfers: Vec::new(),
         };
         self.idle += idle_share(&self.measured);
@@ -284,10 +270,7 @@ impl Live for Session {
         if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.diverge(run, what);
         }
-        if self
-            .pictured
-            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
-        {
+        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
             self.draw(run, Moment::Running)?;
         }
         Ok(())
@@ -307,12 +290,8 @@ impl Live for Session {
             }
         };
         if there {
-            offer("timeline", &|| {
-                pictures::timeline(setup, clock, self.shown())
-            });
-            offer("activations", &|| {
-                pictures::activations(setup, clock, self.shown())
-            });
+            offer("timeline", &|| pictures::timeline(setup, clock, self.shown()));
+            offer("activations", &|| pictures::activations(setup, clock, self.shown()));
         }
         if let Some(traffic) = &self.traffic {
             offer("traffic", &|| pictures::traffic(traffic));

@@ -122,16 +122,8 @@ impl Setup {
             microbatches,
             chunks,
             sequences: batch / microbatches,
-            kept: if params.bool("recompute")? {
-                Kept::Inputs
-            } else {
-                Kept::Everything
-            },
-            stash: if params.bool("stash_weights")? {
-                Stash::Copies
-            } else {
-                Stash::Nothing
-            },
+            kept: if params.bool("recompute")? { Kept::Inputs } else { Kept::Everything },
+            stash: if params.bool("stash_weights")? { Stash::Copies } else { Stash::Nothing },
             rule: pick(params, "optimizer", &RULES)?,
             comparison: if params.bool("compare")? {
                 Comparison::OneWorker
@@ -176,11 +168,7 @@ impl Setup {
 
     /// By how much the mean loss of a microbatch counts in what is differentiated.
     pub(super) fn share(&self) -> f64 {
-        if self.is_asynchronous() {
-            1.0
-        } else {
-            1.0 / self.microbatches as f64
-        }
+        if self.is_asynchronous() { 1.0 } else { 1.0 / self.microbatches as f64 }
     }
 }
 

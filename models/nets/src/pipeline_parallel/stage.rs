@@ -115,10 +115,7 @@ impl Stage {
             let (time, head) = (setup.config.context, setup.config.head());
             Positions::new(time, head, DType::F32, device)
         };
-        let positions = Tables {
-            recorded: positions(&recording),
-            plain: positions(&berth.device),
-        };
+        let positions = Tables { recorded: positions(&recording), plain: positions(&berth.device) };
         let parts = Part::cut(network, setup.stages * setup.chunks);
         let own = parts.into_iter().skip(berth.rank).step_by(setup.stages);
         let chunks = own
@@ -171,31 +168,20 @@ impl Stage {
         let begun = Instant::now();
         port.doing("computing a forward pass");
         let answers = if self.is_last(operation.chunk) {
-            Some(Answers {
-                labels: self.examples(operation, order)?.1,
-                share: self.setup.share(),
-            })
+            Some(Answers { labels: self.examples(operation, order)?.1, share: self.setup.share() })
         } else {
             None
         };
         let part = &self.chunks[operation.chunk].part;
-        let (output, held) = Held::forward(
-            self.way(),
-            part,
-            input,
-            answers,
-            &self.positions,
-            self.version,
-        );
+        let (output, held) =
+            Held::forward(self.way(), part, input, answers, &self.positions, self.version);
         let key = (operation.chunk, operation.microbatch);
         self.held.insert(key, held);
         match output {
             Output::Loss(loss) => {
                 let loss = flat::numbers(loss, 1)?;
                 let share = self.setup.share();
-                answer
-                    .losses
-                    .extend(loss.iter().map(|&x| f64::from(x) / share));
+                answer.losses.extend(loss.iter().map(|&x| f64::from(x) / share));
             }
             Output::Vectors(x) => {
                 let row = flat::numbers(x, self.setup.numbers())?;

@@ -27,10 +27,7 @@ fn most(data: &RunData, name: &str) -> f64 {
 }
 
 fn near(got: f64, want: f64) {
-    assert!(
-        (got - want).abs() <= 1e-9 * want.abs(),
-        "{got} is not {want}"
-    );
+    assert!((got - want).abs() <= 1e-9 * want.abs(), "{got} is not {want}");
 }
 
 #[test]
@@ -67,17 +64,9 @@ fn gradients_of_random_pipelines_are_those_of_one_worker() {
     for round in 0..16 {
         let schedule = SYNCHRONOUS[round % 4];
         let (stages, chunks) = (pick(&[1, 2, 3]), pick(&[1, 2]));
-        let parts = if schedule == "interleaved-1f1b" {
-            stages * chunks
-        } else {
-            stages
-        };
+        let parts = if schedule == "interleaved-1f1b" { stages * chunks } else { stages };
         let microbatches = stages * pick(&[1, 2]);
-        let recompute = if pick(&[0, 1, 2]) == 0 {
-            "true"
-        } else {
-            "false"
-        };
+        let recompute = if pick(&[0, 1, 2]) == 0 { "true" } else { "false" };
         let set = [
             format!("schedule={schedule}"),
             format!("stages={stages}"),
@@ -135,10 +124,7 @@ fn began(data: &RunData) -> Vec<Vec<Done>> {
                     "backward for weights" => 'W',
                     _ => 'B',
                 };
-                Done {
-                    said: format!("{letter}{}", span.label),
-                    start: span.start,
-                }
+                Done { said: format!("{letter}{}", span.label), start: span.start }
             })
             .collect();
         done.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -178,11 +164,7 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
         let data = run(&lab(), &set);
         let schedule = Schedule::named(name).unwrap();
         let plan = Plan::new(schedule, 4, 4, 2).unwrap();
-        let chunks = if schedule == Schedule::Interleaved {
-            2
-        } else {
-            1
-        };
+        let chunks = if schedule == Schedule::Interleaved { 2 } else { 1 };
         let order = |stage| {
             let operations = plan.stage(stage).iter();
             let said = operations.map(|&operation| {
@@ -200,20 +182,11 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
         must_wait_for_its_input(&began, name);
         let instant = mlsys_machines::Pipeline::new().unwrap();
         let alone = run(&instant, &[&named, "microbatches=4"]);
-        near(
-            number(&data, "bubble_fraction"),
-            number(&alone, "bubble_fraction"),
-        );
-        assert_eq!(
-            array(&data, "peak_activations"),
-            array(&alone, "peak_activations")
-        );
+        near(number(&data, "bubble_fraction"), number(&alone, "bubble_fraction"));
+        assert_eq!(array(&data, "peak_activations"), array(&alone, "peak_activations"));
         // The network is so fast that nothing is left but the orders themselves.
         let unit = number(&data, "compute_seconds") / 12.0;
-        near(
-            number(&data, "step_seconds"),
-            unit * number(&alone, "makespan"),
-        );
+        near(number(&data, "step_seconds"), unit * number(&alone, "makespan"));
     }
 }
 
@@ -227,12 +200,7 @@ fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn an_asynchronous_pipeline_is_as_stale_as_there_are_stages_after_and_drifts() {
     for stash in ["true", "false"] {
         let stash = format!("stash_weights={stash}");
-        let set = small(&[
-            "schedule=asynchronous",
-            &stash,
-            "steps=6",
-            "learning_rate=0.1",
-        ]);
+        let set = small(&["schedule=asynchronous", &stash, "steps=6", "learning_rate=0.1"]);
         let data = run(&lab(), &set);
         assert_eq!(array(&data, "staleness"), [3.0, 2.0, 1.0, 0.0]);
         assert_eq!(array(&data, "peak_activations"), [4.0, 3.0, 2.0, 1.0]);
@@ -246,26 +214,15 @@ fn an_asynchronous_pipeline_is_as_stale_as_there_are_stages_after_and_drifts() {
         let weights = number(&data, "weight_bytes_per_worker");
         let own = 4.0 * (64.0 * 16.0 + 2.0 * 16.0 + 16.0 * (4.0 * 16.0 + 3.0 * 48.0));
         let last = own + 4.0 * 16.0;
-        let want = if stash.ends_with("true") {
-            4.0 * own
-        } else {
-            last
-        };
+        let want = if stash.ends_with("true") { 4.0 * own } else { last };
         near(weights, want);
     }
 }
 
 #[test]
 fn one_stage_that_never_drains_is_one_worker() {
-    let data = run(
-        &lab(),
-        &small(&[
-            "schedule=asynchronous",
-            "stages=1",
-            "steps=3",
-            "learning_rate=0.1",
-        ]),
-    );
+    let data =
+        run(&lab(), &small(&["schedule=asynchronous", "stages=1", "steps=3", "learning_rate=0.1"]));
     assert_eq!(array(&data, "staleness"), [0.0]);
     assert!(most(&data, "max_weight_difference") <= 1e-5);
     assert_eq!(number(&data, "bytes_sent_per_worker"), 0.0);
@@ -292,10 +249,7 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
     for (set, want) in [
         (vec!["stages=3"], "take 2 or 4 stages"),
         (vec!["microbatches=12"], "take 8 or 16 microbatches"),
-        (
-            vec!["schedule=interleaved-1f1b"],
-            "take 8 layers, or fewer chunks",
-        ),
+        (vec!["schedule=interleaved-1f1b"], "take 8 layers, or fewer chunks"),
         (
             vec!["schedule=interleaved-1f1b", "layers=8", "microbatches=2"],
             "must be a multiple of 4",
@@ -311,17 +265,11 @@ fn what_does_not_fit_together_is_refused_with_a_way_out() {
 
 #[test]
 fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
-    let orders = [Command::Set {
-        name: "link".to_owned(),
-        value: Value::from("10gige"),
-    }];
+    let orders = [Command::Set { name: "link".to_owned(), value: Value::from("10gige") }];
     let set = small(&["steps=2"]);
     let turned = steered(&lab(), &set, "opening", &orders);
     let fixed = run(&lab(), &small(&["steps=2", "link=10gige"]));
-    near(
-        number(&turned, "step_seconds"),
-        number(&fixed, "step_seconds"),
-    );
+    near(number(&turned, "step_seconds"), number(&fixed, "step_seconds"));
     assert_eq!(values(&turned, "loss"), values(&fixed, "loss"));
 }
 
@@ -341,18 +289,10 @@ fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() 
 
 #[test]
 fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
-    let huge = [
-        "layers=16",
-        "hidden=512",
-        "context=512",
-        "global_batch=4096",
-    ];
+    let huge = ["layers=16", "hidden=512", "context=512", "global_batch=4096"];
     for compare in ["compare=true", "compare=false"] {
         let error = try_run(&lab(), &[&huge[..], &[compare]].concat()).unwrap_err();
         let error = error.to_string();
-        assert!(
-            error.contains("GB are free") && error.contains("global_batch"),
-            "{error}"
-        );
+        assert!(error.contains("GB are free") && error.contains("global_batch"), "{error}");
     }
 }

@@ -56,12 +56,7 @@ impl Matrices {
         meter.must_fit(2 * shape.bytes(setup.precision))?;
         let drawn = draw(setup.seed, "products/activations", shape.m, shape.k);
         let place = (meter.device(), setup.precision.dtype());
-        Ok(Self {
-            id,
-            shape,
-            activations: Tensor::from_data(drawn, place),
-            weights,
-        })
+        Ok(Self { id, shape, activations: Tensor::from_data(drawn, place), weights })
     }
 
     /// The weights, for the next shape.
@@ -92,9 +87,8 @@ impl Matrices {
             let found = values(result.clone().slice([i..i + 1, 0..n]));
             for (j, column) in &columns {
                 let terms = row.iter().zip(column).map(|(a, b)| a * b);
-                let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| {
-                    (sum + term, size + f64::abs(term))
-                });
+                let (sum, size) =
+                    terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + f64::abs(term)));
                 let found = found.get(*j).copied().unwrap_or(f64::NAN);
                 let error = (found - sum).abs() / f64::max(size, f64::MIN_POSITIVE);
                 // An entry that is no number is as wrong as can be.
@@ -130,9 +124,7 @@ impl Weights {
         Ok(Self {
             rows,
             columns,
-            copies: (0..copies)
-                .map(|_| Tensor::from_data(drawn.clone(), place))
-                .collect(),
+            copies: (0..copies).map(|_| Tensor::from_data(drawn.clone(), place)).collect(),
         })
     }
 }
@@ -164,9 +156,7 @@ impl Pass for Product {
         let started = Instant::now();
         for _ in 0..passes {
             let weights = self.weights[self.next].clone();
-            drop(std::hint::black_box(
-                self.activations.clone().matmul(weights),
-            ));
+            drop(std::hint::black_box(self.activations.clone().matmul(weights)));
             self.next = (self.next + 1) % self.weights.len();
         }
         let called = started.elapsed();

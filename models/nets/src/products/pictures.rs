@@ -16,12 +16,7 @@ pub(super) const ALL: [(&str, Picture); 3] =
     [("roofline", roofline), ("rate", rate), ("latency", latency)];
 
 fn point(x: f64, y: f64, label: String, series: usize) -> ScatterPoint {
-    ScatterPoint {
-        x: Some(x),
-        y: Some(y),
-        label,
-        series,
-    }
+    ScatterPoint { x: Some(x), y: Some(y), label, series }
 }
 
 /// Each product under the measured roof.
@@ -37,14 +32,12 @@ fn roofline(results: &Results, roof: &Roof) -> Frame {
         .collect();
     let across = results.products.iter().map(place);
     let across = across.chain(std::iter::once(roof).chain(&printed).map(Roof::ridge));
-    let (low, high) = across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
-        (low.min(x), high.max(x))
-    });
+    let (low, high) =
+        across.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
     let (low, high) = (low / 2.0, high * 2.0);
     let own = roof.line(low, high, format!("{}, measured", roof.name));
-    let printed = printed
-        .iter()
-        .map(|chip| chip.line(low, high, format!("{}, printed", short(&chip.name))));
+    let printed =
+        printed.iter().map(|chip| chip.line(low, high, format!("{}, printed", short(&chip.name))));
     Frame::Scatter(Scatter {
         x: logarithmic("intensity", "flops/byte"),
         y: logarithmic("reached", "flop/s"),
@@ -59,12 +52,9 @@ fn rate(results: &Results, _: &Roof) -> Frame {
     let knee = results.knee();
     let size = |timed: &Timed| timed.shape.size as f64;
     let points = results.products.iter().map(|timed| match knee {
-        Some(knee) if knee == *timed => point(
-            size(timed),
-            timed.rate(),
-            format!("knee: {}", timed.shape.size),
-            1,
-        ),
+        Some(knee) if knee == *timed => {
+            point(size(timed), timed.rate(), format!("knee: {}", timed.shape.size), 1)
+        }
         Some(_) | None => point(size(timed), timed.rate(), String::new(), 0),
     });
     let places = results.products.iter();
@@ -89,22 +79,13 @@ fn rate(results: &Results, _: &Roof) -> Frame {
 
 /// Time against size.
 fn latency(results: &Results, _: &Roof) -> Frame {
-    let places: Vec<(f64, f64)> = results
-        .products
-        .iter()
-        .map(|timed| (timed.shape.size as f64, timed.seconds))
-        .collect();
+    let places: Vec<(f64, f64)> =
+        results.products.iter().map(|timed| (timed.shape.size as f64, timed.seconds)).collect();
     Frame::Scatter(Scatter {
         x: logarithmic("size", ""),
         y: logarithmic("time", "seconds"),
         series: vec!["one product".to_owned()],
-        points: places
-            .iter()
-            .map(|&(x, y)| point(x, y, String::new(), 0))
-            .collect(),
-        lines: vec![ScatterLine {
-            name: "time".to_owned(),
-            points: places,
-        }],
+        points: places.iter().map(|&(x, y)| point(x, y, String::new(), 0)).collect(),
+        lines: vec![ScatterLine { name: "time".to_owned(), points: places }],
     })
 }

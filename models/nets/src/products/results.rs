@@ -32,10 +32,7 @@ impl Timed {
 impl Results {
     /// The largest rate.
     pub(super) fn best(&self) -> Option<f64> {
-        self.products
-            .iter()
-            .map(|timed| timed.rate())
-            .reduce(f64::max)
+        self.products.iter().map(|timed| timed.rate()).reduce(f64::max)
     }
 
     /// The product of the smallest size that reaches half of the best rate.
@@ -61,11 +58,7 @@ impl Results {
             ("fraction_of_peak", timed.rate() / roof.peak),
             ("attainable_flops_per_second", roof.at(intensity)),
         ] {
-            run.sink.report(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
+            run.sink.report(Report::Point { name: name.into(), step, value });
         }
         if let (Some(best), Some(knee)) = (self.best(), self.knee()) {
             run.scalar("best_flops_per_second", best);
@@ -82,12 +75,7 @@ mod tests {
     #[test]
     fn the_knee_is_the_smallest_size_that_reaches_half_of_the_best_rate() {
         let timed = |size: usize, rate: f64| {
-            let shape = Shape {
-                size,
-                m: size,
-                n: 2,
-                k: 2,
-            };
+            let shape = Shape { size, m: size, n: 2, k: 2 };
             let seconds = shape.flops() as f64 / rate;
             Timed { shape, seconds }
         };

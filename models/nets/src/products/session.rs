@@ -47,11 +47,7 @@ impl Session {
         status(run, "measuring the roof".to_owned());
         let ceilings = Ceilings::measure(&meter, setup.baseline, || run.control.interrupted())?;
         let session = Self {
-            results: Results {
-                precision: setup.precision,
-                products: Vec::new(),
-                error: 0.0,
-            },
+            results: Results { precision: setup.precision, products: Vec::new(), error: 0.0 },
             meter,
             setup,
             ceilings,
@@ -71,9 +67,7 @@ impl Session {
 
     /// Says what is timed next.
     fn announce(&self, run: &mut Run<'_>) {
-        let said = self
-            .shape()
-            .map(|shape| format!("multiplying {}", shape.name()));
+        let said = self.shape().map(|shape| format!("multiplying {}", shape.name()));
         status(run, said.unwrap_or_default());
     }
 
@@ -143,9 +137,7 @@ impl Live for Session {
     fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
         let at = (self.results.products.len() as u64, moment);
         let roof = self.ceilings.roof();
-        live::draw(run, at, &pictures::ALL, |_, picture| {
-            picture(&self.results, &roof)
-        });
+        live::draw(run, at, &pictures::ALL, |_, picture| picture(&self.results, &roof));
         Ok(())
     }
 

@@ -56,34 +56,20 @@ enum Sweep {
     Nothing,
 }
 
-const SWEEPS: [(&str, Sweep); 3] = [
-    ("batch", Sweep::Batch),
-    ("square", Sweep::Square),
-    ("none", Sweep::Nothing),
-];
+const SWEEPS: [(&str, Sweep); 3] =
+    [("batch", Sweep::Batch), ("square", Sweep::Square), ("none", Sweep::Nothing)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
         let [m, n, k] = [params.size("m")?, params.size("n")?, params.size("k")?];
         let shapes = match pick(params, "sweep", &SWEEPS)? {
             Sweep::Nothing => vec![Shape { size: m, m, n, k }],
-            Sweep::Batch => sizes(params)?
-                .into_iter()
-                .map(|size| Shape {
-                    size,
-                    m: size,
-                    n,
-                    k,
-                })
-                .collect(),
+            Sweep::Batch => {
+                sizes(params)?.into_iter().map(|size| Shape { size, m: size, n, k }).collect()
+            }
             Sweep::Square => sizes(params)?
                 .into_iter()
-                .map(|size| Shape {
-                    size,
-                    m: size,
-                    n: size,
-                    k: size,
-                })
+                .map(|size| Shape { size, m: size, n: size, k: size })
                 .collect(),
         };
         Ok(Self {
@@ -91,9 +77,7 @@ impl Setup {
             shapes,
             repetitions: params.size("repetitions")?,
             seed: params.int("seed")? as u64,
-            baseline: params
-                .optional_float("baseline_peak")
-                .filter(|peak| *peak > 0.0),
+            baseline: params.optional_float("baseline_peak").filter(|peak| *peak > 0.0),
         })
     }
 }
@@ -103,9 +87,7 @@ fn sizes(params: &Params) -> Result<Vec<usize>, LabError> {
     let given = match params.get("sizes") {
         Some(Value::Array(given)) if !given.is_empty() => given,
         Some(_) | None => {
-            return Err(wrong(
-                "a sweep needs at least one size, such as [512]".into(),
-            ));
+            return Err(wrong("a sweep needs at least one size, such as [512]".into()));
         }
     };
     if given.len() > MOST_SIZES {
@@ -165,25 +147,10 @@ mod tests {
     fn operations_and_bytes_are_counted_by_the_formulas() {
         let shape = |m, n, k| Shape { size: m, m, n, k };
         for (shape, precision, flops, bytes) in [
-            (
-                shape(512, 512, 512),
-                Precision::Fp32,
-                268_435_456,
-                3_145_728,
-            ),
+            (shape(512, 512, 512), Precision::Fp32, 268_435_456, 3_145_728),
             (shape(1, 512, 512), Precision::Fp32, 524_288, 1_052_672),
-            (
-                shape(128, 8192, 8192),
-                Precision::Fp16,
-                17_179_869_184,
-                138_412_032,
-            ),
-            (
-                shape(16_384, 16_384, 16_384),
-                Precision::Bf16,
-                8_796_093_022_208,
-                1_610_612_736,
-            ),
+            (shape(128, 8192, 8192), Precision::Fp16, 17_179_869_184, 138_412_032),
+            (shape(16_384, 16_384, 16_384), Precision::Bf16, 8_796_093_022_208, 1_610_612_736),
         ] {
             assert_eq!((shape.flops(), shape.bytes(precision)), (flops, bytes));
             let intensity = shape.intensity(precision);

@@ -20,22 +20,10 @@ fn the_last_point_of_the_sweep_is_512_cubed_and_every_point_is_counted() {
     assert_eq!(number(&data, "bytes"), 3_145_728.0);
     assert!((number(&data, "intensity") - 85.333_333).abs() < 1e-5);
     assert!(number(&data, "max_relative_error") <= 1e-5);
-    for name in [
-        "seconds",
-        "flops_per_second",
-        "fraction_of_peak",
-        "attainable_flops_per_second",
-    ] {
-        assert!(
-            values(&data, name)
-                .iter()
-                .all(|x| x.is_finite() && *x > 0.0),
-            "{name}"
-        );
+    for name in ["seconds", "flops_per_second", "fraction_of_peak", "attainable_flops_per_second"] {
+        assert!(values(&data, name).iter().all(|x| x.is_finite() && *x > 0.0), "{name}");
     }
-    let best = values(&data, "flops_per_second")
-        .into_iter()
-        .fold(0.0, f64::max);
+    let best = values(&data, "flops_per_second").into_iter().fold(0.0, f64::max);
     assert_eq!(number(&data, "best_flops_per_second"), best);
     let Some((_, Frame::Scatter(roofs))) = data.frames.get("roofline") else {
         panic!("the roofs are not drawn");
@@ -46,11 +34,9 @@ fn the_last_point_of_the_sweep_is_512_cubed_and_every_point_is_counted() {
 #[test]
 fn intensities_are_those_of_the_instant_lab() {
     let instant = mlsys_machines::Intensity::new().unwrap();
-    for (sweep, precision, bytes) in [
-        ("batch", "fp32", 4),
-        ("square", "fp16", 2),
-        ("batch", "bf16", 2),
-    ] {
+    for (sweep, precision, bytes) in
+        [("batch", "fp32", 4), ("square", "fp16", 2), ("batch", "bf16", 2)]
+    {
         let timed = run(
             &lab(),
             &[
@@ -63,11 +49,7 @@ fn intensities_are_those_of_the_instant_lab() {
             ],
         );
         for (size, intensity) in [1, 7].into_iter().zip(values(&timed, "intensity")) {
-            let [n, k] = if sweep == "square" {
-                [size, size]
-            } else {
-                [12, 20]
-            };
+            let [n, k] = if sweep == "square" { [size, size] } else { [12, 20] };
             let known = run(
                 &instant,
                 &[
@@ -108,26 +90,14 @@ fn a_clock_that_stops_early_is_told_what_it_means_here() {
     assert!(data.notices[0].contains("changes nothing on the processor"));
     assert!(number(&data, "flops_per_second") > 0.0);
     assert!(run(&lab(), &small).notices.is_empty());
-    let set = Command::Set {
-        name: "synchronize".to_owned(),
-        value: Value::Bool(false),
-    };
+    let set = Command::Set { name: "synchronize".to_owned(), value: Value::Bool(false) };
     let turned = steered(&lab(), &small, "multiplying", &[set]);
     assert_eq!((turned.changes.len(), turned.notices.len()), (1, 1));
 }
 
 #[test]
 fn a_given_peak_is_what_is_compared_with() {
-    let data = run(
-        &lab(),
-        &[
-            "sizes=[1, 5]",
-            "n=9",
-            "k=9",
-            "repetitions=3",
-            "baseline_peak=1e9",
-        ],
-    );
+    let data = run(&lab(), &["sizes=[1, 5]", "n=9", "k=9", "repetitions=3", "baseline_peak=1e9"]);
     let rates = values(&data, "flops_per_second").into_iter();
     for (rate, fraction) in rates.zip(values(&data, "fraction_of_peak")) {
         assert!((rate / 1e9 / fraction - 1.0).abs() < 1e-12);

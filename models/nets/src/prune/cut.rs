@@ -79,10 +79,7 @@ impl Cut {
     fn sizes(&self, field: &Field<'_>) -> Vec<Vec<f64>> {
         let of = |layer: &Layer| {
             let matrix = layer.matrix(field.row);
-            matrix
-                .iter()
-                .map(|weight| f64::from(weight.abs()))
-                .collect()
+            matrix.iter().map(|weight| f64::from(weight.abs())).collect()
         };
         self.alive(field.body.layers.iter().map(of).collect())
     }
@@ -113,11 +110,7 @@ impl Cut {
                 vec![least; scores.len()]
             }
         };
-        Self {
-            masks,
-            units: self.units.clone(),
-            thresholds,
-        }
+        Self { masks, units: self.units.clone(), thresholds }
     }
 
     /// The norm of each thing of each part, as [`Body::norms`] has it; minus infinity where it is gone.
@@ -125,9 +118,7 @@ impl Cut {
         let parts = field.body.parts.iter().zip(&self.units);
         let of = |(part, units): (&Part, &Vec<bool>)| {
             let norms = field.body.norms(part, field.row).into_iter().zip(units);
-            norms
-                .map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY })
-                .collect()
+            norms.map(|(norm, stays)| if *stays { norm } else { f64::NEG_INFINITY }).collect()
         };
         parts.map(of).collect()
     }
@@ -135,12 +126,8 @@ impl Cut {
     fn without(&self, kind: Kind, field: &Field<'_>, choice: Choice) -> Self {
         let parts = &field.body.parts;
         let is_of = |place: &usize| parts.get(*place).is_some_and(|part| part.kind == kind);
-        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) = self
-            .norms(field)
-            .into_iter()
-            .enumerate()
-            .filter(|(place, _)| is_of(place))
-            .unzip();
+        let (places, norms): (Vec<usize>, Vec<Vec<f64>>) =
+            self.norms(field).into_iter().enumerate().filter(|(place, _)| is_of(place)).unzip();
         let left = match choice.scope {
             Scope::Layer => norms
                 .iter()
@@ -156,11 +143,7 @@ impl Cut {
                 *units = left;
             }
         }
-        Self {
-            masks: field.body.masks(&units),
-            units,
-            thresholds,
-        }
+        Self { masks: field.body.masks(&units), units, thresholds }
     }
 
     /// Weights that stay.
@@ -176,12 +159,8 @@ impl Cut {
     /// How many of a kind stay, and all; outputs are of none.
     pub(super) fn left_of(&self, kind: Kind, body: &Body) -> (usize, usize) {
         let parts = body.parts.iter().zip(&self.units);
-        let units = parts
-            .filter(|(part, _)| part.kind == kind)
-            .map(|(_, units)| units);
-        units.fold((0, 0), |(left, all), units| {
-            (left + mask::count(units), all + units.len())
-        })
+        let units = parts.filter(|(part, _)| part.kind == kind).map(|(_, units)| units);
+        units.fold((0, 0), |(left, all), units| (left + mask::count(units), all + units.len()))
     }
 
     /// Whether something is gone whole.
@@ -193,10 +172,7 @@ impl Cut {
     pub(super) fn row(&self, body: &Body, len: usize) -> Vec<bool> {
         let mut row = vec![1.0; len];
         for (layer, mask) in body.layers.iter().zip(&self.masks) {
-            let ones: Vec<f32> = mask
-                .iter()
-                .map(|stays| f32::from(u8::from(*stays)))
-                .collect();
+            let ones: Vec<f32> = mask.iter().map(|stays| f32::from(u8::from(*stays))).collect();
             layer.put(&mut row, &ones);
         }
         let mut row: Vec<bool> = row.into_iter().map(|one| one > 0.5).collect();

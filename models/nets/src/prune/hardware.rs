@@ -97,9 +97,7 @@ impl Chip {
         let text = |path: &str| field(path).and_then(|value| value.as_str().map(str::to_owned));
         let peak = ["fp16-tensor", "bf16-tensor"].into_iter();
         let peak = peak.filter_map(|path| number(&format!("path.{path}.peak_flops_per_second")));
-        let known = peak
-            .min_by(f64::total_cmp)
-            .zip(number("bandwidth_bytes_per_second"));
+        let known = peak.min_by(f64::total_cmp).zip(number("bandwidth_bytes_per_second"));
         let Some((flops_per_second, bytes_per_second)) = known else {
             let message = format!(
                 "the table has no peak in 16 bits or no bandwidth of {name}; take another chip"
@@ -123,11 +121,7 @@ impl Chip {
     /// Seconds of a product with these multiply-adds, weights and other numbers.
     fn seconds(&self, flops: f64, bytes: f64) -> (f64, Bound) {
         let (arithmetic, memory) = (flops / self.flops_per_second, bytes / self.bytes_per_second);
-        if arithmetic > memory {
-            (arithmetic, Bound::Arithmetic)
-        } else {
-            (memory, Bound::Memory)
-        }
+        if arithmetic > memory { (arithmetic, Bound::Arithmetic) } else { (memory, Bound::Memory) }
     }
 
     /// Every layer's product, all weights there and as pruned. A pattern counts where groups are what was chosen by: zeros
@@ -157,28 +151,16 @@ impl Chip {
             );
             let fits = method == Method::Groups
                 && self.zeros == Zeros::TwoOfFourSkipped
-                && cut
-                    .masks
-                    .get(index)
-                    .is_some_and(|mask| is_two_of_four(mask, layer.outputs));
+                && cut.masks.get(index).is_some_and(|mask| is_two_of_four(mask, layer.outputs));
             let (gain, (pruned, bound)) = if fits {
                 let bytes = NUMBER * (PACKED * matrix + through);
                 (Gain::Pattern, self.seconds(flops / SPARSE, bytes))
             } else if matrix < full {
-                (
-                    Gain::Smaller,
-                    self.seconds(flops, NUMBER * (matrix + through)),
-                )
+                (Gain::Smaller, self.seconds(flops, NUMBER * (matrix + through)))
             } else {
                 (Gain::None, self.seconds(flops, NUMBER * (matrix + through)))
             };
-            Product {
-                layer: layer.name.clone(),
-                dense,
-                pruned,
-                bound,
-                gain,
-            }
+            Product { layer: layer.name.clone(), dense, pruned, bound, gain }
         };
         body.layers.iter().zip(uses).enumerate().map(of).collect()
     }

@@ -13,10 +13,7 @@ pub(super) fn narrowed(network: &Network, units: &[Vec<bool>], device: &Device) 
         let places = units.iter().enumerate().filter(|(_, stays)| **stays);
         places.map(|(place, _)| place as i64).collect()
     };
-    let cut = Scissors {
-        units: units.iter().map(places).collect(),
-        device,
-    };
+    let cut = Scissors { units: units.iter().map(places).collect(), device };
     match network {
         Network::Mlp(mlp) => Network::Mlp(cut.perceptron(mlp)),
         Network::Cnn(cnn) => Network::Cnn(cut.convolutional(cnn)),
@@ -48,9 +45,7 @@ impl Scissors<'_> {
         let layers = mlp.layers.iter().enumerate();
         let layers =
             layers.map(|(index, layer)| self.linear(layer, self.before(index), self.own(index)));
-        Mlp {
-            layers: layers.collect(),
-        }
+        Mlp { layers: layers.collect() }
     }
 
     fn convolutional(&self, cnn: &Cnn) -> Cnn {

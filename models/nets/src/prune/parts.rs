@@ -62,15 +62,12 @@ impl Body {
         let layers = trained.layers();
         match &trained.architecture {
             Architecture::Transformer(config) => Self {
-                parts: (0..config.depth)
-                    .flat_map(|block| of_block(config, block))
-                    .collect(),
+                parts: (0..config.depth).flat_map(|block| of_block(config, block)).collect(),
                 layers: layers.into_iter().skip(1).collect(),
             },
-            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => Self {
-                parts: chain(&layers),
-                layers,
-            },
+            Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {
+                Self { parts: chain(&layers), layers }
+            }
         }
     }
 
@@ -105,9 +102,7 @@ impl Body {
         let of = |layer| {
             let outputs = self.stays(units, layer, Side::Outputs);
             let inputs = self.stays(units, layer, Side::Inputs).into_iter();
-            inputs
-                .flat_map(|fed| outputs.iter().map(move |stays| fed && *stays))
-                .collect()
+            inputs.flat_map(|fed| outputs.iter().map(move |stays| fed && *stays)).collect()
         };
         (0..self.layers.len()).map(of).collect()
     }
@@ -141,12 +136,7 @@ fn chain(layers: &[Layer]) -> Vec<Part> {
     pairs
         .filter_map(|(index, pair)| {
             let [own, next] = pair else { return None };
-            let slot = |layer, side, each, norm| Slot {
-                layer,
-                side,
-                each,
-                norm,
-            };
+            let slot = |layer, side, each, norm| Slot { layer, side, each, norm };
             let each = (next.inputs / own.outputs.max(1)).max(1);
             Some(Part {
                 what: own.what.clone(),
@@ -163,23 +153,15 @@ fn chain(layers: &[Layer]) -> Vec<Part> {
 
 /// The heads and the gated units of a block.
 fn of_block(config: &TransformerConfig, block: usize) -> [Part; 2] {
-    let slot = |matrix, side, each, norm| Slot {
-        layer: block * OF_BLOCK + matrix,
-        side,
-        each,
-        norm,
-    };
+    let slot =
+        |matrix, side, each, norm| Slot { layer: block * OF_BLOCK + matrix, side, each, norm };
     // Query heads that share keys and values go together: a key/value head is of no use without them.
     let shared = config.width / config.kv_heads.max(1);
     let head = config.head();
     let name = |what| format!("block {}, {what}", block + 1);
     [
         Part {
-            what: name(if config.kv_heads < config.heads {
-                "groups of heads"
-            } else {
-                "heads"
-            }),
+            what: name(if config.kv_heads < config.heads { "groups of heads" } else { "heads" }),
             kind: Kind::Heads,
             count: config.kv_heads,
             slots: vec![

@@ -74,23 +74,12 @@ fn layers(of: &Pictured<'_>) -> Frame {
             bar(label, mask::count(kept), kept.len())
         })
         .collect();
-    bars.push(bar(
-        "all weights".to_owned(),
-        of.cut.kept(),
-        of.cut.weights_in_all(),
-    ));
-    for (kind, what) in [
-        (Kind::Units, "hidden units"),
-        (Kind::Heads, "attention heads"),
-    ] {
+    bars.push(bar("all weights".to_owned(), of.cut.kept(), of.cut.weights_in_all()));
+    for (kind, what) in [(Kind::Units, "hidden units"), (Kind::Heads, "attention heads")] {
         let (left, all) = of.cut.left_of(kind, of.body);
         if left < all {
             bars.push(bar(what.to_owned(), left, all));
         }
     }
-    Frame::Bars(Bars {
-        unit: "%".to_owned(),
-        scale: Scale::Linear,
-        bars,
-    })
+    Frame::Bars(Bars { unit: "%".to_owned(), scale: Scale::Linear, bars })
 }

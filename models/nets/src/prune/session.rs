@@ -84,10 +84,7 @@ impl Session {
         let data = trained.data()?;
         let fresh = trained.fresh()?;
         let judged = EvaluationSet::new(&fresh, &device);
-        let dense = score(
-            &fresh,
-            &judged.judge(&trained.network(&device), trained.activation),
-        );
+        let dense = score(&fresh, &judged.judge(&trained.network(&device), trained.activation));
         let classes = body.layers.last().map_or(2, |layer| layer.outputs);
         let mut session = Self {
             uses: hardware::uses(&trained.architecture, &body.layers),
@@ -164,11 +161,7 @@ impl Session {
         self.row = self.trained.weights.clone();
         self.goal = self.step + self.setup.all_steps();
         // Without steps between them, rounds would only choose among the same weights again and again.
-        self.round = if self.setup.steps == 0 {
-            self.setup.rounds - 1
-        } else {
-            0
-        };
+        self.round = if self.setup.steps == 0 { self.setup.rounds - 1 } else { 0 };
         self.next_round(run)
     }
 
@@ -177,11 +170,7 @@ impl Session {
         self.round += 1;
         self.steps_of_round = 0;
         let choice = self.knobs.choice.after(self.round, self.setup.rounds);
-        let field = Field {
-            body: &self.body,
-            row: &self.row,
-            draws: &self.draws,
-        };
+        let field = Field { body: &self.body, row: &self.row, draws: &self.draws };
         let cut = self.cut.choose(&field, choice);
         self.before = std::mem::take(&mut self.row);
         self.cut = cut;
@@ -206,13 +195,7 @@ impl Session {
 
     /// The accuracy right after pruning, with the weights that were trained.
     fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), Trouble> {
-        let tuner = Tuner::new(
-            &self.trained,
-            &self.body,
-            &self.before,
-            &self.cut,
-            &self.device,
-        )?;
+        let tuner = Tuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
         self.accuracy = self.judge(&tuner.network());
         run.scalar("accuracy_pruned", self.accuracy);
         let event = Event::Pruned(choice.in_words());
@@ -251,11 +234,7 @@ impl Session {
             return;
         }
         let none = Cut::none(&self.body);
-        let field = Field {
-            body: &self.body,
-            row: &self.trained.weights,
-            draws: &self.draws,
-        };
+        let field = Field { body: &self.body, row: &self.trained.weights, draws: &self.draws };
         self.curves = Some(Curves::compute(&none, &field, &self.knobs));
     }
 }
@@ -313,10 +292,7 @@ impl Live for Session {
         point(run, "loss", self.step, loss);
         if let Some(what) = self.ceiling.judge(loss).or(broken) {
             self.divergence = Some(what);
-            run.sink.report(Report::Diverged {
-                step: self.step,
-                reason: what.to_owned(),
-            });
+            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
         }
         let is_last = self.steps_of_round == self.setup.steps;
         if self.divergence.is_none() && (is_last || self.steps_of_round.is_multiple_of(RECORDED)) {

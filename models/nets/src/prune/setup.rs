@@ -84,11 +84,8 @@ const METHODS: [(&str, Method); 5] = [
     ("random", Method::Random),
 ];
 const SCOPES: [(&str, Scope); 2] = [("global", Scope::Global), ("layer", Scope::Layer)];
-const STARTS: [(&str, Start); 3] = [
-    ("trained", Start::Trained),
-    ("initial", Start::Initial),
-    ("redrawn", Start::Redrawn),
-];
+const STARTS: [(&str, Start); 3] =
+    [("trained", Start::Trained), ("initial", Start::Initial), ("redrawn", Start::Redrawn)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
@@ -116,12 +113,7 @@ fn recipe(params: &Params, seed: u64) -> Result<Recipe, LabError> {
     let steps = params.size("baseline_steps")? as u64;
     match (dataset, model) {
         (Dataset::Chain, Model::Transformer) if width.is_multiple_of(2 * HEADS) => {
-            let sizes = Sizes {
-                width,
-                heads: HEADS,
-                kv_heads: HEADS,
-                ..Sizes::default()
-            };
+            let sizes = Sizes { width, heads: HEADS, kv_heads: HEADS, ..Sizes::default() };
             Recipe::tokens(dataset, sizes, steps, seed)
         }
         (Dataset::Chain, Model::Transformer) => {
@@ -232,10 +224,7 @@ mod tests {
             group: 4,
         };
         let left: Vec<f64> = (0..=3).map(|r| 1.0 - goal.after(r, 3).sparsity).collect();
-        assert!(
-            left.windows(2)
-                .all(|pair| (pair[1] / pair[0] - 0.1_f64.cbrt()).abs() < 1e-9)
-        );
+        assert!(left.windows(2).all(|pair| (pair[1] / pair[0] - 0.1_f64.cbrt()).abs() < 1e-9));
         assert_eq!(goal.after(3, 3), goal);
         assert_eq!(goal.after(1, 1), goal);
         let keeps: Vec<usize> = (0..=2).map(|round| goal.after(round, 2).keep).collect();

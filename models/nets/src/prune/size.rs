@@ -28,18 +28,11 @@ impl Size {
         let widths = widths(knobs);
         let outputs = |layer| body.stays(&cut.units, layer, Side::Outputs);
         let narrow: Vec<Vec<bool>> = if cut.is_narrower() {
-            cut.masks
-                .iter()
-                .map(|mask| vec![true; mask::count(mask)])
-                .collect()
+            cut.masks.iter().map(|mask| vec![true; mask::count(mask)]).collect()
         } else {
             Vec::new()
         };
-        let masks = if cut.is_narrower() {
-            &narrow
-        } else {
-            &cut.masks
-        };
+        let masks = if cut.is_narrower() { &narrow } else { &cut.masks };
         let mut numbers = body.beside(len) as u64;
         for (index, layer) in body.layers.iter().enumerate() {
             let outputs = outputs(index);
@@ -70,10 +63,7 @@ impl Size {
 
 /// The widths of the numbers that are written.
 pub(super) fn widths(knobs: &Knobs) -> Widths {
-    Widths {
-        value: knobs.value_bits,
-        offset: knobs.offset_bits,
-    }
+    Widths { value: knobs.value_bits, offset: knobs.offset_bits }
 }
 
 /// Bytes against the share removed.
@@ -108,19 +98,11 @@ impl Curves {
         let at = |sparsity| {
             let all = ranked.iter().flat_map(|of| of.without(sparsity));
             let mut all = all.collect::<Vec<bool>>().into_iter();
-            let masks = scores
-                .iter()
-                .map(|own| all.by_ref().take(own.len()).collect());
-            let cut = Cut {
-                masks: masks.collect(),
-                ..none.clone()
-            };
+            let masks = scores.iter().map(|own| all.by_ref().take(own.len()).collect());
+            let cut = Cut { masks: masks.collect(), ..none.clone() };
             (sparsity, Size::of(field.body, field.row.len(), &cut, knobs))
         };
-        Self {
-            of,
-            points: GRID.into_iter().map(at).collect(),
-        }
+        Self { of, points: GRID.into_iter().map(at).collect() }
     }
 
     /// Whether they are the curves of these knobs.
@@ -135,21 +117,14 @@ impl Curves {
                 Method::Magnitude
             }
         };
-        (
-            method,
-            knobs.choice.scope,
-            knobs.value_bits,
-            knobs.offset_bits,
-        )
+        (method, knobs.choice.scope, knobs.value_bits, knobs.offset_bits)
     }
 
     /// Where the curves cross, on straight lines between the places at which they were computed.
     pub(super) fn crossings(&self) -> Vec<Crossing> {
         let pairs = [(0, 1), (0, 2), (1, 2)];
         let crossings = pairs.into_iter().flat_map(|(one, other)| {
-            self.points
-                .windows(2)
-                .filter_map(move |pair| crossing(pair, one, other))
+            self.points.windows(2).filter_map(move |pair| crossing(pair, one, other))
         });
         crossings.collect()
     }
@@ -167,11 +142,7 @@ fn crossing(pair: &[(f64, Size)], one: usize, other: usize) -> Option<Crossing> 
     }
     let share = first / (first - last);
     let mix = |a: f64, b: f64| a + (b - a) * share;
-    let (smaller, larger) = if first < 0.0 {
-        (other, one)
-    } else {
-        (one, other)
-    };
+    let (smaller, larger) = if first < 0.0 { (other, one) } else { (one, other) };
     Some(Crossing {
         sparsity: mix(*left, *right),
         bytes: mix(before.bytes[one] as f64, after.bytes[one] as f64),

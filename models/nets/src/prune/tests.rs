@@ -31,21 +31,12 @@ fn small(model: Model, width: usize) -> std::sync::Arc<Trained> {
     trained(&recipe, mlsys_lab::DeviceId::CPU).unwrap()
 }
 
-const HALF: Choice = Choice {
-    method: Method::Magnitude,
-    scope: Scope::Layer,
-    sparsity: 0.5,
-    keep: 2,
-    group: 4,
-};
+const HALF: Choice =
+    Choice { method: Method::Magnitude, scope: Scope::Layer, sparsity: 0.5, keep: 2, group: 4 };
 
 fn chosen(trained: &Trained, choice: Choice) -> Cut {
     let body = Body::of(trained);
-    let field = Field {
-        body: &body,
-        row: &trained.weights,
-        draws: &cut::draws(&body, 1),
-    };
+    let field = Field { body: &body, row: &trained.weights, draws: &cut::draws(&body, 1) };
     Cut::none(&body).choose(&field, choice)
 }
 
@@ -59,10 +50,7 @@ fn the_default_run_keeps_exactly_what_was_asked_and_gets_its_accuracy_back() {
     trial::must_be_declared(&PruneModel::new().unwrap(), &data);
     assert_eq!(number(&data, "kept_weights"), 10_163.0);
     assert_eq!(number(&data, "resurrected_weights"), 0.0);
-    assert_eq!(
-        number(&data, "sparsity_reached"),
-        1.0 - 10_163.0 / 101_632.0
-    );
+    assert_eq!(number(&data, "sparsity_reached"), 1.0 - 10_163.0 / 101_632.0);
     assert_eq!(number(&data, "remaining_flops"), 20_326.0);
     assert_eq!(number(&data, "parameters"), 101_770.0);
     assert_eq!(number(&data, "modelled_speedup"), 1.0);
@@ -93,13 +81,7 @@ fn masks_are_those_of_the_instant_lab_on_each_layer() {
     let trained = small(Model::Mlp, 8);
     let instant = mlsys_machines::Prune::new().unwrap();
     let magnitude = chosen(&trained, HALF);
-    let groups = chosen(
-        &trained,
-        Choice {
-            method: Method::Groups,
-            ..HALF
-        },
-    );
+    let groups = chosen(&trained, Choice { method: Method::Groups, ..HALF });
     for (index, layer) in trained.layers().iter().enumerate() {
         let matrix = layer.matrix(&trained.weights);
         let flat = format!("weights={matrix:?}");
@@ -138,18 +120,9 @@ fn every_format_gives_the_weights_back_in_as_many_bytes_as_it_says() {
     let trained = small(Model::Mlp, 8);
     let layers = trained.layers();
     for (bits, offset) in [(4, 5), (3, 2), (8, 1), (32, 6)] {
-        let set = [
-            format!("value_bits={bits}"),
-            format!("offset_bits={offset}"),
-        ];
+        let set = [format!("value_bits={bits}"), format!("offset_bits={offset}")];
         let knobs = knobs(&[set[0].as_str(), set[1].as_str()]);
-        let cut = chosen(
-            &trained,
-            Choice {
-                sparsity: 0.9,
-                ..HALF
-            },
-        );
+        let cut = chosen(&trained, Choice { sparsity: 0.9, ..HALF });
         let size = Size::of(&Body::of(&trained), trained.weights.len(), &cut, &knobs);
         let mut written = [0_u64; 3];
         for (layer, kept) in layers.iter().zip(&cut.masks) {
@@ -188,20 +161,14 @@ fn a_network_without_its_units_answers_as_one_with_zeros_in_their_place() {
     for (model, width) in [(Model::Mlp, 9), (Model::Cnn, 3)] {
         let trained = small(model, width);
         for scope in [Scope::Layer, Scope::Global] {
-            let choice = Choice {
-                method: Method::Neurons,
-                scope,
-                ..HALF
-            };
+            let choice = Choice { method: Method::Neurons, scope, ..HALF };
             let cut = chosen(&trained, choice);
             let mut row = trained.weights.clone();
             let stays = cut.row(&Body::of(&trained), row.len());
             hold(&mut row, &stays);
             let zeros = trained.network_of(&row, &device);
             let narrow = narrowed(&trained.network(&device), &cut.units, &device);
-            let images: Vec<f32> = (0..4 * 784)
-                .map(|at| (at * 37 % 101) as f32 / 101.0)
-                .collect();
+            let images: Vec<f32> = (0..4 * 784).map(|at| (at * 37 % 101) as f32 / 101.0).collect();
             let images = Tensor::<1>::from_floats(images.as_slice(), &device).reshape([4, 784]);
             let answers = |network: &crate::nets::Network| -> Vec<f32> {
                 let logits = network.forward(images.clone(), Activation::Relu);
@@ -293,10 +260,7 @@ fn a_paused_run_answers_a_knob_without_a_step() {
     let set = ["width=16", "baseline_steps=60", "finetune_steps=5"];
     let mut orders = [
         Command::Pause,
-        Command::Set {
-            name: "sparsity".to_owned(),
-            value: Value::from(0.25),
-        },
+        Command::Set { name: "sparsity".to_owned(), value: Value::from(0.25) },
         Command::Redraw,
         Command::Stop,
     ]
@@ -315,10 +279,7 @@ fn a_paused_run_answers_a_knob_without_a_step() {
 fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
     let lab = PruneModel::new().unwrap();
     let error = try_run(&lab, &["method=n-of-m", "keep=5"]).unwrap_err();
-    assert!(
-        error.is_usage() && error.to_string().contains("keep at most 4"),
-        "{error}"
-    );
+    assert!(error.is_usage() && error.to_string().contains("keep at most 4"), "{error}");
     let quick = ["baseline_steps=0", "finetune_steps=1"];
     for set in [
         &["width=1", "sparsity=0.999"][..],
@@ -335,13 +296,7 @@ fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
             "value_bits=2",
             "offset_bits=1",
         ],
-        &[
-            "width=2",
-            "method=random",
-            "scope=layer",
-            "sparsity=0.999",
-            "offset_bits=16",
-        ],
+        &["width=2", "method=random", "scope=layer", "sparsity=0.999", "offset_bits=16"],
     ] {
         let data = prune(&[set, &quick[..]].concat());
         trial::must_be_declared(&lab, &data);

@@ -108,10 +108,7 @@ impl Tuner {
 
     /// The same with other weights, a row of the whole network.
     pub(super) fn network_with(&self, whole: &[f32]) -> Network {
-        let own = whole
-            .iter()
-            .zip(&self.inside)
-            .filter(|(_, inside)| **inside);
+        let own = whole.iter().zip(&self.inside).filter(|(_, inside)| **inside);
         let own: Vec<f32> = own.map(|(number, _)| *number).collect();
         flat::with_weights(self.network(), &own)
     }
@@ -139,9 +136,7 @@ pub(super) fn hold(row: &mut [f32], stays: &[bool]) {
 /// Numbers that should be zero and are not.
 pub(super) fn resurrected(row: &[f32], stays: &[bool]) -> usize {
     let weights = row.iter().zip(stays);
-    weights
-        .filter(|(weight, stays)| !**stays && **weight != 0.0)
-        .count()
+    weights.filter(|(weight, stays)| !**stays && **weight != 0.0).count()
 }
 
 #[cfg(test)]

@@ -76,11 +76,7 @@ impl Judge {
         };
         let (verdict, classes) = self.set.answers(&mut forward);
         Answers {
-            score: if self.reads_tokens() {
-                -verdict.loss
-            } else {
-                verdict.accuracy
-            },
+            score: if self.reads_tokens() { -verdict.loss } else { verdict.accuracy },
             loss: verdict.loss,
             classes,
         }

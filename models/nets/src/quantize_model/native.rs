@@ -62,10 +62,7 @@ fn multiplied(network: &mut Network) -> Vec<(usize, &mut Param<Tensor<2>>)> {
             }
             all.push(&mut transformer.head);
             // The embedding comes first among the layers.
-            all.into_iter()
-                .enumerate()
-                .map(|(at, weight)| (at + 1, weight))
-                .collect()
+            all.into_iter().enumerate().map(|(at, weight)| (at + 1, weight)).collect()
         }
     }
 }
@@ -107,9 +104,7 @@ fn block(inputs: usize, granularity: Granularity) -> Option<u8> {
         Granularity::Channel => inputs,
         Granularity::Group(size) => divisor(inputs, size),
     };
-    let fits = (1..=u8::MAX)
-        .rev()
-        .find(|block| whole.is_multiple_of(usize::from(*block)));
+    let fits = (1..=u8::MAX).rev().find(|block| whole.is_multiple_of(usize::from(*block)));
     Some(fits.unwrap_or(1))
 }
 

@@ -38,10 +38,9 @@ impl Session {
     fn report_noise(&self, run: &mut Run<'_>) {
         let noise = self.rounded.noise(&self.layers, &self.row);
         for (layer, noise) in self.layers.iter().zip(&noise) {
-            for (family, decibels) in [
-                ("sqnr_db", noise.sqnr_db()),
-                ("predicted_sqnr_db", noise.predicted_db()),
-            ] {
+            for (family, decibels) in
+                [("sqnr_db", noise.sqnr_db()), ("predicted_sqnr_db", noise.predicted_db())]
+            {
                 if let Some(decibels) = decibels {
                     run.scalar(&format!("{family}.{}", layer.name), decibels);
                 }

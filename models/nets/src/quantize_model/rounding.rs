@@ -37,12 +37,7 @@ pub(super) struct Size {
 pub(super) fn of_layer(knobs: &Knobs, layer: &Layer, row: &[f32]) -> Quantized {
     let weights = layer.matrix(row);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let Knobs {
-        bits,
-        scheme,
-        granularity,
-        ..
-    } = *knobs;
+    let Knobs { bits, scheme, granularity, .. } = *knobs;
     match knobs.method {
         Method::Round | Method::Aware => {
             Quantized::linear(&weights, matrix, bits, scheme, granularity)
@@ -65,18 +60,13 @@ impl Rounded {
         for (layer, own) in layers.iter().zip(&rounded) {
             layer.put(&mut row, &own.back);
         }
-        Self {
-            row,
-            layers: rounded,
-        }
+        Self { row, layers: rounded }
     }
 
     /// What rounding did to each layer of the weights it was made from.
     pub(super) fn noise(&self, layers: &[Layer], row: &[f32]) -> Vec<Noise> {
         let pairs = layers.iter().zip(&self.layers);
-        pairs
-            .map(|(layer, own)| own.noise(&layer.matrix(row)))
-            .collect()
+        pairs.map(|(layer, own)| own.noise(&layer.matrix(row))).collect()
     }
 
     /// What has to be stored.

@@ -26,11 +26,7 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) fn new(knobs: &Knobs, layers: usize) -> Self {
-        Self {
-            by: plain(knobs),
-            layers,
-            tried: Vec::new(),
-        }
+        Self { by: plain(knobs), layers, tried: Vec::new() }
     }
 
     /// Follows the knobs: what was tried stays if it would come out the same.
@@ -66,10 +62,7 @@ impl Scan {
 
     /// What rounding a layer to so many bits lost.
     pub(super) fn lost(&self, layer: usize, bits: u32) -> Option<f64> {
-        let found = self
-            .tried
-            .iter()
-            .find(|tried| (tried.layer, tried.bits) == (layer, bits));
+        let found = self.tried.iter().find(|tried| (tried.layer, tried.bits) == (layer, bits));
         found.map(|tried| tried.lost)
     }
 }

@@ -146,13 +146,8 @@ impl Session {
             let examples = self.trained.data()?.train;
             let network = self.trained.network(&self.device);
             let (count, activation) = (self.layers.len(), self.trained.activation);
-            self.observed = Some(Observed::of(
-                &network,
-                count,
-                activation,
-                &examples,
-                &self.device,
-            ));
+            self.observed =
+                Some(Observed::of(&network, count, activation, &examples, &self.device));
         }
         let observed = self.observed.as_ref();
         self.grids = observed.map_or_else(InputGrids::default, |seen| seen.grids(&self.knobs));
@@ -215,10 +210,7 @@ impl Session {
         point(run, "tuning_loss", self.step, loss);
         if let Some(what) = self.ceiling.judge(loss) {
             self.diverged = true;
-            run.sink.report(Report::Diverged {
-                step: self.step,
-                reason: what.to_owned(),
-            });
+            run.sink.report(Report::Diverged { step: self.step, reason: what.to_owned() });
         }
         let last = !self.has_training_left();
         if last {

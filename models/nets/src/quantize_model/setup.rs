@@ -74,10 +74,8 @@ const CALIBRATIONS: [(&str, Calibration); 3] = [
     ("mean-squared-error", Calibration::LeastError),
 ];
 
-const EXECUTIONS: [(&str, Execution); 2] = [
-    ("simulated", Execution::Simulated),
-    ("native", Execution::Native),
-];
+const EXECUTIONS: [(&str, Execution); 2] =
+    [("simulated", Execution::Simulated), ("native", Execution::Native)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
@@ -88,10 +86,7 @@ impl Setup {
         let seed = params.int("seed")?.unsigned_abs();
         let recipe = match (dataset, model) {
             (Dataset::Chain, Model::Transformer) => {
-                let sizes = Sizes {
-                    width,
-                    ..Sizes::default()
-                };
+                let sizes = Sizes { width, ..Sizes::default() };
                 Recipe::tokens(dataset, sizes, steps, seed)?
             }
             (Dataset::Chain, Model::Mlp | Model::Cnn) => {
@@ -102,11 +97,7 @@ impl Setup {
             }
             (_, model) => Recipe::images(model, width, steps, seed)?,
         };
-        Ok(Self {
-            recipe,
-            finetune_steps: params.size("finetune_steps")? as u64,
-            seed,
-        })
+        Ok(Self { recipe, finetune_steps: params.size("finetune_steps")? as u64, seed })
     }
 }
 
@@ -177,10 +168,7 @@ impl Knobs {
 
     /// Whether nothing differs but what is shown.
     pub(super) fn same_rounding(&self, other: &Self) -> bool {
-        let shown = Self {
-            layer: other.layer,
-            ..*self
-        };
+        let shown = Self { layer: other.layer, ..*self };
         shown == *other
     }
 }

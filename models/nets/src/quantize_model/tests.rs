@@ -40,21 +40,11 @@ fn the_default_network_takes_what_its_scheme_says() {
     assert_eq!(number(&four, "stored_bytes"), 51_920.0);
     let storage = run(
         &QuantizedStorage::new().unwrap(),
-        &[
-            "parameters=100352",
-            "bits=8",
-            "block_size=784",
-            "scale_bits=32",
-        ],
+        &["parameters=100352", "bits=8", "block_size=784", "scale_bits=32"],
     );
     let last = run(
         &QuantizedStorage::new().unwrap(),
-        &[
-            "parameters=1280",
-            "bits=8",
-            "block_size=128",
-            "scale_bits=32",
-        ],
+        &["parameters=1280", "bits=8", "block_size=128", "scale_bits=32"],
     );
     let biases = 4.0 * 138.0;
     let stored = number(&storage, "bytes") + number(&last, "bytes") + biases;
@@ -72,14 +62,8 @@ fn eight_bits_cost_nothing_and_two_cost_much_until_training_knows_of_them() {
     assert!(number(&two, "accuracy_drop") > 0.1);
     let aware = quantized(&["bits=2", "method=quantization-aware", "finetune_steps=60"]);
     let plain = quantized(&["bits=2"]);
-    let (aware, plain) = (
-        number(&aware, "accuracy_after"),
-        number(&plain, "accuracy_after"),
-    );
-    assert!(
-        aware > plain + 0.05 && aware > before - 0.1,
-        "{aware} {plain} {before}"
-    );
+    let (aware, plain) = (number(&aware, "accuracy_after"), number(&plain, "accuracy_after"));
+    assert!(aware > plain + 0.05 && aware > before - 0.1, "{aware} {plain} {before}");
 }
 
 #[test]
@@ -90,10 +74,7 @@ fn measured_noise_follows_theory_and_six_decibels_a_bit() {
         for layer in ["layer1", "layer2"] {
             let measured = number(data, &format!("sqnr_db.{layer}"));
             let predicted = number(data, &format!("predicted_sqnr_db.{layer}"));
-            assert!(
-                (measured - predicted).abs() < 1.0,
-                "{layer}: {measured} {predicted}"
-            );
+            assert!((measured - predicted).abs() < 1.0, "{layer}: {measured} {predicted}");
         }
         assert!(number(data, "max_error_over_half_step") <= 1.0 + 1e-5);
         assert_eq!(number(data, "clipped_fraction"), 0.0);
@@ -112,19 +93,13 @@ fn shared_values_and_normal_floats_are_stored_as_they_say() {
     let others = 4 * 26;
     let shared = quantized(&["method=kmeans", "bits=3", "finetune_steps=20"]);
     must_be_declared(&lab(), &shared);
-    assert_eq!(
-        number(&shared, "stored_bytes"),
-        f64::from(weights * 3 / 8 + 4 * 8 * 2 + others)
-    );
+    assert_eq!(number(&shared, "stored_bytes"), f64::from(weights * 3 / 8 + 4 * 8 * 2 + others));
     assert!(number(&shared, "accuracy_drop") < 0.1);
     assert!(number(&shared, "max_error_over_half_step") <= 1.0 + 1e-5);
     let losses = trial::values(&shared, "tuning_loss");
     assert_eq!(losses.len(), 20);
     let nf4 = quantized(&["method=nf4"]);
-    assert_eq!(
-        number(&nf4, "stored_bytes"),
-        f64::from(weights / 2 + 4 * 26 + others)
-    );
+    assert_eq!(number(&nf4, "stored_bytes"), f64::from(weights / 2 + 4 * 26 + others));
     assert!(number(&nf4, "accuracy_drop") < 0.05);
     assert!(number(&nf4, "max_error_over_half_step") <= 1.0 + 1e-5);
 }
@@ -132,10 +107,7 @@ fn shared_values_and_normal_floats_are_stored_as_they_say() {
 #[test]
 fn inputs_in_few_bits_cost_more_and_a_chosen_range_costs_less() {
     let of = |set: &[&str]| {
-        number(
-            &quantized(&[&["activation_bits=2"][..], set].concat()),
-            "accuracy_after",
-        )
+        number(&quantized(&[&["activation_bits=2"][..], set].concat()), "accuracy_after")
     };
     let eight = quantized(&["activation_bits=8"]);
     must_be_declared(&lab(), &eight);
@@ -147,24 +119,12 @@ fn inputs_in_few_bits_cost_more_and_a_chosen_range_costs_less() {
 
 #[test]
 fn a_chain_is_judged_by_its_loss() {
-    let set = [
-        "dataset=chain",
-        "model=transformer",
-        "width=16",
-        "baseline_steps=30",
-        "bits=4",
-    ];
+    let set = ["dataset=chain", "model=transformer", "width=16", "baseline_steps=30", "bits=4"];
     let data = run(&lab(), &set);
     must_be_declared(&lab(), &data);
-    let (before, after) = (
-        number(&data, "perplexity_before"),
-        number(&data, "perplexity_after"),
-    );
+    let (before, after) = (number(&data, "perplexity_before"), number(&data, "perplexity_after"));
     assert!((before.ln() + number(&data, "accuracy_before")).abs() < 1e-9);
-    assert!(
-        after > before * 0.9 && after < before * 2.0,
-        "{before} {after}"
-    );
+    assert!(after > before * 0.9 && after < before * 2.0, "{before} {after}");
     assert!(data.scalars.contains_key("sensitivity.layer16"));
 }
 
@@ -187,12 +147,7 @@ fn knobs_turned_meanwhile_answer_without_training_the_network_again() {
     });
     assert!(turned && data.changes.len() == 1);
     let three = quantized(&["bits=3"]);
-    for metric in [
-        "stored_bytes",
-        "accuracy_after",
-        "sqnr_db.layer1",
-        "sensitivity.layer2",
-    ] {
+    for metric in ["stored_bytes", "accuracy_after", "sqnr_db.layer1", "sensitivity.layer2"] {
         assert_eq!(number(&data, metric), number(&three, metric), "{metric}");
     }
 }
@@ -202,14 +157,9 @@ fn a_layer_alone_costs_less_than_all_of_them_in_few_bits() {
     let two = quantized(&["bits=2", "granularity=tensor"]);
     let alone = ["sensitivity.layer1", "sensitivity.layer2"].map(|name| number(&two, name));
     let all = number(&two, "accuracy_drop");
-    assert!(
-        alone.iter().all(|lost| *lost <= all + 0.05),
-        "{alone:?} {all}"
-    );
+    assert!(alone.iter().all(|lost| *lost <= all + 0.05), "{alone:?} {all}");
     let frame = data_frame(&two, "sensitivity");
-    let Frame::HeatMap(map) = &frame else {
-        panic!("no map")
-    };
+    let Frame::HeatMap(map) = &frame else { panic!("no map") };
     assert_eq!((map.rows, map.columns), (2, 5));
     assert!(map.cells.iter().all(|cell| cell.is_finite()));
 }

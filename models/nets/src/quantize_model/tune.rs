@@ -117,25 +117,17 @@ impl Tuner {
             let values = own.centroids();
             let codes: Vec<usize> = own.codes.iter().map(|code| *code as usize).collect();
             let slope: Vec<f64> = layer.matrix(gradient).into_iter().map(f64::from).collect();
-            slopes.extend(
-                cluster_sums(&slope, &codes, values.len())
-                    .iter()
-                    .map(|s| *s as f32),
-            );
+            slopes.extend(cluster_sums(&slope, &codes, values.len()).iter().map(|s| *s as f32));
             centroids.extend(values.iter().map(|value| *value as f32));
             counts.push(values.len());
         }
-        self.of_centroids
-            .update(&mut centroids, &slopes, CENTROID_RATE);
+        self.of_centroids.update(&mut centroids, &slopes, CENTROID_RATE);
         let mut rest = centroids.as_slice();
         let mut moved = Vec::with_capacity(layers.len());
         for (own, count) in rounded.layers.iter().zip(counts) {
             let (values, after) = rest.split_at(count);
             rest = after;
-            moved.push(
-                own.clone()
-                    .with_centroids(values.iter().map(|x| f64::from(*x)).collect()),
-            );
+            moved.push(own.clone().with_centroids(values.iter().map(|x| f64::from(*x)).collect()));
         }
         *rounded = Rounded::with(layers, row, moved);
     }

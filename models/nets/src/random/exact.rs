@@ -17,9 +17,7 @@ pub(crate) fn ln(x: f64) -> f64 {
     // ln m = 2 artanh r = 2 (r + r³/3 + r⁵/5 + ...) with r = (m - 1)/(m + 1), |r| < 0.172.
     let r = (mantissa - 1.0) / (mantissa + 1.0);
     let square = r * r;
-    let series = (0..11).rev().fold(0.0, |sum, term| {
-        sum * square + 1.0 / f64::from(2 * term + 1)
-    });
+    let series = (0..11).rev().fold(0.0, |sum, term| sum * square + 1.0 / f64::from(2 * term + 1));
     exponent * LN_2 + 2.0 * r * series
 }
 

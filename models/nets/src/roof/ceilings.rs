@@ -27,11 +27,7 @@ impl Ceilings {
         interrupted: impl Fn() -> bool,
     ) -> Result<Self, LabError> {
         let bandwidth = meter.bandwidth(&interrupted)?;
-        let mut ceilings = Self {
-            peak: baseline.unwrap_or(0.0),
-            bandwidth,
-            again: None,
-        };
+        let mut ceilings = Self { peak: baseline.unwrap_or(0.0), bandwidth, again: None };
         if baseline.is_none() {
             match meter.arithmetic(Units::Products)? {
                 Arithmetic::Told(rate) => ceilings.peak = rate,
@@ -60,10 +56,6 @@ impl Ceilings {
 
     /// The roof by what has been seen.
     pub(crate) fn roof(&self) -> Roof {
-        Roof {
-            name: "this machine".to_owned(),
-            peak: self.peak,
-            bandwidth: self.bandwidth,
-        }
+        Roof { name: "this machine".to_owned(), peak: self.peak, bandwidth: self.bandwidth }
     }
 }

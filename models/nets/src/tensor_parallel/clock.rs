@@ -89,10 +89,7 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
     let on = |bytes: f64| Part::Send(Operation::Ring, 1.0, bytes);
     let layers = setup.config.depth;
     for block in 0..layers {
-        let halves = [
-            (What::Attention(block), flops.attention),
-            (What::Mlp(block), flops.mlp),
-        ];
+        let halves = [(What::Attention(block), flops.attention), (What::Mlp(block), flops.mlp)];
         for (what, flops) in halves {
             match (setup.mode, what) {
                 (Mode::Tensor, _) => {
@@ -123,10 +120,8 @@ pub(super) fn parts(setup: &Setup, sums: Sums) -> Vec<Part> {
     add(Part::Forward(flops.head, What::Head));
     add(Part::Backward(2.0 * flops.head, What::Head));
     for block in (0..layers).rev() {
-        let halves = [
-            (What::Mlp(block), 2.0 * flops.mlp),
-            (What::Attention(block), 2.0 * flops.attention),
-        ];
+        let halves =
+            [(What::Mlp(block), 2.0 * flops.mlp), (What::Attention(block), 2.0 * flops.attention)];
         for (what, flops) in halves {
             match (setup.mode, what) {
                 (Mode::Tensor, _) => {
@@ -182,11 +177,7 @@ fn block_weights(setup: &Setup) -> f64 {
 pub(super) fn weight_bytes(setup: &Setup) -> f64 {
     let config = &setup.config;
     let around = config.width * (2 * config.vocab + 2 * config.depth + 1);
-    let divided = if setup.mode.cuts_matrices() {
-        setup.ranks as f64
-    } else {
-        1.0
-    };
+    let divided = if setup.mode.cuts_matrices() { setup.ranks as f64 } else { 1.0 };
     NUMBER * (around as f64 + config.depth as f64 * block_weights(setup) / divided)
 }
 
@@ -198,11 +189,7 @@ pub(super) fn weight_bytes(setup: &Setup) -> f64 {
 pub(super) fn activation_bytes(setup: &Setup) -> f64 {
     let config = &setup.config;
     let (width, keys, ffn) = (config.width as f64, config.keys() as f64, config.ffn as f64);
-    let (heads, context, vocab) = (
-        config.heads as f64,
-        config.context as f64,
-        config.vocab as f64,
-    );
+    let (heads, context, vocab) = (config.heads as f64, config.context as f64, config.vocab as f64);
     let ranks = setup.ranks as f64;
     let norm = width + 1.0;
     let (matrices, tokens) = match setup.mode {
@@ -246,11 +233,8 @@ struct Flops {
 impl Flops {
     fn of(setup: &Setup) -> Self {
         let config = &setup.config;
-        let (width, keys, context) = (
-            config.width as f64,
-            config.keys() as f64,
-            config.context as f64,
-        );
+        let (width, keys, context) =
+            (config.width as f64, config.keys() as f64, config.context as f64);
         let tokens = setup.batch as f64 * context;
         Self {
             attention: tokens * (2.0 * width * (2.0 * width + 2.0 * keys) + 4.0 * context * width),
@@ -271,10 +255,9 @@ pub(super) fn seconds(part: Part, ranks: usize, rate: f64, network: &Network) ->
 /// What a rank sends in a step, by formula.
 pub(super) fn sent(parts: &[Part]) -> Sent {
     parts.iter().fold(Sent::default(), |sum, part| match part {
-        Part::Send(_, messages, bytes) => Sent {
-            messages: sum.messages + messages,
-            bytes: sum.bytes + bytes,
-        },
+        Part::Send(_, messages, bytes) => {
+            Sent { messages: sum.messages + messages, bytes: sum.bytes + bytes }
+        }
         Part::Forward(..) | Part::Backward(..) => sum,
     })
 }

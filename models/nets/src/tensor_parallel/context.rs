@@ -55,14 +55,7 @@ impl Pass<'_, '_> {
             let normal = block.mlp_norm.forward(between.clone());
             let end = between + block.mlp.forward(normal);
             x = end.clone().without_autodiff();
-            walked.push(Ran {
-                x: own,
-                looking,
-                found,
-                past,
-                mixed,
-                end,
-            });
+            walked.push(Ran { x: own, looking, found, past, mixed, end });
         }
         Ok((x, Walked(walked)))
     }

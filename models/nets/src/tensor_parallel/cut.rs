@@ -56,12 +56,7 @@ impl Layout {
         }
         weights.push(weight("norm", [1, width], Cut::Whole));
         weights.push(weight("head", [width, vocab], Cut::Whole));
-        Self {
-            config: config.clone(),
-            mode,
-            ranks,
-            weights,
-        }
+        Self { config: config.clone(), mode, ranks, weights }
     }
 
     /// The matrices of the first block.
@@ -128,12 +123,7 @@ impl Layout {
             Mode::Context => 1,
         };
         let (heads, kv_heads) = (self.config.heads / divided, self.config.kv_heads / divided);
-        let mut maker = Maker {
-            layout: self,
-            rest: part,
-            next: 0,
-            device,
-        };
+        let mut maker = Maker { layout: self, rest: part, next: 0, device };
         Transformer {
             embedding: maker.matrix(),
             blocks: (0..self.config.depth)
@@ -148,11 +138,7 @@ impl Layout {
                         kv_heads,
                     },
                     mlp_norm: maker.norm(),
-                    mlp: SwiGlu {
-                        gate: maker.matrix(),
-                        up: maker.matrix(),
-                        down: maker.matrix(),
-                    },
+                    mlp: SwiGlu { gate: maker.matrix(), up: maker.matrix(), down: maker.matrix() },
                 })
                 .collect(),
             norm: maker.norm(),
@@ -216,9 +202,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn take(&mut self) -> (Vec<f32>, [usize; 2]) {
         let weights = &self.layout.weights;
-        let shape = weights
-            .get(self.next)
-            .map_or([0, 0], |weight| self.layout.own_shape(weight));
+        let shape = weights.get(self.next).map_or([0, 0], |weight| self.layout.own_shape(weight));
         self.next += 1;
         let count = (shape[0] * shape[1]).min(self.rest.len());
         let (own, rest) = self.rest.split_at(count);
@@ -233,9 +217,7 @@ impl Maker<'_> {
 
     fn norm(&mut self) -> RmsNorm {
         let (numbers, [_, width]) = self.take();
-        RmsNorm {
-            scale: Param::from_data(TensorData::new(numbers, [width]), self.device),
-        }
+        RmsNorm { scale: Param::from_data(TensorData::new(numbers, [width]), self.device) }
     }
 }
 
@@ -258,12 +240,9 @@ mod tests {
 
     #[test]
     fn parts_put_together_are_the_whole() {
-        for (mode, ranks) in [
-            (Mode::Tensor, 1),
-            (Mode::Tensor, 2),
-            (Mode::TensorSequence, 2),
-            (Mode::Context, 4),
-        ] {
+        for (mode, ranks) in
+            [(Mode::Tensor, 1), (Mode::Tensor, 2), (Mode::TensorSequence, 2), (Mode::Context, 4)]
+        {
             let layout = Layout::new(&config(), mode, ranks);
             let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
             let mut found = vec![-1.0; whole.len()];
@@ -289,13 +268,7 @@ mod tests {
         assert_eq!(attention.query.dims(), [32, 16]);
         assert_eq!(attention.output.dims(), [16, 32]);
         // The second half of the columns of the first block's queries.
-        let query: Vec<f32> = built.blocks[0]
-            .attention
-            .query
-            .val()
-            .into_data()
-            .iter()
-            .collect();
+        let query: Vec<f32> = built.blocks[0].attention.query.val().into_data().iter().collect();
         let first = 6.0 * 32.0 + 32.0;
         assert_eq!(query[..2], [first + 16.0, first + 17.0]);
         assert_eq!(query[16], first + 48.0);
@@ -310,9 +283,6 @@ mod tests {
         assert_eq!(count(Mode::Tensor), 0);
         // Embedding, head, and five norms.
         assert_eq!(count(Mode::TensorSequence), 2 * 6 * 32 + 5 * 32);
-        assert_eq!(
-            count(Mode::Context),
-            Layout::new(&config(), Mode::Context, 2).len()
-        );
+        assert_eq!(count(Mode::Context), Layout::new(&config(), Mode::Context, 2).len());
     }
 }

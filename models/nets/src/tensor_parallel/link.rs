@@ -33,12 +33,7 @@ pub(super) struct Done {
 impl<'a> Link<'a> {
     /// A new step over a port.
     pub(super) fn new(port: &'a mut Port, device: Device) -> Self {
-        Self {
-            port,
-            device,
-            done: Done::default(),
-            samples: Vec::new(),
-        }
+        Self { port, device, done: Done::default(), samples: Vec::new() }
     }
 
     pub(super) fn rank(&self) -> usize {
@@ -106,9 +101,7 @@ impl<'a> Link<'a> {
         self.done.all_gathers += 1;
         let tokens = rows / batch;
         let by_rank: Tensor<4> = self.tensor(row, [ranks, batch, tokens, width]);
-        Ok(by_rank
-            .swap_dims(0, 1)
-            .reshape([batch * ranks * tokens, width]))
+        Ok(by_rank.swap_dims(0, 1).reshape([batch * ranks * tokens, width]))
     }
 
     /// The sum over all ranks of all tokens, `[batch * time, width]`: each rank's own tokens of it, `[batch * own, width]`.

@@ -111,12 +111,7 @@ impl Pass<'_, '_> {
         let entered = leaf(self.enter(normal.clone().without_autodiff())?);
         let term = cut(entered.clone());
         let sum = self.leave(term.clone().without_autodiff())?;
-        halves.push(Half {
-            x: own,
-            normal,
-            entered,
-            term,
-        });
+        halves.push(Half { x: own, normal, entered, term });
         Ok(x + sum)
     }
 

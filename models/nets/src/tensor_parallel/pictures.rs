@@ -43,11 +43,7 @@ impl Session {
         let drawn: Vec<Weight<'_>> = drawn
             .iter()
             .zip(&names)
-            .map(|((_, shape, cut), name)| Weight {
-                name,
-                shape,
-                cut: *cut,
-            })
+            .map(|((_, shape, cut), name)| Weight { name, shape, cut: *cut })
             .collect();
         let ranks = self.setup.ranks;
         let mut panes = slices::weights(&drawn, ranks);
@@ -100,13 +96,7 @@ impl Session {
         let bytes = |from: usize, to: usize| last.traffic.flow(from, to).bytes as f32;
         let cells: Vec<f32> = (0..ranks)
             .flat_map(|from| (0..ranks).map(move |to| (from, to)))
-            .map(|(from, to)| {
-                if from == to {
-                    f32::NAN
-                } else {
-                    bytes(from, to)
-                }
-            })
+            .map(|(from, to)| if from == to { f32::NAN } else { bytes(from, to) })
             .collect();
         let most = cells.iter().copied().fold(0.0, f32::max);
         let labels: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
@@ -127,20 +117,12 @@ impl Session {
 
     /// What every rank keeps, beside one worker.
     fn memory(&self) -> Frame {
-        let alone = Setup {
-            ranks: 1,
-            ..self.setup.clone()
-        };
+        let alone = Setup { ranks: 1, ..self.setup.clone() };
         let weights = |setup: &Setup| clock::weight_bytes(setup);
         let moments = self.setup.rule.moments() as f64;
         let values = |setup: &Setup| {
             let weights = weights(setup);
-            let parts = [
-                weights,
-                weights,
-                moments * weights,
-                clock::activation_bytes(setup),
-            ];
+            let parts = [weights, weights, moments * weights, clock::activation_bytes(setup)];
             parts.map(Some).to_vec()
         };
         let mut stacks = vec![Stack {

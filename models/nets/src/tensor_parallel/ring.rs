@@ -76,15 +76,9 @@ impl Looking {
                 [k, v] = together(link, "keys and values", [k, v])?;
             }
         }
-        let Softmax {
-            most,
-            sum,
-            weighted,
-        } = softmax.ok_or_else(|| Trouble::Failed("has no keys of its own".to_owned()))?;
-        Ok(Found {
-            mixed: (weighted / sum.clone()).reshape(shape),
-            logarithm: most + sum.log(),
-        })
+        let Softmax { most, sum, weighted } =
+            softmax.ok_or_else(|| Trouble::Failed("has no keys of its own".to_owned()))?;
+        Ok(Found { mixed: (weighted / sum.clone()).reshape(shape), logarithm: most + sum.log() })
     }
 
     /// The slopes of queries, keys and values from the slope of what was found.
@@ -123,11 +117,7 @@ impl Looking {
                 [dk, dv] = together(link, "slopes of keys and values", [dk, dv])?;
             }
         }
-        Ok(Looking {
-            q: dq.reshape(shape),
-            k: dk,
-            v: dv,
-        })
+        Ok(Looking { q: dq.reshape(shape), k: dk, v: dv })
     }
 
     /// `[batch, heads, own, head]` with the queries that share a key/value head together, `[batch, kv_heads, group own, head]`.
@@ -206,21 +196,14 @@ impl Softmax {
     fn begin(scores: Tensor<4>, v: &Tensor<4>) -> Self {
         let most = scores.clone().max_dim(3);
         let shares = (scores - most.clone()).exp();
-        Self {
-            most,
-            sum: shares.clone().sum_dim(3),
-            weighted: shares.matmul(v.clone()),
-        }
+        Self { most, sum: shares.clone().sum_dim(3), weighted: shares.matmul(v.clone()) }
     }
 
     /// The same with more of the row: what was summed under a smaller maximum is scaled down.
     fn and(self, scores: Tensor<4>, v: &Tensor<4>) -> Self {
         let more = Self::begin(scores, v);
         let most = self.most.clone().max_pair(more.most.clone());
-        let (old, new) = (
-            (self.most - most.clone()).exp(),
-            (more.most - most.clone()).exp(),
-        );
+        let (old, new) = ((self.most - most.clone()).exp(), (more.most - most.clone()).exp());
         Self {
             most,
             sum: self.sum * old.clone() + more.sum * new.clone(),
@@ -235,11 +218,7 @@ mod tests {
 
     #[test]
     fn own_keys_come_first_and_then_those_of_the_ranks_before() {
-        let of = |rank| {
-            (0..4)
-                .map(|round| holder(rank, round, 4))
-                .collect::<Vec<_>>()
-        };
+        let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
         assert_eq!(of(0), [0, 3, 2, 1]);
         assert_eq!(of(2), [2, 1, 0, 3]);
         assert_eq!(standing(2, 0, 4), Standing::Same);

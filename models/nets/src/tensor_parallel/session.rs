@@ -119,10 +119,7 @@ impl Session {
         let crew = start(run, setup.ranks)?;
         run.scalar("worker_devices", crew.devices(setup.ranks));
         let one = match setup.compare {
-            Compare::Yes => Some(One {
-                trains: start(run, 1)?,
-                checks: start(run, 1)?,
-            }),
+            Compare::Yes => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
             Compare::No => None,
         };
         status(run, "");
@@ -203,10 +200,7 @@ impl Live for Session {
                 let begun = Instant::now();
                 let trained = one.trains.act(step, [order.clone()], interrupted)?;
                 let seconds = begun.elapsed().as_secs_f64();
-                let order = Order {
-                    from: Some(Arc::clone(&self.weights)),
-                    ..order
-                };
+                let order = Order { from: Some(Arc::clone(&self.weights)), ..order };
                 let checked = one.checks.act(step, [order], interrupted)?;
                 self.compare(&answers, trained.first(), checked.first(), seconds)
             }
@@ -245,10 +239,7 @@ impl Live for Session {
 
 /// All workers of a run share the memory of one machine: refuses what it does not have.
 fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
-    let alone = Setup {
-        ranks: 1,
-        ..setup.clone()
-    };
+    let alone = Setup { ranks: 1, ..setup.clone() };
     let beside = match setup.compare {
         Compare::Yes => 2.0 * clock::state_bytes(&alone),
         Compare::No => 0.0,

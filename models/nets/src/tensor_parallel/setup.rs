@@ -97,11 +97,7 @@ impl Setup {
             config,
             batch: params.size("global_batch")?,
             rule: pick(params, "optimizer", &RULES)?,
-            compare: if params.bool("compare")? {
-                Compare::Yes
-            } else {
-                Compare::No
-            },
+            compare: if params.bool("compare")? { Compare::Yes } else { Compare::No },
             seed: params.int("seed")?.unsigned_abs(),
         })
     }
@@ -109,11 +105,7 @@ impl Setup {
 
 fn check(config: &TransformerConfig, mode: Mode, ranks: usize) -> Result<(), LabError> {
     let refuse = |params: [&str; 2], reason: String| Err(LabError::contradiction(params, reason));
-    let even = |count: usize| {
-        (1..=16)
-            .filter(|ranks| count.is_multiple_of(*ranks))
-            .collect()
-    };
+    let even = |count: usize| (1..=16).filter(|ranks| count.is_multiple_of(*ranks)).collect();
     let choose = |counts: Vec<usize>| {
         let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
         format!("take one of {} ranks", counts.join(", "))
@@ -174,11 +166,7 @@ impl Knobs {
         Ok(Self {
             learning_rate: params.float("learning_rate")?,
             steps: params.int("steps")?.unsigned_abs(),
-            sums: if params.bool("skip_all_reduce")? {
-                Sums::LeftOut
-            } else {
-                Sums::Done
-            },
+            sums: if params.bool("skip_all_reduce")? { Sums::LeftOut } else { Sums::Done },
             network: Network::read(params)?,
             rate: params.float("worker_flops_per_second")?,
         })

@@ -142,8 +142,7 @@ impl Rank {
         };
         let cut = |numbers: &[i32]| -> Vec<i32> {
             let rows = numbers.chunks(time.max(1));
-            rows.flat_map(|row| row.iter().skip(first).take(own).copied())
-                .collect()
+            rows.flat_map(|row| row.iter().skip(first).take(own).copied()).collect()
         };
         let tokens = TensorData::new(cut(&tokens), [count, own]);
         let labels = TensorData::new(cut(&batch.labels), [count * own]);
@@ -170,12 +169,7 @@ impl Rank {
     /// Both passes of a part of it.
     fn among_others(&self, own: Own, sums: Sums, link: &mut Link<'_>) -> Result<Passed, Trouble> {
         let network = &self.network;
-        let Own {
-            tokens,
-            labels,
-            batch,
-            own,
-        } = own;
+        let Own { tokens, labels, batch, own } = own;
         let width = self.config.width;
         let embedded: Tensor<2> = network.embed(tokens).flatten(0, 1);
         let (first, time) = match self.mode {
@@ -188,11 +182,7 @@ impl Rank {
         let mut slopes = Slopes::none();
 
         // The end of the network is every rank's own: the mean over its tokens counts for their share.
-        let share = if self.mode.cuts_tokens() {
-            1.0 / self.ranks as f64
-        } else {
-            1.0
-        };
+        let share = if self.mode.cuts_tokens() { 1.0 / self.ranks as f64 } else { 1.0 };
         let mut end = |x: Tensor<2>| -> Result<(f64, Tensor<2>, Tensor<2>), Trouble> {
             let last = leaf(x);
             let logits = network.read(last.clone().reshape([batch, own, width]));
@@ -206,23 +196,13 @@ impl Rank {
         let (loss, logits, slope) = match self.mode {
             Mode::Tensor | Mode::TensorSequence => {
                 let mode = self.mode;
-                let mut pass = pass::Pass {
-                    network,
-                    link,
-                    mode,
-                    sums,
-                    batch,
-                };
+                let mut pass = pass::Pass { network, link, mode, sums, batch };
                 let (x, walked) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)
             }
             Mode::Context => {
-                let mut pass = context::Pass {
-                    network,
-                    link,
-                    batch,
-                };
+                let mut pass = context::Pass { network, link, batch };
                 let (x, walked) = pass.forward(x, &at)?;
                 let (loss, logits, slope) = end(x)?;
                 (loss, logits, pass.backward(walked, slope, &mut slopes)?)
@@ -231,11 +211,7 @@ impl Rank {
         slopes.take(network, &mut (embedded * slope).sum().backward());
         let mut gradient = slopes.row(network)?;
         self.sum_shared(&mut gradient, link)?;
-        Ok(Passed {
-            loss,
-            logits,
-            gradient,
-        })
+        Ok(Passed { loss, logits, gradient })
     }
 
     /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
@@ -295,8 +271,7 @@ impl Worker for Rank {
         };
         link.doing("changing its weights");
         let rate = order.learning_rate;
-        self.optimizer
-            .update(&mut self.weights, &passed.gradient, rate);
+        self.optimizer.update(&mut self.weights, &passed.gradient, rate);
         self.network = flat::with_weights(self.network.clone(), &self.weights);
         let all = match order.telling {
             Telling::Loss => None,

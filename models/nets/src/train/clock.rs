@@ -46,12 +46,7 @@ pub(super) struct Stopwatch<'a> {
 
 impl<'a> Stopwatch<'a> {
     pub(super) fn start(device: &'a Device, timing: Timing) -> Self {
-        Self {
-            device,
-            timing,
-            lap: Instant::now(),
-            phases: [0.0; 4],
-        }
+        Self { device, timing, lap: Instant::now(), phases: [0.0; 4] }
     }
 
     /// Ends a phase; the next one starts.

@@ -37,10 +37,7 @@ impl EvaluationSet {
         let chunks = indices
             .chunks((CHUNK_LABELS / labels_each).clamp(1, CHUNK))
             .map(|chunk| batch(examples, chunk, device));
-        Self {
-            chunks: chunks.collect(),
-            len: examples.len() * labels_each,
-        }
+        Self { chunks: chunks.collect(), len: examples.len() * labels_each }
     }
 
     /// Judges a network without autodiff.
@@ -78,11 +75,7 @@ impl EvaluationSet {
         }
         let right = all_hits.iter().filter(|&&hit| hit).count();
         let len = self.len as f64;
-        let verdict = Verdict {
-            loss: loss / len,
-            accuracy: right as f64 / len,
-            hits: all_hits,
-        };
+        let verdict = Verdict { loss: loss / len, accuracy: right as f64 / len, hits: all_hits };
         (verdict, classes)
     }
 
@@ -122,10 +115,7 @@ pub(crate) fn probabilities(
     inputs: impl Into<Inputs>,
     activation: Activation,
 ) -> Vec<f32> {
-    softmax(network.forward(inputs, activation), 1)
-        .into_data()
-        .iter::<f32>()
-        .collect()
+    softmax(network.forward(inputs, activation), 1).into_data().iter::<f32>().collect()
 }
 
 /// Inputs `[indices, features]` and labels `[indices]` on the device; of sequences, tokens `[indices, context]` and

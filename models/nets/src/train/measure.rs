@@ -22,14 +22,10 @@ pub(super) fn gradient_norms(network: &Network, gradients: &GradientsParams) -> 
     }
     impl ModuleVisitor for Norms<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            self.norms
-                .extend(self.gradients.get::<D>(param.id).map(norm));
+            self.norms.extend(self.gradients.get::<D>(param.id).map(norm));
         }
     }
-    let mut visitor = Norms {
-        gradients,
-        norms: Vec::new(),
-    };
+    let mut visitor = Norms { gradients, norms: Vec::new() };
     network.visit(&mut visitor);
     visitor.norms
 }
@@ -105,12 +101,7 @@ impl StepNorms {
     /// Before the update: takes the gradients and keeps the weights.
     pub(super) fn before(network: &Network, gradients: &GradientsParams) -> Self {
         let gradients = gradient_norms(network, gradients);
-        Self {
-            gradients,
-            before: weights(network),
-            updates: Vec::new(),
-            changes: Vec::new(),
-        }
+        Self { gradients, before: weights(network), updates: Vec::new(), changes: Vec::new() }
     }
 
     /// After the update; `start` is what [`weights`] gave at the start of the run.
@@ -155,10 +146,7 @@ pub(super) fn distance(network: &Network, start: &[Tensor<1>]) -> f64 {
 }
 
 fn distances(a: &[Tensor<1>], b: &[Tensor<1>]) -> Vec<Tensor<1>> {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| norm(a.clone() - b.clone()))
-        .collect()
+    a.iter().zip(b).map(|(a, b)| norm(a.clone() - b.clone())).collect()
 }
 
 /// The norm of a vector whose parts have these norms.

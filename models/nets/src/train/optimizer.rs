@@ -66,12 +66,9 @@ impl Optimizer {
         let moments = match rule {
             Rule::Sgd => Moments::Burns(SgdConfig::new().init()),
             Rule::Momentum => Moments::Burns(SgdConfig::new().with_momentum(Some(momentum)).init()),
-            Rule::RmsProp => Moments::Burns(
-                RmsPropConfig::new()
-                    .with_momentum(0.0)
-                    .with_epsilon(EPSILON)
-                    .init(),
-            ),
+            Rule::RmsProp => {
+                Moments::Burns(RmsPropConfig::new().with_momentum(0.0).with_epsilon(EPSILON).init())
+            }
             Rule::Adam | Rule::AdamW => Moments::Adam(Adam::new(device)),
         };
         Self { rule, moments }
@@ -107,15 +104,8 @@ fn clipped(
     if let Some(largest) = largest {
         // Computed where the gradients are: nothing waits for the device.
         let norm = measure::norm(Tensor::cat(measure::gradient_norms(network, &gradients), 0));
-        let factor = norm
-            .clamp_min(f32::MIN_POSITIVE)
-            .recip()
-            .mul_scalar(largest)
-            .clamp_max(1.0);
-        network.visit(&mut Scale {
-            gradients: &mut gradients,
-            factor,
-        });
+        let factor = norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0);
+        network.visit(&mut Scale { gradients: &mut gradients, factor });
     }
     gradients
 }
@@ -138,10 +128,7 @@ impl ModuleVisitor for Scale<'_> {
 /// Adds `decay` times the weight to every gradient, which is the gradient of decay / 2 times the squared weights.
 fn decayed(network: &Network, mut gradients: GradientsParams, decay: f64) -> GradientsParams {
     if decay > 0.0 {
-        network.visit(&mut AddWeights {
-            gradients: &mut gradients,
-            decay,
-        });
+        network.visit(&mut AddWeights { gradients: &mut gradients, decay });
     }
     gradients
 }
@@ -155,19 +142,14 @@ impl ModuleVisitor for AddWeights<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
         if let Some(gradient) = self.gradients.remove::<D>(param.id) {
             let weights = param.val().without_autodiff();
-            self.gradients
-                .register(param.id, gradient + weights.mul_scalar(self.decay));
+            self.gradients.register(param.id, gradient + weights.mul_scalar(self.decay));
         }
     }
 }
 
 /// Takes the share `decay` off every weight.
 fn shrunk(network: Network, decay: f64) -> Network {
-    if decay > 0.0 {
-        network.map(&mut Shrink { decay })
-    } else {
-        network
-    }
+    if decay > 0.0 { network.map(&mut Shrink { decay }) } else { network }
 }
 
 struct Shrink {

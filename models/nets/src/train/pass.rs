@@ -27,10 +27,7 @@ impl Pass {
         match (network, inputs, kept) {
             (Network::Transformer(transformer), Inputs::Tokens(tokens), Activations::OfBlocks) => {
                 let (loss, pass) = transformer.forward_checkpointed(tokens, labels);
-                Self {
-                    loss,
-                    checkpointed: Some(pass),
-                }
+                Self { loss, checkpointed: Some(pass) }
             }
             (_, inputs, _) => Self {
                 loss: cross_entropy(network.forward(inputs, activation), labels),

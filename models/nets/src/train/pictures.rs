@@ -97,15 +97,8 @@ impl Pictures {
                 (View::Samples(samples), held_out.labels.clone())
             }
         };
-        let classes = (0..classes)
-            .map(|class| vocabulary.label(class as i32))
-            .collect();
-        Self {
-            held_out: EvaluationSet::new(&data.held_out, device),
-            labels,
-            classes,
-            view,
-        }
+        let classes = (0..classes).map(|class| vocabulary.label(class as i32)).collect();
+        Self { held_out: EvaluationSet::new(&data.held_out, device), labels, classes, view }
     }
 
     /// Sends the pictures that somebody wants now, and says how many.
@@ -115,35 +108,23 @@ impl Pictures {
         moment: Moment,
         subject: Subject<'_>,
     ) -> usize {
-        let Subject {
-            trainer,
-            train,
-            activation,
-            step,
-            evaluated,
-        } = subject;
+        let Subject { trainer, train, activation, step, evaluated } = subject;
         let mut made = 0;
         let mut send = |panel: &str, make: &mut dyn FnMut() -> Option<Frame>| {
             if sink.wants_frame(panel, moment)
                 && let Some(frame) = make()
             {
                 made += 1;
-                sink.report(Report::Frame {
-                    panel: panel.into(),
-                    step,
-                    frame: Box::new(frame),
-                });
+                sink.report(Report::Frame { panel: panel.into(), step, frame: Box::new(frame) });
             }
         };
-        send("confusion", &mut || {
-            Some(self.confusion(&trainer.network(), activation))
-        });
+        send("confusion", &mut || Some(self.confusion(&trainer.network(), activation)));
         send("weights", &mut || weights::draw(&trainer.network()));
         send("network", &mut || neurons::draw(trainer, train, activation));
         match &mut self.view {
-            View::Plane(plane) => send("decision-boundary", &mut || {
-                plane.draw(&trainer.network(), activation)
-            }),
+            View::Plane(plane) => {
+                send("decision-boundary", &mut || plane.draw(&trainer.network(), activation))
+            }
             View::Samples(samples) => send("samples", &mut || {
                 Some(samples.draw(&trainer.network(), activation, self.classes.len()))
             }),
@@ -154,9 +135,7 @@ impl Pictures {
                 send("logit-lens", &mut || reading.lens(&trainer.network()));
                 // Writing takes as long as many steps: once an evaluation is enough.
                 if moment == Moment::Final || writing.is_due(evaluated) {
-                    send("text", &mut || {
-                        writing.draw(&trainer.network(), step, evaluated)
-                    });
+                    send("text", &mut || writing.draw(&trainer.network(), step, evaluated));
                 }
             }
         }
@@ -201,10 +180,7 @@ pub(crate) fn confusion(predicted: &[usize], labels: &[i32], names: &[String]) -
 
 impl Plane {
     fn new(examples: &Labelled, device: &Device) -> Self {
-        let farthest = examples
-            .inputs
-            .iter()
-            .fold(1.0_f32, |far, x| far.max(x.abs()));
+        let farthest = examples.inputs.iter().fold(1.0_f32, |far, x| far.max(x.abs()));
         let reach = 1.1 * farthest;
         let mut grid = Vec::with_capacity(2 * ROWS * COLUMNS);
         for row in 0..ROWS {
@@ -261,41 +237,26 @@ impl Samples {
         let on_device = TensorData::new(inputs.clone(), shape);
         Self {
             inputs: Tensor::from_data(on_device, device),
-            examples: Labelled {
-                inputs,
-                labels,
-                features: held_out.features,
-            },
+            examples: Labelled { inputs, labels, features: held_out.features },
         }
     }
 
     fn draw(&self, network: &Network, activation: Activation, classes: usize) -> Frame {
         let predicted = probabilities(network, self.inputs.clone(), activation);
-        let images = predicted
-            .chunks(classes)
-            .enumerate()
-            .map(|(index, probabilities)| {
-                let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
-                let right = usize::try_from(truth) == Ok(read);
-                Image {
-                    pixels: self
-                        .examples
-                        .input(index)
-                        .iter()
-                        .map(|&pixel| (255.0 * pixel).round() as u8)
-                        .collect(),
-                    label: if right {
-                        read.to_string()
-                    } else {
-                        format!("{read} ({truth})")
-                    },
-                    verdict: if right {
-                        Verdict::Right
-                    } else {
-                        Verdict::Wrong
-                    },
-                }
-            });
+        let images = predicted.chunks(classes).enumerate().map(|(index, probabilities)| {
+            let (read, truth) = (most_likely(probabilities), self.examples.labels[index]);
+            let right = usize::try_from(truth) == Ok(read);
+            Image {
+                pixels: self
+                    .examples
+                    .input(index)
+                    .iter()
+                    .map(|&pixel| (255.0 * pixel).round() as u8)
+                    .collect(),
+                label: if right { read.to_string() } else { format!("{read} ({truth})") },
+                verdict: if right { Verdict::Right } else { Verdict::Wrong },
+            }
+        });
         let edge = self.examples.features.isqrt();
         Frame::Images(Images {
             width: edge,
@@ -310,11 +271,7 @@ impl Samples {
 /// The index of the largest probability, the first of equals.
 fn most_likely(probabilities: &[f32]) -> usize {
     let better = |best: usize, index: usize| {
-        if probabilities[index] > probabilities[best] {
-            index
-        } else {
-            best
-        }
+        if probabilities[index] > probabilities[best] { index } else { best }
     };
     (1..probabilities.len()).fold(0, better)
 }

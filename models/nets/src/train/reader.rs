@@ -79,11 +79,7 @@ impl Classifier for Reader {
         Ok(Opened {
             operands: operands.into_iter().map(numbers).collect(),
             result: numbers(result),
-            pixels: fresh
-                .inputs
-                .chunks(fresh.features)
-                .map(<[f32]>::to_vec)
-                .collect(),
+            pixels: fresh.inputs.chunks(fresh.features).map(<[f32]>::to_vec).collect(),
             width: fresh.features.isqrt(),
             truth: fresh.labels.iter().map(|label| *label as usize).collect(),
             rest: Box::new(rest),
@@ -114,9 +110,7 @@ impl Weights {
         };
         let layers: Vec<_> = self.layers.iter().map(put).collect();
         let count = layers.len();
-        layers
-            .try_into()
-            .map_err(|_| format!("the network has {count} layers instead of 2"))
+        layers.try_into().map_err(|_| format!("the network has {count} layers instead of 2"))
     }
 }
 
@@ -125,27 +119,16 @@ fn train(seed: u64) -> Result<Weights, String> {
     let trained = recipe.and_then(|recipe| baseline::trained(&recipe, DeviceId::CPU));
     let trained = trained.map_err(|error| error.to_string())?;
     let layer = |layer: baseline::Layer| Layer {
-        weight: TensorData::new(
-            layer.matrix(&trained.weights),
-            [layer.inputs, layer.outputs],
-        ),
+        weight: TensorData::new(layer.matrix(&trained.weights), [layer.inputs, layer.outputs]),
         bias: TensorData::new(layer.bias(&trained.weights).to_vec(), [layer.outputs]),
     };
-    Ok(Weights {
-        layers: trained.layers().into_iter().map(layer).collect(),
-    })
+    Ok(Weights { layers: trained.layers().into_iter().map(layer).collect() })
 }
 
 /// Digits as the lab `train` draws them.
 fn digits(seed: u64, count: usize) -> Result<Labelled, String> {
-    let config = DataConfig {
-        samples: count,
-        ..DataConfig::new(Dataset::Digits, seed)
-    };
-    match data::load(&config)
-        .map_err(|error| error.to_string())?
-        .train
-    {
+    let config = DataConfig { samples: count, ..DataConfig::new(Dataset::Digits, seed) };
+    match data::load(&config).map_err(|error| error.to_string())?.train {
         Examples::Labelled(labelled) => Ok(labelled),
         Examples::Sequence(_) => Err("digits are no sequence".to_owned()),
     }
@@ -196,10 +179,7 @@ mod tests {
         assert_eq!(operands(1), operands(1));
         assert_eq!(operands(1), {
             let other = Reader::default();
-            other
-                .open(Plug::Relu, 2, 1, DeviceId::CPU)
-                .unwrap()
-                .operands
+            other.open(Plug::Relu, 2, 1, DeviceId::CPU).unwrap().operands
         });
         assert_ne!(operands(1), operands(2));
     }

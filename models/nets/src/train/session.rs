@@ -105,8 +105,7 @@ impl Session {
             "weights, gradients and activations of training",
             smaller,
         )?;
-        run.sink
-            .report(Report::Status("opening the device".to_owned()));
+        run.sink.report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
         let found = device::memory::in_use(&device, run.device).unwrap_or(0);
         let data = load(&setup.data)?;
@@ -114,9 +113,7 @@ impl Session {
             Activations::Kept | Activations::OfBlocks => device.clone().autodiff(),
             Activations::Recomputed => device.clone().autodiff().gradient_checkpointing(),
         };
-        let mut network = setup
-            .architecture
-            .init(setup.initialization, setup.seed, &training);
+        let mut network = setup.architecture.init(setup.initialization, setup.seed, &training);
         if let Some(path) = &setup.weights.load {
             let loaded = weights::load(network, &setup.architecture, path);
             network = loaded
@@ -124,18 +121,9 @@ impl Session {
         }
         let classes = setup.data.classes().map_err(setup::unusable)?;
         let batches = Batches::new(setup.seed, data.train.len());
-        let trainer = Trainer::new(
-            network,
-            &knobs,
-            batches,
-            (run.device, training),
-            setup.activations,
-        );
-        let status = if device::is_asynchronous(run.device) {
-            "compiling kernels"
-        } else {
-            ""
-        };
+        let trainer =
+            Trainer::new(network, &knobs, batches, (run.device, training), setup.activations);
+        let status = if device::is_asynchronous(run.device) { "compiling kernels" } else { "" };
         run.sink.report(Report::Status(status.to_owned()));
 
         let mut session = Self {
@@ -290,10 +278,8 @@ impl Live for Session {
         let step = self.step + 1;
         let is_due =
             |every: u64| step == 1 || step.is_multiple_of(every) || step == self.knobs.steps;
-        let (record, evaluate) = (
-            is_due(self.knobs.record_every),
-            is_due(self.knobs.evaluate_every),
-        );
+        let (record, evaluate) =
+            (is_due(self.knobs.record_every), is_due(self.knobs.evaluate_every));
         let measuring = match record {
             true if self.weighings < WEIGHINGS => Measuring::NormsAndMemory,
             true => Measuring::Norms,
@@ -331,10 +317,7 @@ impl Live for Session {
         if evaluate && self.divergence.is_none() {
             self.evaluate(run);
         }
-        if self
-            .pictured
-            .is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost)
-        {
+        if self.pictured.is_none_or(|(since, cost)| since.elapsed() >= DRAWING * cost) {
             self.draw(run, Moment::Running)?;
         }
         self.left = Instant::now();
@@ -373,10 +356,7 @@ impl Judged {
     fn new(config: &DataConfig, data: &Data, device: &Device) -> Self {
         Self {
             held_out: EvaluationSet::new(&data.held_out, device),
-            train: config
-                .dataset
-                .is_points()
-                .then(|| EvaluationSet::new(&data.train, device)),
+            train: config.dataset.is_points().then(|| EvaluationSet::new(&data.train, device)),
             answers: Answers::of(config.dataset, data),
         }
     }

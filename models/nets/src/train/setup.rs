@@ -81,10 +81,8 @@ const RULES: [(&str, Rule); 5] = [
     ("adamw", Rule::AdamW),
 ];
 
-const UNITS: [(&str, Activations); 2] = [
-    ("elementwise", Activations::Recomputed),
-    ("blocks", Activations::OfBlocks),
-];
+const UNITS: [(&str, Activations); 2] =
+    [("elementwise", Activations::Recomputed), ("blocks", Activations::OfBlocks)];
 
 impl Setup {
     pub(super) fn read(params: &Params) -> Result<Self, LabError> {
@@ -123,10 +121,7 @@ impl WeightFiles {
             let usable = weights::can_save(path);
             usable.map_err(|error| LabError::contradiction(["save_weights"], error.to_string()))?;
         }
-        Ok(Self {
-            load: path("load_weights"),
-            save,
-        })
+        Ok(Self { load: path("load_weights"), save })
     }
 }
 
@@ -150,11 +145,7 @@ impl Knobs {
             steps: count("steps")?,
             evaluate_every: count("evaluate_every")?,
             record_every: count("record_every")?,
-            timing: if params.bool("profile")? {
-                Timing::Phases
-            } else {
-                Timing::Steps
-            },
+            timing: if params.bool("profile")? { Timing::Phases } else { Timing::Steps },
         })
     }
 }

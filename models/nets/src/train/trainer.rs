@@ -106,18 +106,11 @@ impl Trainer {
             Measuring::Nothing => None,
         };
 
-        self.network = self
-            .optimizer
-            .update(self.network.take(), gradients, knobs.update);
+        self.network = self.optimizer.update(self.network.take(), gradients, knobs.update);
         watch.end(Phase::Update);
 
         let norms = norms.map(|norms| norms.after(&self.network, &self.start));
-        Step {
-            loss: loss.without_autodiff(),
-            norms,
-            held,
-            phases: watch.phases(),
-        }
+        Step { loss: loss.without_autodiff(), norms, held, phases: watch.phases() }
     }
 
     /// Starts the optimizer's state afresh.

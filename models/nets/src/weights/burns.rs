@@ -23,9 +23,7 @@ struct Saved {
 
 /// The whole file.
 pub(crate) fn encode(network: &Network, architecture: &Architecture) -> Result<Bytes, RecordError> {
-    saved(network.clone(), architecture)
-        .into_record()
-        .into_bytes()
+    saved(network.clone(), architecture).into_record().into_bytes()
 }
 
 /// The network with the weights of a file.
@@ -58,10 +56,7 @@ pub(super) fn decode(
 fn saved(network: Network, architecture: &Architecture) -> Saved {
     let device = network.devices().into_iter().next().unwrap_or_default();
     let heads = Tensor::from_data(heads_of(architecture), &device);
-    Saved {
-        network,
-        heads: Param::initialized(ParamId::new(), heads),
-    }
+    Saved { network, heads: Param::initialized(ParamId::new(), heads) }
 }
 
 fn heads_of(architecture: &Architecture) -> [i64; 2] {
@@ -114,9 +109,7 @@ pub(super) fn shortened(mut all: Vec<String>) -> Vec<String> {
 
 /// The items of burn's messages, which end in a list such as `["a", "b"]`.
 fn items(message: &str) -> impl Iterator<Item = &str> {
-    let list = message
-        .split_once("[\"")
-        .and_then(|(_, list)| list.strip_suffix("\"]"));
+    let list = message.split_once("[\"").and_then(|(_, list)| list.strip_suffix("\"]"));
     list.unwrap_or(message).split("\", \"")
 }
 

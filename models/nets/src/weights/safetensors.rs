@@ -92,9 +92,7 @@ impl Opened<'_> {
             let numbers: Vec<f32> = numbers.iter().map(|b| f32::from_le_bytes(*b)).collect();
             if numbers.iter().any(|number| !number.is_finite()) {
                 let name = &tensor.name;
-                return Err(Refusal::Foreign(format!(
-                    "{name} holds a number that is not finite"
-                )));
+                return Err(Refusal::Foreign(format!("{name} holds a number that is not finite")));
             }
             // In the file a matrix has its outputs as rows.
             match tensor.columns() {
@@ -126,20 +124,14 @@ impl Opened<'_> {
         let mut alone: Vec<&str> = self.file.names();
         alone.retain(|name| !wanted.iter().any(|tensor| tensor.name == **name));
         alone.sort_unstable();
-        all.extend(
-            alone
-                .iter()
-                .map(|name| format!("{name} is in the file alone")),
-        );
+        all.extend(alone.iter().map(|name| format!("{name} is in the file alone")));
         // What no shape tells.
         let mine = metadata(architecture);
         for name in ["num_attention_heads", "num_key_value_heads"] {
             if let (Some(mine), Some(theirs)) = (mine.get(name), self.metadata.get(name))
                 && mine != theirs
             {
-                all.push(format!(
-                    "{name} is {theirs} in the file, {mine} in this network"
-                ));
+                all.push(format!("{name} is {theirs} in the file, {mine} in this network"));
             }
         }
         all
@@ -155,10 +147,7 @@ fn turned(matrix: &[f32], columns: usize) -> Vec<f32> {
 
 /// The sizes, under the names of a Llama model's `config.json`.
 fn metadata(architecture: &Architecture) -> HashMap<String, String> {
-    let mut pairs = vec![
-        ("format", "pt".to_owned()),
-        ("description", architecture.in_words()),
-    ];
+    let mut pairs = vec![("format", "pt".to_owned()), ("description", architecture.in_words())];
     match architecture {
         Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {}
         Architecture::Transformer(config) => pairs.extend([
@@ -178,8 +167,6 @@ fn metadata(architecture: &Architecture) -> HashMap<String, String> {
             ("attention_bias", "false".to_owned()),
         ]),
     }
-    let owned = pairs
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value));
+    let owned = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
     owned.collect()
 }

@@ -65,20 +65,11 @@ fn llama(width: usize, heads: usize, kv_heads: usize) -> Architecture {
 }
 
 fn mlp(hidden: &[usize]) -> Architecture {
-    Architecture::Mlp(MlpConfig {
-        inputs: 3,
-        hidden: hidden.to_vec(),
-        outputs: 2,
-    })
+    Architecture::Mlp(MlpConfig { inputs: 3, hidden: hidden.to_vec(), outputs: 2 })
 }
 
 fn cnn() -> Architecture {
-    Architecture::Cnn(CnnConfig {
-        edge: 8,
-        width: 2,
-        depth: 2,
-        outputs: 3,
-    })
+    Architecture::Cnn(CnnConfig { edge: 8, width: 2, depth: 2, outputs: 3 })
 }
 
 fn made(architecture: &Architecture, seed: u64) -> Network {
@@ -137,18 +128,9 @@ fn loaded_weights_are_trained_like_any() {
     let loaded = load(loaded, &architecture, &path).unwrap();
     let logits = loaded.forward(inputs(&architecture, &device), Activation::Tanh);
     let gradients = logits.sum().backward();
-    let Network::Transformer(transformer) = &loaded else {
-        panic!("another network")
-    };
+    let Network::Transformer(transformer) = &loaded else { panic!("another network") };
     assert!(transformer.embedding.val().grad(&gradients).is_some());
-    assert!(
-        transformer.blocks[1]
-            .mlp
-            .up
-            .val()
-            .grad(&gradients)
-            .is_some()
-    );
+    assert!(transformer.blocks[1].mlp.up.val().grad(&gradients).is_some());
 }
 
 #[test]
@@ -173,26 +155,14 @@ fn another_networks_weights_are_refused_with_every_difference() {
         other @ (Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_)) => other,
     };
     let said = refusal(&deep(3), &path);
-    assert!(
-        said.contains("blocks.2.mlp.down is not in the file"),
-        "{said}"
-    );
+    assert!(said.contains("blocks.2.mlp.down is not in the file"), "{said}");
     assert!(!said.contains("blocks.1"), "{said}");
     let said = refusal(&deep(1), &path);
-    assert!(
-        said.contains("blocks.1.attention.key is in the file alone"),
-        "{said}"
-    );
+    assert!(said.contains("blocks.1.attention.key is in the file alone"), "{said}");
     let said = refusal(&mlp(&[5]), &path);
     assert!(said.contains("this mlp (3-5-2)"), "{said}");
-    assert!(
-        said.contains("Mlp.layers.0.weight is not in the file"),
-        "{said}"
-    );
-    assert!(
-        said.contains("Transformer.blocks.0.attention.key is in the file alone"),
-        "{said}"
-    );
+    assert!(said.contains("Mlp.layers.0.weight is not in the file"), "{said}");
+    assert!(said.contains("Transformer.blocks.0.attention.key is in the file alone"), "{said}");
 }
 
 #[test]
@@ -210,14 +180,8 @@ fn a_file_of_another_program_is_refused_with_every_difference_in_its_own_names()
         assert!(said.contains(part), "'{part}' is missing in {said}");
     }
     let said = refusal(&mlp(&[5]), &path);
-    assert!(
-        said.contains("layers.0.weight is not in the file"),
-        "{said}"
-    );
-    assert!(
-        said.contains("lm_head.weight is in the file alone"),
-        "{said}"
-    );
+    assert!(said.contains("layers.0.weight is not in the file"), "{said}");
+    assert!(said.contains("lm_head.weight is in the file alone"), "{said}");
     let said = refusal(&llama(16, 2, 1), &path);
     let heads = "num_attention_heads is 4 in the file, 2 in this network";
     assert!(said.contains(heads), "{said}");
@@ -278,11 +242,7 @@ fn torn_or_foreign(folder: &Folder, path: &Path) {
         let said = refusal(&architecture, &path);
         assert!(said.contains(" is no whole file of weights"), "{said}");
     }
-    for foreign in [
-        &b"PK\x03\x04 something else"[..],
-        &[0; 4096],
-        b"\xff".repeat(999).as_slice(),
-    ] {
+    for foreign in [&b"PK\x03\x04 something else"[..], &[0; 4096], b"\xff".repeat(999).as_slice()] {
         fs::write(&path, foreign).unwrap();
         let said = refusal(&architecture, &path);
         assert!(said.contains(" is no whole file of weights"), "{said}");
@@ -310,10 +270,7 @@ fn names_and_places_that_cannot_be_are_told_before_a_run() {
     assert!(missing.contains("none"), "{missing}");
     fs::create_dir(folder.path("folder.bpk")).unwrap();
     let is_folder = said(&folder.path("folder.bpk")).unwrap();
-    assert!(
-        is_folder.contains("folder.bpk: is a directory"),
-        "{is_folder}"
-    );
+    assert!(is_folder.contains("folder.bpk: is a directory"), "{is_folder}");
     // Where even somebody who may do everything cannot write.
     fs::create_dir(folder.path("b.bpk.partial")).unwrap();
     let unwritable = said(&folder.path("b.bpk")).unwrap();

@@ -13,10 +13,8 @@ use crate::entry::{Closeness, Entry, Needs};
 
 fn corpus() -> Vec<Entry> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/corpus");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let entry = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();

@@ -43,12 +43,7 @@ fn probe(device: DeviceId) -> Result<(), Refusal> {
     let start = kernel
         .launch(Launch::line(1, 4), &[Argument::Buffer(Values::Poison(4))])
         .unwrap_or_else(|error| panic!("{error}"));
-    let work = Work {
-        kernel: &kernel,
-        source,
-        file: "one.cu",
-        start: &start,
-    };
+    let work = Work { kernel: &kernel, source, file: "one.cu", start: &start };
     match Devices.launch(device, &work) {
         Ok(_) => Ok(()),
         Err(refusal @ Refusal::NoDevice(_)) => Err(refusal),

@@ -31,11 +31,7 @@ enum Inside {
 impl Generator {
     /// The text of the kernel with this number.
     pub(crate) fn kernel(number: u64) -> String {
-        let mut writer = Self {
-            state: noise(number + 1),
-            text: String::new(),
-            loops: 0,
-        };
+        let mut writer = Self { state: noise(number + 1), text: String::new(), loops: 0 };
         writer.helper();
         writer.text.push_str(
             "__global__ void k(const unsigned *in, const float *real, unsigned *out, float *sums, unsigned *tally) {\n  __shared__ unsigned board[32];\n  unsigned t = threadIdx.x, at = blockIdx.x * blockDim.x + threadIdx.x;\n",
@@ -156,11 +152,7 @@ impl Generator {
         match self.below(8) {
             0..=2 => {
                 let sign = self.pick(&["+", "-", "*", "&", "|", "^"]);
-                format!(
-                    "({} {sign} {})",
-                    self.unsigned(depth - 1),
-                    self.unsigned(depth - 1)
-                )
+                format!("({} {sign} {})", self.unsigned(depth - 1), self.unsigned(depth - 1))
             }
             3 => {
                 let sign = self.pick(&["/", "%"]);
@@ -174,18 +166,11 @@ impl Generator {
             }
             5 => format!("(unsigned){}", self.signed(depth - 1)),
             6 => {
-                let (c, a, b) = (
-                    self.condition(1),
-                    self.unsigned(depth - 1),
-                    self.unsigned(depth - 1),
-                );
+                let (c, a, b) =
+                    (self.condition(1), self.unsigned(depth - 1), self.unsigned(depth - 1));
                 format!("({c} ? {a} : {b})")
             }
-            _ => format!(
-                "stir({}, {})",
-                self.unsigned(depth - 1),
-                self.unsigned(depth - 1)
-            ),
+            _ => format!("stir({}, {})", self.unsigned(depth - 1), self.unsigned(depth - 1)),
         }
     }
 
@@ -236,16 +221,8 @@ impl Generator {
             1 => format!("{} {sign} {}", self.signed(1), self.signed(1)),
             2 => format!("{} {sign} {}", self.real(1), self.real(1)),
             3 => format!("!({})", self.condition(depth - 1)),
-            4 => format!(
-                "({}) && ({})",
-                self.condition(depth - 1),
-                self.condition(depth - 1)
-            ),
-            _ => format!(
-                "({}) || ({})",
-                self.condition(depth - 1),
-                self.condition(depth - 1)
-            ),
+            4 => format!("({}) && ({})", self.condition(depth - 1), self.condition(depth - 1)),
+            _ => format!("({}) || ({})", self.condition(depth - 1), self.condition(depth - 1)),
         }
     }
 }

@@ -15,11 +15,7 @@ fn every_kernel_gives_the_processors_result_on_every_device() {
             };
             for (block, elements) in [(32, 1), (64, 1000), (256, 5003)] {
                 for &width in widths {
-                    let build = Build {
-                        kernel,
-                        block,
-                        width,
-                    };
+                    let build = Build { kernel, block, width };
                     let work = Work::new(build, elements, 3);
                     let found = Compilers
                         .run(device, &work)

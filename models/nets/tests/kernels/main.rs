@@ -1,11 +1,7 @@
 //! Kernels in CUDA C through the interpreter and on every device that is here, held against each other element by
 //! element: the folder `corpus`, a kernel a file, and kernels written at random.
 
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod corpus;
 mod devices;
@@ -49,11 +45,6 @@ impl Case {
 
     /// The same as a device takes it.
     pub(crate) fn work<'a>(&'a self, start: &'a Machine) -> Work<'a> {
-        Work {
-            kernel: &self.kernel,
-            source: &self.source,
-            file: &self.file,
-            start,
-        }
+        Work { kernel: &self.kernel, source: &self.source, file: &self.file, start }
     }
 }

@@ -21,11 +21,7 @@ fn case(number: u64) -> Case {
     let drawn = |i: usize| noise(number << 20 | i as u64);
     let arguments = [
         Values::Unsigned((0..INPUT).map(|i| drawn(i) as u32 >> (i % 32)).collect()),
-        Values::Float(
-            (0..INPUT)
-                .map(|i| (drawn(i) >> 58) as f32 / 8.0 - 4.0)
-                .collect(),
-        ),
+        Values::Float((0..INPUT).map(|i| (drawn(i) >> 58) as f32 / 8.0 - 4.0).collect()),
         Values::Poison(2 * threads),
         Values::Poison(threads),
         Values::Unsigned(vec![0; 12]),
@@ -55,10 +51,5 @@ fn kernels_written_at_random_give_the_same_on_each_device() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{}\n{}",
-        wrong.len(),
-        wrong[..wrong.len().min(3)].join("\n")
-    );
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong[..wrong.len().min(3)].join("\n"));
 }

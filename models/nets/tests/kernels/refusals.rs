@@ -27,21 +27,11 @@ fn refusal(device: DeviceId, case: &Case) -> Refusal {
 
 #[test]
 fn the_processor_and_devices_that_are_not_there_say_so() {
-    let one = case(
-        "__global__ void k(int *a) { a[0] = 1; }",
-        Launch::line(1, 1),
-        1,
-    );
+    let one = case("__global__ void k(int *a) { a[0] = 1; }", Launch::line(1, 1), 1);
     for device in [
         DeviceId::CPU,
-        DeviceId {
-            backend: Backend::Wgpu,
-            index: 99,
-        },
-        DeviceId {
-            backend: Backend::Cuda,
-            index: 99,
-        },
+        DeviceId { backend: Backend::Wgpu, index: 99 },
+        DeviceId { backend: Backend::Cuda, index: 99 },
     ] {
         let told = refusal(device, &one);
         assert!(matches!(told, Refusal::NoDevice(_)), "{device}: {told:?}");
@@ -53,14 +43,8 @@ fn the_processor_and_devices_that_are_not_there_say_so() {
 fn a_launch_beyond_a_limit_is_told_both_numbers() {
     let ones = "__global__ void k(int *a) { a[0] = 1; }";
     let shared = "__global__ void k(int *a) { extern __shared__ int x[]; x[0] = 1; a[0] = x[0]; }";
-    let much = Launch {
-        dynamic_shared: 200_000,
-        ..Launch::line(1, 1)
-    };
-    let tall = Launch {
-        grid_dim: [1, 65_535, 1],
-        ..Launch::line(1, 1)
-    };
+    let much = Launch { dynamic_shared: 200_000, ..Launch::line(1, 1) };
+    let tall = Launch { grid_dim: [1, 65_535, 1], ..Launch::line(1, 1) };
     for &device in devices() {
         let wide = case(ones, Launch::line(70_000, 1), 1);
         let told = refusal_or_run(device, &wide);
@@ -78,10 +62,7 @@ fn a_launch_beyond_a_limit_is_told_both_numbers() {
 }
 
 fn refusal_or_run(device: DeviceId, case: &Case) -> Option<String> {
-    Devices
-        .launch(device, &case.work(&case.start()))
-        .err()
-        .map(|refusal| refusal.to_string())
+    Devices.launch(device, &case.work(&case.start())).err().map(|refusal| refusal.to_string())
 }
 
 /// Even where somebody insists: on wgpu an access out of bounds stays inside its buffer or does nothing.
@@ -95,11 +76,7 @@ fn an_access_out_of_bounds_does_no_harm_on_wgpu() {
         let last = answer.buffers[0].chunks(4).skip(1).take(2);
         assert_eq!(last.collect::<Vec<_>>(), [[5, 0, 0, 0]; 2]);
         // And the device is as it was.
-        let one = case(
-            "__global__ void k(int *a) { a[0] = 1; }",
-            Launch::line(1, 1),
-            1,
-        );
+        let one = case("__global__ void k(int *a) { a[0] = 1; }", Launch::line(1, 1), 1);
         assert_eq!(refusal_or_run(device, &one), None);
     }
 }

@@ -14,14 +14,10 @@ fn folder_of_halves(name: &str) -> PathBuf {
     for (part, count) in [("train", 60_u32), ("t10k", 20)] {
         // Unsigned bytes in 3 dimensions, and in 1.
         let (cube, row) = (0x0803, 0x0801);
-        let mut images: Vec<u8> = [cube, count, 28, 28]
-            .iter()
-            .flat_map(|number| number.to_be_bytes())
-            .collect();
-        let mut labels: Vec<u8> = [row, count]
-            .iter()
-            .flat_map(|number| number.to_be_bytes())
-            .collect();
+        let mut images: Vec<u8> =
+            [cube, count, 28, 28].iter().flat_map(|number| number.to_be_bytes()).collect();
+        let mut labels: Vec<u8> =
+            [row, count].iter().flat_map(|number| number.to_be_bytes()).collect();
         for index in 0..count {
             let label = (index % 2) as usize;
             labels.push(label as u8);
@@ -50,14 +46,9 @@ fn files_of_images_are_learned_like_images_of_our_own() {
 
 #[test]
 fn a_folder_that_is_not_there_is_an_error_that_names_it() {
-    let error = try_train(&["dataset=idx", "data_dir=/nonexistent/mnist"])
-        .err()
-        .unwrap();
+    let error = try_train(&["dataset=idx", "data_dir=/nonexistent/mnist"]).err().unwrap();
     assert!(matches!(error, LabError::Data(_)), "{error}");
     assert!(error.to_string().contains("/nonexistent/mnist"), "{error}");
     let error = try_train(&["dataset=idx"]).err().unwrap();
-    assert!(
-        matches!(&error, LabError::Data(reason) if reason.contains("--data-dir")),
-        "{error}"
-    );
+    assert!(matches!(&error, LabError::Data(reason) if reason.contains("--data-dir")), "{error}");
 }

@@ -22,32 +22,14 @@ fn others() -> Vec<DeviceInfo> {
 fn the_first_loss_is_the_same_on_every_device() {
     for settings in [
         vec!["steps=4", "record_every=2"],
-        vec![
-            "steps=2",
-            "dataset=digits",
-            "optimizer=momentum",
-            "gradient_clip=1",
-            "batch_size=16",
-        ],
-        vec![
-            "steps=2",
-            "dataset=digits",
-            "model=cnn",
-            "width=2",
-            "batch_size=16",
-            "profile=true",
-        ],
+        vec!["steps=2", "dataset=digits", "optimizer=momentum", "gradient_clip=1", "batch_size=16"],
+        vec!["steps=2", "dataset=digits", "model=cnn", "width=2", "batch_size=16", "profile=true"],
     ] {
         let here = train(&settings);
         for info in others() {
             let there =
                 train_on(info.id, &settings).unwrap_or_else(|error| panic!("{}: {error}", info.id));
-            for (step, (a, b)) in here
-                .values("loss")
-                .iter()
-                .zip(there.values("loss"))
-                .enumerate()
-            {
+            for (step, (a, b)) in here.values("loss").iter().zip(there.values("loss")).enumerate() {
                 // Later steps only roughly: rounding differs, and every step builds on the last.
                 let tolerance = if step == 0 { 1e-4 } else { 1e-2 };
                 assert!(
@@ -61,11 +43,7 @@ fn the_first_loss_is_the_same_on_every_device() {
             assert_eq!(there.data.metric("diverged"), Some(Value::Bool(false)));
             assert_eq!(there.data.status, "");
             there.assert_declared();
-            println!(
-                "{} {settings:?}: {:.2} s",
-                info.id,
-                there.number("wall_seconds")
-            );
+            println!("{} {settings:?}: {:.2} s", info.id, there.number("wall_seconds"));
         }
     }
 }

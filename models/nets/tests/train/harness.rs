@@ -34,17 +34,9 @@ pub(crate) fn train_on(device: DeviceId, settings: &[&str]) -> Result<Outcome, L
 pub(crate) fn train_steered(settings: &[&str], step: u64, orders: &[Command]) -> Outcome {
     let (sender, receiver) = mpsc::channel();
     let control = Control::steered(receiver, Limits::default(), Default::default());
-    let sink = Steering {
-        data: RunData::default(),
-        sender,
-        step,
-        orders: orders.to_vec(),
-    };
+    let sink = Steering { data: RunData::default(), sender, step, orders: orders.to_vec() };
     let (lab, sink) = run(DeviceId::CPU, settings, control, sink).unwrap();
-    Outcome {
-        lab,
-        data: sink.data,
-    }
+    Outcome { lab, data: sink.data }
 }
 
 /// Orders the run about from its own reports, so that nothing depends on how fast it is.
@@ -79,12 +71,7 @@ fn run<S: Sink>(
     let lab = Train::new().unwrap();
     let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
-    lab.run(&mut Run {
-        params,
-        device,
-        sink: &mut sink,
-        control,
-    })?;
+    lab.run(&mut Run { params, device, sink: &mut sink, control })?;
     Ok((lab, sink))
 }
 
@@ -99,20 +86,12 @@ impl Outcome {
 
     /// The values of a series.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
-        self.data.series[name]
-            .points()
-            .iter()
-            .map(|(_, value)| *value)
-            .collect()
+        self.data.series[name].points().iter().map(|(_, value)| *value).collect()
     }
 
     /// The steps of a series.
     pub(crate) fn steps(&self, name: &str) -> Vec<u64> {
-        self.data.series[name]
-            .points()
-            .iter()
-            .map(|(step, _)| *step)
-            .collect()
+        self.data.series[name].points().iter().map(|(step, _)| *step).collect()
     }
 
     /// Every metric reported is declared, as what it is; every unconditional one declared is reported.
@@ -144,12 +123,7 @@ pub(crate) fn first_difference(one: &Outcome, other: &Outcome) -> Option<String>
     let timed = |name: &str| name.ends_with("per_second") || name.starts_with("seconds");
     let names = one.data.series.keys().filter(|name| !timed(name));
     let bits = |run: &Outcome, name: &str| {
-        run.values(name)
-            .into_iter()
-            .map(f64::to_bits)
-            .collect::<Vec<_>>()
+        run.values(name).into_iter().map(f64::to_bits).collect::<Vec<_>>()
     };
-    names
-        .map(|name| name.to_string())
-        .find(|name| bits(one, name) != bits(other, name))
+    names.map(|name| name.to_string()).find(|name| bits(one, name) != bits(other, name))
 }

@@ -16,10 +16,7 @@ fn the_default_run_has_the_sizes_that_can_be_worked_out_by_hand() {
         ("samples_seen", 25600.0),
         ("epochs", 64.0),
         ("steps_done", 400.0),
-        (
-            "flops_per_step",
-            (2 * 64 * (2 * (64 + 1024 + 64) + 1024 + 64)) as f64,
-        ),
+        ("flops_per_step", (2 * 64 * (2 * (64 + 1024 + 64) + 1024 + 64)) as f64),
         ("activation_bytes", (4 * 64 * (2 + 32 + 32 + 2)) as f64),
     ] {
         assert_eq!(run.number(name), expected, "{name}");
@@ -44,55 +41,24 @@ fn every_data_set_and_every_optimizer_learns() {
         (vec!["dataset=moons"], 0.97),
         (vec!["dataset=circles"], 0.97),
         (vec!["dataset=xor"], 0.95),
-        (
-            vec!["dataset=moons", "optimizer=momentum", "learning_rate=0.1"],
-            0.97,
-        ),
+        (vec!["dataset=moons", "optimizer=momentum", "learning_rate=0.1"], 0.97),
         (vec!["dataset=moons", "optimizer=rmsprop"], 0.97),
-        (
-            vec!["dataset=moons", "optimizer=adamw", "weight_decay=0.01"],
-            0.97,
-        ),
+        (vec!["dataset=moons", "optimizer=adamw", "weight_decay=0.01"], 0.97),
         (vec!["dataset=moons", "gradient_clip=0.5"], 0.97),
-        (
-            vec!["dataset=digits", "learning_rate=0.003", "steps=300"],
-            0.93,
-        ),
-        (
-            vec![
-                "dataset=digits",
-                "model=cnn",
-                "learning_rate=0.003",
-                "steps=150",
-            ],
-            0.93,
-        ),
+        (vec!["dataset=digits", "learning_rate=0.003", "steps=300"], 0.93),
+        (vec!["dataset=digits", "model=cnn", "learning_rate=0.003", "steps=150"], 0.93),
     ] {
         let run = train(&set);
-        assert!(
-            run.number("accuracy") >= least,
-            "{set:?}: {}",
-            run.number("accuracy")
-        );
+        assert!(run.number("accuracy") >= least, "{set:?}: {}", run.number("accuracy"));
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_series_bit_for_bit() {
-    let settings = [
-        "dataset=digits",
-        "learning_rate=0.003",
-        "steps=40",
-        "seed=3",
-    ];
+    let settings = ["dataset=digits", "learning_rate=0.003", "steps=40", "seed=3"];
     let (one, other) = (train(&settings), train(&settings));
     assert_eq!(first_difference(&one, &other), None);
-    let third = train(&[
-        "dataset=digits",
-        "learning_rate=0.003",
-        "steps=40",
-        "seed=4",
-    ]);
+    let third = train(&["dataset=digits", "learning_rate=0.003", "steps=40", "seed=4"]);
     assert_ne!(first_difference(&one, &third), None);
 }
 
@@ -100,12 +66,7 @@ fn the_same_seed_gives_the_same_series_bit_for_bit() {
 fn without_a_learning_rate_no_weight_moves() {
     for optimizer in ["sgd", "momentum", "rmsprop", "adam", "adamw"] {
         let optimizer = format!("optimizer={optimizer}");
-        let run = train(&[
-            "learning_rate=0",
-            "steps=20",
-            "weight_decay=0.1",
-            &optimizer,
-        ]);
+        let run = train(&["learning_rate=0", "steps=20", "weight_decay=0.1", &optimizer]);
         let changes = run.values("weight_change");
         assert!(
             changes.len() >= 3 && changes.iter().all(|change| *change == 0.0),
@@ -120,10 +81,7 @@ fn weight_norms_are_those_of_the_first_weights_while_nothing_moves() {
     // He's rule gives a layer of n inputs and m outputs a norm of about sqrt(2/n) sqrt(n m) = sqrt(2 m).
     for (layer, expected) in [("layer1", 8.0), ("layer2", 8.0), ("layer3", 2.0)] {
         let norms = run.values(&format!("weight_norm.{layer}"));
-        assert!(
-            norms.iter().all(|norm| *norm == norms[0]),
-            "{layer}: {norms:?}"
-        );
+        assert!(norms.iter().all(|norm| *norm == norms[0]), "{layer}: {norms:?}");
         let share = norms[0] / expected;
         assert!((0.7..1.4).contains(&share), "{layer}: {norms:?}");
     }
@@ -163,17 +121,8 @@ fn what_is_reported_is_declared_and_what_is_declared_is_reported() {
         let run = train(&settings);
         run.assert_declared();
         let profiled = settings.contains(&"profile=true");
-        for phase in [
-            "data_seconds",
-            "forward_seconds",
-            "backward_seconds",
-            "update_seconds",
-        ] {
-            assert_eq!(
-                run.data.metric(phase).is_some(),
-                profiled,
-                "{settings:?}: {phase}"
-            );
+        for phase in ["data_seconds", "forward_seconds", "backward_seconds", "update_seconds"] {
+            assert_eq!(run.data.metric(phase).is_some(), profiled, "{settings:?}: {phase}");
         }
     }
 }
@@ -188,35 +137,18 @@ fn a_phase_is_never_longer_than_its_step() {
         "profile=true",
         "learning_rate=0.003",
     ]);
-    let phases: f64 = [
-        "data_seconds",
-        "forward_seconds",
-        "backward_seconds",
-        "update_seconds",
-    ]
-    .iter()
-    .map(|phase| run.number(phase))
-    .sum();
-    assert!(
-        phases > 0.0 && phases <= 1.5 * run.number("seconds_per_step"),
-        "{phases}"
-    );
+    let phases: f64 = ["data_seconds", "forward_seconds", "backward_seconds", "update_seconds"]
+        .iter()
+        .map(|phase| run.number(phase))
+        .sum();
+    assert!(phases > 0.0 && phases <= 1.5 * run.number("seconds_per_step"), "{phases}");
     assert!(run.number("accuracy") >= 0.8, "{}", run.number("accuracy"));
 }
 
 #[test]
 fn symmetry_that_nothing_breaks_keeps_the_first_layer_still() {
-    let run = train(&[
-        "initialization=zeros",
-        "dataset=xor",
-        "width=8",
-        "learning_rate=0.03",
-    ]);
-    assert!(
-        run.values("gradient_norm.layer1")
-            .iter()
-            .all(|norm| *norm == 0.0)
-    );
+    let run = train(&["initialization=zeros", "dataset=xor", "width=8", "learning_rate=0.03"]);
+    assert!(run.values("gradient_norm.layer1").iter().all(|norm| *norm == 0.0));
     assert!(run.number("accuracy") <= 0.65);
 }
 
@@ -225,16 +157,10 @@ fn a_divergence_is_a_result() {
     let run = train(&["optimizer=sgd", "learning_rate=100"]);
     assert_eq!(run.data.metric("diverged"), Some(Value::Bool(true)));
     let (step, reason) = run.data.diverged.clone().unwrap();
-    assert!(
-        step <= 400 && reason.contains("learning rate 100"),
-        "{step}: {reason}"
-    );
+    assert!(step <= 400 && reason.contains("learning rate 100"), "{step}: {reason}");
     assert_eq!(run.number("steps_done"), step as f64);
     for (name, series) in &run.data.series {
-        assert!(
-            series.points().iter().all(|(_, value)| value.is_finite()),
-            "{name}"
-        );
+        assert!(series.points().iter().all(|(_, value)| value.is_finite()), "{name}");
     }
 }
 
@@ -257,10 +183,7 @@ fn pictures_come_at_the_start_and_at_the_end() {
         panels(&points),
         expected(&["confusion", "decision-boundary", "network", "weights"])
     );
-    assert_eq!(
-        panels(&images),
-        expected(&["confusion", "samples", "weights"])
-    );
+    assert_eq!(panels(&images), expected(&["confusion", "samples", "weights"]));
 }
 
 #[test]

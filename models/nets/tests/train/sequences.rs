@@ -25,16 +25,12 @@ fn tiny(more: &[&str]) -> Outcome {
 /// The tiny transformer's settings, but for those that are set otherwise.
 fn tiny_but<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let name = |setting: &&str| setting.split('=').next().unwrap().to_owned();
-    let kept = TINY
-        .iter()
-        .filter(|setting| !more.iter().any(|other| name(other) == name(setting)));
+    let kept = TINY.iter().filter(|setting| !more.iter().any(|other| name(other) == name(setting)));
     kept.chain(more).copied().collect()
 }
 
 fn refused(settings: &[&str]) -> LabError {
-    try_train(settings)
-        .err()
-        .unwrap_or_else(|| panic!("{settings:?} was not refused"))
+    try_train(settings).err().unwrap_or_else(|| panic!("{settings:?} was not refused"))
 }
 
 #[test]
@@ -49,15 +45,10 @@ fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
     let (loss, floor) = (run.number("validation_loss"), run.number("loss_floor"));
     assert!((floor - 1.1369).abs() < 1e-4, "{floor}");
     // 4992 held-out symbols: three standard errors of their -ln p are 0.03.
-    assert!(
-        loss <= floor + 0.15 && loss >= floor - 0.03,
-        "{loss} {floor}"
-    );
-    for (name, expected) in [
-        ("parameters", 27_296.0),
-        ("samples_seen", 3200.0),
-        ("epochs", 3200.0 * 32.0 / 20_000.0),
-    ] {
+    assert!(loss <= floor + 0.15 && loss >= floor - 0.03, "{loss} {floor}");
+    for (name, expected) in
+        [("parameters", 27_296.0), ("samples_seen", 3200.0), ("epochs", 3200.0 * 32.0 / 20_000.0)]
+    {
         assert_eq!(run.number(name), expected, "{name}");
     }
     assert!((run.number("bigram_entropy") - floor).abs() < 0.03);
@@ -66,20 +57,12 @@ fn the_default_transformer_comes_near_the_entropy_of_the_chain() {
 
 #[test]
 fn a_tiny_transformer_reads_text_better_than_letters_and_pairs_can_be_counted() {
-    let run = tiny(&[
-        "dataset=text",
-        "width=32",
-        "steps=300",
-        "evaluate_every=100",
-    ]);
+    let run = tiny(&["dataset=text", "width=32", "steps=300", "evaluate_every=100"]);
     let losses = run.values("validation_loss");
     let (unigrams, bigrams) = (run.number("unigram_entropy"), run.number("bigram_entropy"));
     assert!(bigrams < unigrams - 0.5, "{bigrams} {unigrams}");
     assert!(losses[0] > unigrams, "{losses:?}");
-    assert!(
-        losses[losses.len() - 1] < bigrams - 0.1,
-        "{losses:?} {bigrams}"
-    );
+    assert!(losses[losses.len() - 1] < bigrams - 0.1, "{losses:?} {bigrams}");
     let bits = run.number("bits_per_character");
     assert!((bits - run.number("validation_loss") / 2.0_f64.ln()).abs() < 1e-12);
 }
@@ -104,19 +87,9 @@ fn the_same_seed_gives_the_same_series_and_the_same_text_bit_for_bit() {
 fn what_is_computed_again_changes_no_gradient() {
     for settings in [
         tiny_but(&["dataset=chain", "steps=10"]),
-        tiny_but(&[
-            "dataset=chain",
-            "steps=5",
-            "optimizer=adamw",
-            "weight_decay=0.1",
-        ]),
+        tiny_but(&["dataset=chain", "steps=5", "optimizer=adamw", "weight_decay=0.1"]),
         tiny_but(&["dataset=chain", "steps=5", "optimizer=momentum"]),
-        vec![
-            "dataset=digits",
-            "learning_rate=0.003",
-            "steps=10",
-            "depth=2",
-        ],
+        vec!["dataset=digits", "learning_rate=0.003", "steps=10", "depth=2"],
         vec!["dataset=digits", "model=cnn", "width=2", "steps=3"],
     ] {
         let kept = train(&settings);
@@ -139,10 +112,7 @@ fn what_is_computed_again_changes_no_gradient() {
 fn only_a_transformer_has_blocks_to_compute_again() {
     let unit = "recompute_unit=blocks";
     let message = refused(&["recompute=true", unit]).to_string();
-    assert!(
-        message.contains("recompute_unit") && message.contains("model"),
-        "{message}"
-    );
+    assert!(message.contains("recompute_unit") && message.contains("model"), "{message}");
     // Without recompute nobody asks.
     train(&["steps=1", unit]);
 }
@@ -180,52 +150,25 @@ fn what_a_transformer_reports_is_declared_and_what_is_declared_is_reported() {
 fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
     let run = tiny(&["dataset=sums", "steps=3"]);
     let names: Vec<&str> = run.data.frames.keys().map(|name| name.as_ref()).collect();
-    assert_eq!(
-        names,
-        [
-            "attention",
-            "confusion",
-            "logit-lens",
-            "next-token",
-            "text",
-            "weights"
-        ]
-    );
+    assert_eq!(names, ["attention", "confusion", "logit-lens", "next-token", "text", "weights"]);
     let frame = |panel: &str| &run.data.frames[panel].1;
-    let Frame::Text(text) = frame("text") else {
-        panic!("no text")
-    };
+    let Frame::Text(text) = frame("text") else { panic!("no text") };
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("     0: "), "{text}");
     assert!(text.contains("\n     3: ") && text.contains("=|"), "{text}");
-    let Frame::Panes(heads) = frame("attention") else {
-        panic!("no panes")
-    };
+    let Frame::Panes(heads) = frame("attention") else { panic!("no panes") };
     assert_eq!(heads.len(), 2);
     for head in heads {
-        let Frame::HeatMap(map) = &head.frame else {
-            panic!("no map")
-        };
+        let Frame::HeatMap(map) = &head.frame else { panic!("no map") };
         for (row, cells) in map.cells.chunks(map.columns).enumerate() {
             assert!((cells.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            assert!(
-                cells[row + 1..].iter().all(|&ahead| ahead == 0.0),
-                "{row}: {cells:?}"
-            );
+            assert!(cells[row + 1..].iter().all(|&ahead| ahead == 0.0), "{row}: {cells:?}");
         }
     }
-    let Frame::Bars(next) = frame("next-token") else {
-        panic!("no bars")
-    };
-    let marked: Vec<_> = next
-        .bars
-        .iter()
-        .filter(|bar| !bar.remark.is_empty())
-        .collect();
+    let Frame::Bars(next) = frame("next-token") else { panic!("no bars") };
+    let marked: Vec<_> = next.bars.iter().filter(|bar| !bar.remark.is_empty()).collect();
     assert_eq!(marked.len(), 1, "{next:?}");
-    let Frame::Table(lens) = frame("logit-lens") else {
-        panic!("no table")
-    };
+    let Frame::Table(lens) = frame("logit-lens") else { panic!("no table") };
     assert_eq!(lens.columns, ["reads", "after block 1", "comes next"]);
     assert!(lens.rows.iter().all(|row| row.len() == 3));
 }
@@ -234,74 +177,38 @@ fn a_transformer_shows_what_it_writes_expects_and_looks_at() {
 fn what_is_guessed_and_written_is_not_hidden_by_what_was_given() {
     // Numbers are long: two of them, and the guess.
     let chain = tiny(&["dataset=chain", "steps=1"]);
-    let Frame::Bars(next) = &chain.data.frames["next-token"].1 else {
-        panic!("no bars")
-    };
-    assert!(
-        next.bars
-            .iter()
-            .all(|bar| bar.label.len() <= "10 10|10".len()),
-        "{next:?}"
-    );
+    let Frame::Bars(next) = &chain.data.frames["next-token"].1 else { panic!("no bars") };
+    assert!(next.bars.iter().all(|bar| bar.label.len() <= "10 10|10".len()), "{next:?}");
     // The tales have empty lines between them; a text begins with a letter.
     let text = tiny(&["dataset=text", "steps=1"]);
-    let Frame::Text(written) = &text.data.frames["text"].1 else {
-        panic!("no text")
-    };
+    let Frame::Text(written) = &text.data.frames["text"].1 else { panic!("no text") };
     assert!(written.contains("\n     1: When"), "{written}");
 }
 
 #[test]
 fn the_weights_of_a_small_perceptron_stand_beside_their_gradients() {
     let run = train(&["dataset=xor", "width=8", "initialization=zeros", "steps=1"]);
-    let Frame::Panes(panes) = &run.data.frames["network"].1 else {
-        panic!("no panes")
-    };
+    let Frame::Panes(panes) = &run.data.frames["network"].1 else { panic!("no panes") };
     let titles: Vec<&str> = panes.iter().map(|pane| pane.title.as_str()).collect();
     assert_eq!(titles.len(), 6);
     assert_eq!(titles[..2], ["layer1 weights", "layer1 gradients"]);
-    let Frame::HeatMap(first) = &panes[1].frame else {
-        panic!("no map")
-    };
+    let Frame::HeatMap(first) = &panes[1].frame else { panic!("no map") };
     assert_eq!((first.rows, first.columns), (8, 3));
     // Nothing breaks the symmetry of zeros: no gradient reaches the first layer.
     assert!(first.cells.iter().all(|&cell| cell == 0.0));
-    assert!(
-        !train(&["steps=1", "width=40"])
-            .data
-            .frames
-            .contains_key("network")
-    );
+    assert!(!train(&["steps=1", "width=40"]).data.frames.contains_key("network"));
 }
 
 #[test]
 fn models_and_data_that_make_no_sense_together_are_refused() {
     for (settings, words) in [
         (vec!["dataset=text"], "set model to transformer"),
-        (
-            vec!["dataset=chain", "model=cnn"],
-            "set model to transformer",
-        ),
-        (
-            vec!["model=transformer"],
-            "set dataset to chain, sums or text",
-        ),
-        (
-            vec!["dataset=digits", "model=transformer"],
-            "set dataset to chain",
-        ),
-        (
-            vec!["dataset=chain", "model=transformer", "width=30"],
-            "width",
-        ),
-        (
-            vec!["dataset=chain", "model=transformer", "heads=3"],
-            "width",
-        ),
-        (
-            vec!["dataset=chain", "model=transformer", "kv_heads=3"],
-            "kv_heads",
-        ),
+        (vec!["dataset=chain", "model=cnn"], "set model to transformer"),
+        (vec!["model=transformer"], "set dataset to chain, sums or text"),
+        (vec!["dataset=digits", "model=transformer"], "set dataset to chain"),
+        (vec!["dataset=chain", "model=transformer", "width=30"], "width"),
+        (vec!["dataset=chain", "model=transformer", "heads=3"], "width"),
+        (vec!["dataset=chain", "model=transformer", "kv_heads=3"], "kv_heads"),
         (
             vec!["dataset=chain", "model=transformer", "samples=10"],
             "10 tokens are less than one sequence of 32",
@@ -321,26 +228,15 @@ fn a_text_of_ones_own_is_learned_and_one_that_is_none_is_refused() {
     for (corpus, words) in [
         ("corpus=", "corpus: the text is empty"),
         ("corpus=too short", "corpus: the text has 9 characters"),
-        (
-            "corpus=\u{1}PNG",
-            "line 1, column 1 holds the character U+0001",
-        ),
+        ("corpus=\u{1}PNG", "line 1, column 1 holds the character U+0001"),
     ] {
         let error = refused(&["dataset=text", "model=transformer", corpus]);
-        assert!(
-            error.is_usage() && error.to_string().contains(words),
-            "{error}"
-        );
+        assert!(error.is_usage() && error.to_string().contains(words), "{error}");
     }
 }
 
 #[test]
 fn a_transformer_that_diverges_says_so() {
-    let run = tiny(&[
-        "dataset=chain",
-        "optimizer=sgd",
-        "learning_rate=100",
-        "steps=60",
-    ]);
+    let run = tiny(&["dataset=chain", "optimizer=sgd", "learning_rate=100", "steps=60"]);
     assert_eq!(run.data.metric("diverged"), Some(Value::Bool(true)));
 }

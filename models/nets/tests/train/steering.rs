@@ -17,16 +17,10 @@ fn every_knob_turned_while_it_runs_takes_effect_and_is_on_record() {
         ("gradient_clip", Value::Float(0.001)),
         ("batch_size", Value::Int(16)),
     ] {
-        let set = Command::Set {
-            name: name.to_owned(),
-            value: value.clone(),
-        };
+        let set = Command::Set { name: name.to_owned(), value: value.clone() };
         let run = train_steered(&["steps=30"], 12, &[set]);
         let change = &run.data.changes[0];
-        assert_eq!(
-            (change.step, change.name.as_str(), &change.value),
-            (12, name, &value)
-        );
+        assert_eq!((change.step, change.name.as_str(), &change.value), (12, name, &value));
         let (before, after) = (run.values("loss"), plain.values("loss"));
         assert_eq!(before[..12], after[..12], "{name}");
         assert_ne!(before[12..], after[12..], "{name}");
@@ -36,36 +30,21 @@ fn every_knob_turned_while_it_runs_takes_effect_and_is_on_record() {
 #[test]
 fn knobs_of_the_run_itself_take_effect_too() {
     let turn = |name: &str, value: Value| {
-        let set = Command::Set {
-            name: name.to_owned(),
-            value,
-        };
+        let set = Command::Set { name: name.to_owned(), value };
         train_steered(&["steps=30"], 12, &[set])
     };
     assert_eq!(turn("steps", Value::Int(15)).number("steps_done"), 15.0);
-    assert_eq!(
-        turn("evaluate_every", Value::Int(5)).steps("accuracy"),
-        [1, 15, 20, 25, 30]
-    );
-    assert_eq!(
-        turn("record_every", Value::Int(5)).steps("gradient_norm"),
-        [1, 10, 15, 20, 25, 30]
-    );
+    assert_eq!(turn("evaluate_every", Value::Int(5)).steps("accuracy"), [1, 15, 20, 25, 30]);
+    assert_eq!(turn("record_every", Value::Int(5)).steps("gradient_norm"), [1, 10, 15, 20, 25, 30]);
     assert!(turn("profile", Value::Bool(true)).number("forward_seconds") > 0.0);
     let sizes = turn("batch_size", Value::Int(16));
     assert_eq!(sizes.number("samples_seen"), (12 * 64 + 18 * 16) as f64);
     assert_eq!(sizes.number("activation_bytes"), (4 * 16 * 68) as f64);
-    assert_eq!(
-        turn("optimizer", Value::from("momentum")).number("optimizer_bytes"),
-        4872.0
-    );
+    assert_eq!(turn("optimizer", Value::from("momentum")).number("optimizer_bytes"), 4872.0);
     let jitter = train_steered(
         &["dataset=digits", "steps=4"],
         2,
-        &[Command::Set {
-            name: "jitter".to_owned(),
-            value: Value::Float(0.0),
-        }],
+        &[Command::Set { name: "jitter".to_owned(), value: Value::Float(0.0) }],
     );
     let plain = train(&["dataset=digits", "steps=4"]);
     assert_eq!(jitter.values("loss")[..2], plain.values("loss")[..2]);
@@ -91,9 +70,5 @@ fn a_run_stopped_before_its_first_step_leaves_the_file_of_weights_as_it_is() {
     assert_eq!(run.number("steps_done"), 0.0);
     assert_eq!(left.unwrap(), b"good");
     let said = &run.data.notices;
-    assert!(
-        said.iter()
-            .any(|said| said.contains("no weights were saved")),
-        "{said:?}"
-    );
+    assert!(said.iter().any(|said| said.contains("no weights were saved")), "{said:?}");
 }

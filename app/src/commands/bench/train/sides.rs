@@ -76,21 +76,13 @@ impl Bench {
             .find("train")
             .map_err(|error| Failure::Run(error.to_string()))?;
         let seconds = Stopwatch::default();
-        let timed = Timed {
-            inner,
-            seconds: seconds.clone(),
-        };
+        let timed = Timed { inner, seconds: seconds.clone() };
         // It lives as long as the program: sessions hold their lab on a thread of their own.
         let registry: &'static Registry = Box::leak(Box::new(Registry::new(vec![Box::new(timed)])));
         let folder = std::env::temp_dir().join(format!("mlsys-bench-{}", std::process::id()));
         fs::create_dir_all(&folder)
             .map_err(|error| Failure::Run(format!("{}: {error}", folder.display())))?;
-        Ok(Self {
-            registry,
-            seconds,
-            device,
-            folder,
-        })
+        Ok(Self { registry, seconds, device, folder })
     }
 
     /// Seconds from the first loss to the end of one run.
@@ -99,10 +91,9 @@ impl Bench {
             Side::ByHandBurnsAdam => self.by_hand(task, Update::Burns),
             Side::ByHand => self.by_hand(task, Update::TheLabs),
             Side::Headless => self.headless(task),
-            Side::Screen => self.on_screen(
-                task,
-                &["loss-curve", "accuracy", "weight-norms", "gradient-flow"],
-            ),
+            Side::Screen => {
+                self.on_screen(task, &["loss-curve", "accuracy", "weight-norms", "gradient-flow"])
+            }
             Side::ScreenWithPictures => self.on_screen(task, &[]),
         }
     }
@@ -112,9 +103,7 @@ impl Bench {
     }
 
     fn lab(&self) -> Result<&'static dyn Lab, Failure> {
-        self.registry
-            .find("train")
-            .map_err(|error| Failure::Run(error.to_string()))
+        self.registry.find("train").map_err(|error| Failure::Run(error.to_string()))
     }
 
     fn headless(&self, task: &Task) -> Result<f64, Failure> {
@@ -133,10 +122,7 @@ impl Bench {
         };
         let record =
             Record::start(&self.folder, &about).map_err(|error| Failure::Run(error.to_string()))?;
-        let mut sink = Recorded {
-            data: Default::default(),
-            record,
-        };
+        let mut sink = Recorded { data: Default::default(), record };
         let mut run = Run {
             params,
             device: self.device.id,
@@ -184,17 +170,11 @@ impl Bench {
             .filter_map(|pair| pair.split_once('='))
             .map(|(name, value)| {
                 let text = value.parse::<f64>().is_err();
-                if text {
-                    format!("{name} = \"{value}\"")
-                } else {
-                    format!("{name} = {value}")
-                }
+                if text { format!("{name} = \"{value}\"") } else { format!("{name} = {value}") }
             })
             .collect();
-        let panels: String = panels
-            .iter()
-            .map(|name| format!("[[panel]]\nname = \"{name}\"\n"))
-            .collect();
+        let panels: String =
+            panels.iter().map(|name| format!("[[panel]]\nname = \"{name}\"\n")).collect();
         let text = format!(
             "+++\nformat = 1\nid = \"bench/train\"\ntitle = \"Bench\"\nminutes = 1\n+++\n# Bench\n\n\
              ```{{lab}} run\nkind = \"train\"\nset = {{ {} }}\n{panels}```\n",
@@ -207,9 +187,7 @@ impl Bench {
     }
 
     fn measured(&self) -> Result<f64, Failure> {
-        self.seconds
-            .take()
-            .ok_or_else(|| Failure::Run("the run reported no loss".to_owned()))
+        self.seconds.take().ok_or_else(|| Failure::Run("the run reported no loss".to_owned()))
     }
 }
 
@@ -218,11 +196,7 @@ fn settings(task: &Task) -> Result<Settings, String> {
 }
 
 fn said(errors: &[mlsys_lab::params::ParamError]) -> String {
-    errors
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Collects and records, as the command line does, and wants no pictures before the end.

@@ -22,10 +22,7 @@ impl Lab for Timed {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        let mut sink = Span {
-            sink: &mut *run.sink,
-            ends: None,
-        };
+        let mut sink = Span { sink: &mut *run.sink, ends: None };
         let never = Control::free(Limits::default(), Arc::default());
         let mut timed = Run {
             params: run.params.clone(),
@@ -35,8 +32,7 @@ impl Lab for Timed {
         };
         let ended = self.inner.run(&mut timed);
         run.control = timed.control;
-        self.seconds
-            .put(sink.ends.map(|(first, last)| last - first));
+        self.seconds.put(sink.ends.map(|(first, last)| last - first));
         ended
     }
 }

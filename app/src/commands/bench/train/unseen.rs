@@ -18,10 +18,7 @@ impl Unseen {
     pub(super) fn new() -> io::Result<Self> {
         let viewport = Viewport::Fixed(Rect::new(0, 0, SIZE.0, SIZE.1));
         let backend = CrosstermBackend::new(io::sink());
-        Ok(Self(Terminal::with_options(
-            backend,
-            TerminalOptions { viewport },
-        )?))
+        Ok(Self(Terminal::with_options(backend, TerminalOptions { viewport })?))
     }
 }
 

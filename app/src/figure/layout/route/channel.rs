@@ -34,10 +34,7 @@ pub(super) struct Goal {
 impl Goal {
     /// One row only.
     pub(super) fn level(row: usize) -> Self {
-        Self {
-            best: row,
-            rows: (row, row),
-        }
+        Self { best: row, rows: (row, row) }
     }
 }
 
@@ -272,14 +269,7 @@ impl<'a> Channel<'a> {
         let at = (0, wire.from);
         if !begun && self.cell(at).wires.is_empty() {
             let estimate = self.left_over(wire, at);
-            queue.push(Reverse((
-                estimate,
-                0,
-                at,
-                Way::Right,
-                Before::Entry,
-                Entered::Free,
-            )));
+            queue.push(Reverse((estimate, 0, at, Way::Right, Before::Entry, Entered::Free)));
         }
     }
 

@@ -30,15 +30,9 @@ impl App {
     fn try_answer(&mut self, block: usize, text: &str) -> Vec<Effect> {
         self.attempts += 1;
         let attempt = self.attempts;
-        let effect = self
-            .page
-            .as_mut()
-            .and_then(|page| page.begin_trial(block, text, attempt));
+        let effect = self.page.as_mut().and_then(|page| page.begin_trial(block, text, attempt));
         self.follow_cursor();
-        effect
-            .map(|tried| Effect::Try(Box::new(tried)))
-            .into_iter()
-            .collect()
+        effect.map(|tried| Effect::Try(Box::new(tried))).into_iter().collect()
     }
 
     pub(super) fn run_lab_with(
@@ -51,11 +45,7 @@ impl App {
         if self.is_kept_from_running(place) {
             return Vec::new();
         }
-        let Some(slot) = self
-            .page
-            .as_mut()
-            .and_then(|page| page.slots.get_mut(place))
-        else {
+        let Some(slot) = self.page.as_mut().and_then(|page| page.slots.get_mut(place)) else {
             return Vec::new();
         };
         match slot.kernel_text() {

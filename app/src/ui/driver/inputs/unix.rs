@@ -64,10 +64,8 @@ impl Door {
     fn wait(&mut self) {
         loop {
             let terminal = stdin();
-            let mut ends = [
-                PollFd::new(&terminal, PollFlags::IN),
-                PollFd::new(&self.knocks, PollFlags::IN),
-            ];
+            let mut ends =
+                [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.knocks, PollFlags::IN)];
             match poll(&mut ends, None) {
                 Ok(_) => {}
                 Err(Errno::INTR) => continue,
@@ -92,22 +90,14 @@ pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
     let (knock, knocks) = UnixStream::pair()?;
     let (resting, rests) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel();
-    let door = Door {
-        knocks,
-        resting,
-        go_on: may_go_on,
-    };
+    let door = Door { knocks, resting, go_on: may_go_on };
     let last_word = LastWord(outbox.clone());
     named("terminal", move || read(&sender, door))?;
     named("keys", move || {
         decode(&bytes, &last_word.0);
     })?;
     signals(outbox.clone())?;
-    Ok(Keyboard {
-        knock,
-        rests,
-        go_on,
-    })
+    Ok(Keyboard { knock, rests, go_on })
 }
 
 /// Passes on what the terminal sends until there is no terminal.
@@ -138,11 +128,7 @@ fn decode(bytes: &Receiver<Vec<u8>>, outbox: &Outbox) {
     let mut decoder = Decoder::default();
     loop {
         let received = if decoder.is_waiting() {
-            let wait = if is_answer_due() {
-                ANSWER_WAIT
-            } else {
-                ESCAPE_WAIT
-            };
+            let wait = if is_answer_due() { ANSWER_WAIT } else { ESCAPE_WAIT };
             bytes.recv_timeout(wait)
         } else {
             bytes.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -208,8 +194,5 @@ fn signals(outbox: Outbox) -> io::Result<()> {
 
 fn size() -> Option<Message> {
     let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
-    Some(Message::Resize {
-        width: size.ws_col,
-        height: size.ws_row,
-    })
+    Some(Message::Resize { width: size.ws_col, height: size.ws_row })
 }

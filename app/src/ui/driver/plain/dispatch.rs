@@ -120,14 +120,9 @@ impl Talk<'_> {
             Line::Lab(name) => self.lab(&name),
             Line::Checks => self.of_page(|page| {
                 let checks = page.lesson.checks();
-                let lines: Vec<String> = checks
-                    .flat_map(|check| say::check_line(page, check))
-                    .collect();
-                if lines.is_empty() {
-                    vec!["This lesson has no checks.".to_owned()]
-                } else {
-                    lines
-                }
+                let lines: Vec<String> =
+                    checks.flat_map(|check| say::check_line(page, check)).collect();
+                if lines.is_empty() { vec!["This lesson has no checks.".to_owned()] } else { lines }
             }),
         }
     }

@@ -73,8 +73,7 @@ impl Talk<'_> {
         let asked = asked.cloned();
         let shown = |app: &App, id: &str| {
             let page = app.page.as_ref();
-            page.and_then(|page| page.hints.get(id).copied())
-                .unwrap_or(0)
+            page.and_then(|page| page.hints.get(id).copied()).unwrap_or(0)
         };
         let Some(question) = asked else {
             return self.say(["Hints belong to questions.".to_owned()]);
@@ -121,8 +120,7 @@ impl Talk<'_> {
         self.type_in(Command::SaveWeights, file)?;
         let mut pulse = Pulse::new();
         while self.app.is_saving && self.driver.done.is_none() {
-            self.driver
-                .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
+            self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
         self.notice()
     }
@@ -179,19 +177,12 @@ impl Talk<'_> {
         if let Some(lab) = lab {
             page.show_lab(lab);
         }
-        let Some(slot) = page
-            .slot_mut()
-            .filter(|slot| lab.is_none_or(|lab| slot.id == lab))
-        else {
+        let Some(slot) = page.slot_mut().filter(|slot| lab.is_none_or(|lab| slot.id == lab)) else {
             return self.say([format!("There is no lab {}.", lab.unwrap_or_default())]);
         };
         let Some(index) = slot.knobs.iter().position(|k| k.name == knob) else {
             let names: Vec<&str> = slot.knobs.iter().map(|k| k.name.as_str()).collect();
-            let said = format!(
-                "Lab {} has no knob {knob}; it has: {}.",
-                slot.id,
-                names.join(", ")
-            );
+            let said = format!("Lab {} has no knob {knob}; it has: {}.", slot.id, names.join(", "));
             return self.say(say::sentence(&said));
         };
         slot.knob = index;

@@ -29,11 +29,7 @@ impl Talk<'_> {
         self.send(Message::Do(Command::Enter))?;
         if let Some(editor) = self.app.editor() {
             let draft = editor.draft.clone();
-            self.send(Message::Draft {
-                draft,
-                text: Some(text.clone()),
-                whence: Whence::Saved,
-            })?;
+            self.send(Message::Draft { draft, text: Some(text.clone()), whence: Whence::Saved })?;
         }
         if let Some(notice) = self.app.notice.take() {
             self.send(Message::Do(Command::Back))?;
@@ -43,8 +39,7 @@ impl Talk<'_> {
             // What was read is kept like what is typed.
             let (draft, text) = (editor.draft.clone(), editor.text.as_str().to_owned());
             let kept = crate::ui::message::Effect::KeepDraft(draft, text);
-            self.driver
-                .carry_out(vec![kept], &mut self.app, &mut NoScreen)?;
+            self.driver.carry_out(vec![kept], &mut self.app, &mut NoScreen)?;
         }
         self.run_open()
     }
@@ -58,11 +53,7 @@ impl Talk<'_> {
         let is_kernel =
             asked.is_some_and(|question| matches!(question.kind.asked(), Asked::Kernel { .. }));
         page.side = Side::Text;
-        let opening = if is_kernel {
-            Command::Enter
-        } else {
-            Command::Edit
-        };
+        let opening = if is_kernel { Command::Enter } else { Command::Edit };
         self.send(Message::Do(opening))?;
         if self.app.editor().is_none() {
             return self.notice();
@@ -98,8 +89,7 @@ impl Talk<'_> {
     fn await_tests(&mut self, block: usize) -> io::Result<()> {
         let mut pulse = Pulse::new();
         while self.driver.done.is_none() && self.is_testing(block) {
-            self.driver
-                .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
+            self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
         }
         let refused = |page: &Page| {
             let id = page.lesson.blocks.get(block)?.id()?;

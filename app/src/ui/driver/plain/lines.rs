@@ -17,31 +17,25 @@ const LONGEST_LINE: u64 = 64 * 1024;
 pub(super) fn listen(outbox: &Outbox) -> io::Result<Sender<()>> {
     let lines = outbox.clone();
     let (go_on, may_go_on) = mpsc::channel();
-    thread::Builder::new()
-        .name("lines".to_owned())
-        .spawn(move || {
-            let mut stdin = io::stdin().lock();
-            loop {
-                let mut bytes = Vec::new();
-                let read = (&mut stdin)
-                    .take(LONGEST_LINE)
-                    .read_until(b'\n', &mut bytes);
-                let line = match read {
-                    Ok(0) | Err(_) => None,
-                    Ok(_) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-                };
-                let is_last = line.is_none();
-                let is_edit = line
-                    .as_deref()
-                    .is_some_and(|line| words::read(line) == Ok(Line::Edit));
-                if lines.send(Input::Line(line)).is_err() || is_last {
-                    return;
-                }
-                if is_edit && may_go_on.recv().is_err() {
-                    return;
-                }
+    thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        let mut stdin = io::stdin().lock();
+        loop {
+            let mut bytes = Vec::new();
+            let read = (&mut stdin).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+            let line = match read {
+                Ok(0) | Err(_) => None,
+                Ok(_) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            };
+            let is_last = line.is_none();
+            let is_edit = line.as_deref().is_some_and(|line| words::read(line) == Ok(Line::Edit));
+            if lines.send(Input::Line(line)).is_err() || is_last {
+                return;
             }
-        })?;
+            if is_edit && may_go_on.recv().is_err() {
+                return;
+            }
+        }
+    })?;
     requests(outbox.clone())?;
     Ok(go_on)
 }
@@ -52,19 +46,17 @@ fn requests(outbox: Outbox) -> io::Result<()> {
     use crate::ui::message::Message;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
-    thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            for signal in signals.forever() {
-                // This one is meant for the editor that has the terminal.
-                if signal == SIGINT && is_lent() {
-                    continue;
-                }
-                if outbox.send(Input::Message(Message::Terminate)).is_err() {
-                    return;
-                }
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            // This one is meant for the editor that has the terminal.
+            if signal == SIGINT && is_lent() {
+                continue;
             }
-        })?;
+            if outbox.send(Input::Message(Message::Terminate)).is_err() {
+                return;
+            }
+        }
+    })?;
     Ok(())
 }
 

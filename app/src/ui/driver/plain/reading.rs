@@ -94,9 +94,8 @@ impl Talk<'_> {
 
     pub(super) fn go(&mut self, number: usize) -> io::Result<()> {
         let activities = self.app.page.as_ref().map(Page::activities);
-        let block = number
-            .checked_sub(1)
-            .and_then(|index| activities.as_ref()?.get(index).copied());
+        let block =
+            number.checked_sub(1).and_then(|index| activities.as_ref()?.get(index).copied());
         match block {
             Some(block) => self.go_to(block),
             None => self.say([format!("There is no {number} in the list.")]),
@@ -112,10 +111,7 @@ impl Talk<'_> {
             Some(block) => self.go_to(block),
             None => {
                 let labs: Vec<&str> = page.slots.iter().map(|slot| slot.id.as_str()).collect();
-                self.say([format!(
-                    "There is no lab {name}; the labs are: {}.",
-                    labs.join(", ")
-                )])
+                self.say([format!("There is no lab {name}; the labs are: {}.", labs.join(", "))])
             }
         }
     }

@@ -26,15 +26,13 @@ impl Talk<'_> {
         let mut told = Instant::now();
         while self.driver.done.is_none() && self.app.active.is_some() {
             let is_stop = |line: &Option<String>| {
-                line.as_deref()
-                    .is_some_and(|line| words::read(line) == Ok(Line::Stop))
+                line.as_deref().is_some_and(|line| words::read(line) == Ok(Line::Stop))
             };
             if self.driver.lines.front().is_some_and(is_stop) {
                 self.driver.lines.pop_front();
                 self.send(Message::Do(Command::Stop))?;
             }
-            self.driver
-                .turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
+            self.driver.turn(&mut self.app, &mut NoScreen, &self.inbox, &mut pulse)?;
             if told.elapsed() >= PROGRESS {
                 told = Instant::now();
                 self.of_page(|page| {
@@ -53,31 +51,21 @@ impl Talk<'_> {
     }
 
     /// What is known of checks and predictions.
-    fn judged(
-        &self,
-    ) -> (
-        BTreeMap<String, CheckState>,
-        BTreeMap<String, Option<String>>,
-    ) {
+    fn judged(&self) -> (BTreeMap<String, CheckState>, BTreeMap<String, Option<String>>) {
         let Some(page) = &self.app.page else {
             return Default::default();
         };
         let predictions = page.predictions.iter();
         (
             page.checks.clone(),
-            predictions
-                .map(|(id, made)| (id.clone(), made.comparison.clone()))
-                .collect(),
+            predictions.map(|(id, made)| (id.clone(), made.comparison.clone())).collect(),
         )
     }
 
     /// Says what a run has changed about checks and predictions.
     fn verdicts(
         &mut self,
-        before: &(
-            BTreeMap<String, CheckState>,
-            BTreeMap<String, Option<String>>,
-        ),
+        before: &(BTreeMap<String, CheckState>, BTreeMap<String, Option<String>>),
     ) -> io::Result<()> {
         let after = self.judged();
         self.of_page(|page| {

@@ -56,11 +56,7 @@ impl Text {
                 return self.replace(aim.start - self.level()..aim.start, "}", Kind::Other);
             }
         }
-        let kind = if aim.is_empty() {
-            Kind::Typed
-        } else {
-            Kind::Other
-        };
+        let kind = if aim.is_empty() { Kind::Typed } else { Kind::Other };
         self.replace(aim, c.encode_utf8(&mut [0; 4]), kind)
     }
 
@@ -69,15 +65,9 @@ impl Text {
         let aim = self.aim();
         let line = self.line_of(aim.start);
         let before = self.text.get(line.start..aim.start).unwrap_or_default();
-        let indent: String = before
-            .chars()
-            .take_while(|c| matches!(c, ' ' | '\t'))
-            .collect();
+        let indent: String = before.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
         let opened = before.trim_end().ends_with('{');
-        let closes = self
-            .text
-            .get(aim.end..)
-            .is_some_and(|rest| rest.starts_with('}'));
+        let closes = self.text.get(aim.end..).is_some_and(|rest| rest.starts_with('}'));
         if opened && closes {
             let level = " ".repeat(self.level());
             let between = format!("\n{indent}{level}\n{indent}");
@@ -122,24 +112,15 @@ impl Text {
         let was_selected = self.selection().is_some();
         let start = self.line_of(range.start).start;
         // A selection that ends before the first letter of a line does not mean that line.
-        let last = if range.len() > 1
-            && self
-                .text
-                .get(..range.end)
-                .is_some_and(|t| t.ends_with('\n'))
-        {
-            range.end - 1
-        } else {
-            range.end
-        };
+        let last =
+            if range.len() > 1 && self.text.get(..range.end).is_some_and(|t| t.ends_with('\n')) {
+                range.end - 1
+            } else {
+                range.end
+            };
         let end = self.line_of(last).end;
-        let lines: Vec<String> = self
-            .text
-            .get(start..end)
-            .unwrap_or_default()
-            .split('\n')
-            .map(by)
-            .collect();
+        let lines: Vec<String> =
+            self.text.get(start..end).unwrap_or_default().split('\n').map(by).collect();
         let shifted = lines.join("\n");
         let from_end = self.text.len() - self.cursor;
         self.replace(start..end, &shifted, Kind::Other)?;
@@ -166,11 +147,7 @@ impl Text {
                 0 => level,
                 rest => rest,
             };
-            let from = if is_blank {
-                self.cursor - back
-            } else {
-                self.before(self.cursor)
-            };
+            let from = if is_blank { self.cursor - back } else { self.before(self.cursor) };
             from..self.cursor
         });
         self.remove(range, Kind::Removed);
@@ -229,13 +206,8 @@ impl Text {
     pub fn become_text(&mut self, other: &str) -> Result<(), Full> {
         let other = clean(other);
         let same = |(a, b): &(char, char)| a == b;
-        let before: usize = self
-            .text
-            .chars()
-            .zip(other.chars())
-            .take_while(same)
-            .map(|(c, _)| c.len_utf8())
-            .sum();
+        let before: usize =
+            self.text.chars().zip(other.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
         let (old, new) = (&self.text[before..], &other[before..]);
         let after: usize = old
             .chars()

@@ -63,18 +63,13 @@ pub(super) fn lines(
         (sent.unwrap_or_default(), look.theme.text),
         (exchange.note.clone(), look.theme.dim),
     ];
-    let rows = said
-        .into_iter()
-        .zip(kept)
-        .flat_map(|((line, style), rows)| {
-            let mut parts: Vec<String> = match line.is_empty() {
-                true => Vec::new(),
-                false => text::wrap(&line, width),
-            };
-            parts.resize(usize::from(*rows), String::new());
-            parts
-                .into_iter()
-                .map(move |part| (part.trim_end().to_owned(), style))
-        });
+    let rows = said.into_iter().zip(kept).flat_map(|((line, style), rows)| {
+        let mut parts: Vec<String> = match line.is_empty() {
+            true => Vec::new(),
+            false => text::wrap(&line, width),
+        };
+        parts.resize(usize::from(*rows), String::new());
+        parts.into_iter().map(move |part| (part.trim_end().to_owned(), style))
+    });
     rows.collect()
 }

@@ -54,10 +54,7 @@ impl Form {
     }
 
     /// Draws a cell at a place, in the style of its stage or in one over it.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "where, of what, and how it looks"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "where, of what, and how it looks")]
     pub(super) fn draw(
         self,
         pen: &mut Pen<'_>,

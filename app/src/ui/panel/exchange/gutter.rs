@@ -60,9 +60,7 @@ fn lines(round: &Round, ranks: &Range<usize>) -> Vec<Line> {
         let place = |rank: usize, below: u16| match rank.checked_sub(ranks.start) {
             None => Err(0),
             Some(place) if place >= ranks.len() => Err(rows.saturating_sub(1)),
-            Some(place) => Ok(u16::try_from(2 * place)
-                .unwrap_or(u16::MAX)
-                .saturating_add(below)),
+            Some(place) => Ok(u16::try_from(2 * place).unwrap_or(u16::MAX).saturating_add(below)),
         };
         let (from, to) = (place(message.from, 1), place(message.to, 0));
         let ends = [from, to].map(|end| end.unwrap_or_else(|edge| edge));

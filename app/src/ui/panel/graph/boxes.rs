@@ -26,10 +26,7 @@ pub(super) fn draw(
             continue;
         };
         let kind = match *item {
-            Item::Node(node) => graph
-                .nodes
-                .get(node)
-                .map_or(NodeKind::Operation, |n| n.kind),
+            Item::Node(node) => graph.nodes.get(node).map_or(NodeKind::Operation, |n| n.kind),
             Item::Group { .. } => NodeKind::Operation,
         };
         let outline = match (at.focus == Some(index), item) {
@@ -37,10 +34,8 @@ pub(super) fn draw(
             (false, Item::Group { .. }) => Outline::Folded,
             (false, Item::Node(_)) => Outline::Plain,
         };
-        let broken = [&card.value, &card.adjoint]
-            .into_iter()
-            .flatten()
-            .any(|text| not_finite(text));
+        let broken =
+            [&card.value, &card.adjoint].into_iter().flatten().any(|text| not_finite(text));
         let style = if broken {
             look.theme.bad
         } else if outline == Outline::Looked {
@@ -48,11 +43,8 @@ pub(super) fn draw(
         } else {
             tint(kind, look)
         };
-        let mut sheet = Sheet {
-            window,
-            place: *place,
-            pen: Pen::new(window.area, buf, &look.glyphs),
-        };
+        let mut sheet =
+            Sheet { window, place: *place, pen: Pen::new(window.area, buf, &look.glyphs) };
         if has_border(drawing.form) {
             border(&mut sheet, kind, outline, style, look);
         }
@@ -123,20 +115,15 @@ fn tint(kind: NodeKind, look: &Look) -> Style {
 
 fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style, look: &Look) {
     let glyphs = &look.glyphs;
-    let (right, bottom) = (
-        sheet.place.width.saturating_sub(1),
-        sheet.place.height.saturating_sub(1),
-    );
+    let (right, bottom) =
+        (sheet.place.width.saturating_sub(1), sheet.place.height.saturating_sub(1));
     let weight = match outline {
         Outline::Plain => 0,
         Outline::Looked => 1,
         Outline::Folded => 2,
     };
     let strokes = &glyphs.strokes[weight];
-    let given = matches!(
-        kind,
-        NodeKind::Input | NodeKind::Parameter | NodeKind::Constant
-    );
+    let given = matches!(kind, NodeKind::Input | NodeKind::Parameter | NodeKind::Constant);
     let corners = match outline {
         Outline::Plain if given => glyphs.square,
         Outline::Plain => glyphs.corners,
@@ -150,10 +137,7 @@ fn border(sheet: &mut Sheet<'_>, kind: NodeKind, outline: Outline, style: Style,
         sheet.glyph(0, y, strokes[12], style);
         sheet.glyph(right, y, strokes[12], style);
     }
-    for (corner, (x, y)) in corners
-        .iter()
-        .zip([(0, 0), (right, 0), (0, bottom), (right, bottom)])
-    {
+    for (corner, (x, y)) in corners.iter().zip([(0, 0), (right, 0), (0, bottom), (right, bottom)]) {
         sheet.glyph(x, y, corner, style);
     }
 }
@@ -210,22 +194,14 @@ fn write(sheet: &mut Sheet<'_>, card: &Card, form: Form, outline: Outline, look:
     }
     y += 1;
     if let Some(value) = &card.value {
-        let style = if not_finite(value) {
-            theme.bad
-        } else {
-            theme.text
-        };
+        let style = if not_finite(value) { theme.bad } else { theme.text };
         sheet.text(left, y, room, value, style);
     }
     y += 1;
     if let Some(adjoint) = &card.adjoint {
         let space = " ".repeat(form.sign().saturating_sub(1));
         let partial = format!("{}{space}{adjoint}", look.glyphs.partial);
-        let style = if not_finite(adjoint) {
-            theme.bad
-        } else {
-            theme.curves[3]
-        };
+        let style = if not_finite(adjoint) { theme.bad } else { theme.curves[3] };
         sheet.text(left, y, room, &partial, style);
     }
 }

@@ -66,9 +66,7 @@ pub(super) fn draw(
             let Some(cell) = cells.get_mut(place) else {
                 return;
             };
-            let unrelated = cell
-                .first
-                .is_some_and(|first| !related(&links[first], &links[index]));
+            let unrelated = cell.first.is_some_and(|first| !related(&links[first], &links[index]));
             cell.crossed |= unrelated;
             cell.first.get_or_insert(index);
             cell.sides |= sides;

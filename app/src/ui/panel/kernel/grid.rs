@@ -56,11 +56,7 @@ pub(super) fn thread_at(area: Rect, walk: &Walk, at: Position) -> Option<Thread>
     let holds = |thread: &u32| field.cell(*thread) == Some((at.x, at.y));
     let number = (0..walk.threads()).find(holds)?;
     let lanes = LANES as u32;
-    Some(Thread {
-        block: walk.here().block,
-        warp: number / lanes,
-        lane: number % lanes,
-    })
+    Some(Thread { block: walk.here().block, warp: number / lanes, lane: number % lanes })
 }
 
 /// Where the threads of a block stand.
@@ -99,9 +95,7 @@ impl Field {
     /// Where a thread stands; none if it is not shown.
     fn cell(&self, thread: u32) -> Option<(u16, u16)> {
         let row = (thread / self.across).checked_sub(self.first)?;
-        let row = u16::try_from(row)
-            .ok()
-            .filter(|row| *row < self.body.height)?;
+        let row = u16::try_from(row).ok().filter(|row| *row < self.body.height)?;
         let x = self.body.x + MARGIN + (thread % self.across) as u16 * self.wide;
         Some((x, self.body.y + row))
     }
@@ -127,10 +121,7 @@ fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
             pen.glyph(x, y, &block.word().0.to_string(), style);
         }
         let said = if all > room {
-            format!(
-                " blocks {first} to {} of {all} ",
-                first + line.len() as u64 - 1
-            )
+            format!(" blocks {first} to {} of {all} ", first + line.len() as u64 - 1)
         } else {
             format!("  {all} blocks")
         };
@@ -141,44 +132,23 @@ fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
     let Ok(machine) = walk.machine() else {
         return;
     };
-    let mut flying: Vec<Block> = machine
-        .blocks()
-        .iter()
-        .flat_map(|view| blocks(walk, u64::from(view.block), 1))
-        .collect();
+    let mut flying: Vec<Block> =
+        machine.blocks().iter().flat_map(|view| blocks(walk, u64::from(view.block), 1)).collect();
     // The one that is looked at comes first, in flight or not.
     flying.retain(|block| block.number != here.block);
     let looked_at = blocks(walk, u64::from(here.block), 1);
     let count = flying.len() + looked_at.len();
-    for (place, (block, y)) in looked_at
-        .iter()
-        .chain(&flying)
-        .zip(rows.clone())
-        .enumerate()
-    {
+    for (place, (block, y)) in looked_at.iter().chain(&flying).zip(rows.clone()).enumerate() {
         let more = count - place;
         let is_last = y + 1 == rows.end;
         let mut pen = Pen::new(area, buf, &look.glyphs);
         if is_last && more > 1 {
-            pen.text(
-                area.x,
-                y,
-                &format!("and {more} more blocks in flight"),
-                theme.dim,
-            );
+            pen.text(area.x, y, &format!("and {more} more blocks in flight"), theme.dim);
             break;
         }
-        let style = if block.number == here.block {
-            theme.accent
-        } else {
-            theme.text
-        };
+        let style = if block.number == here.block { theme.accent } else { theme.text };
         let [x, y_axis, z] = block.id;
-        let name = format!(
-            "block {} ({x},{y_axis},{z}) {}",
-            block.number,
-            block.word().1
-        );
+        let name = format!("block {} ({x},{y_axis},{z}) {}", block.number, block.word().1);
         let mut at = pen.text(area.x, y, &name, style) + 2;
         for (warp, (state, line)) in block.warps.iter().enumerate() {
             let (letter, _) = warp_word(*state);
@@ -192,11 +162,7 @@ fn draw_blocks(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
                 pen.ending(area.right(), y, look.glyphs.ellipsis, theme.dim);
                 break;
             }
-            let style = if chosen {
-                theme.selection
-            } else {
-                letter_style(letter, look)
-            };
+            let style = if chosen { theme.selection } else { letter_style(letter, look) };
             at = pen.text(at, y, &text, style) + 2;
         }
     }
@@ -226,11 +192,8 @@ fn draw_threads(area: Rect, buf: &mut Buffer, walk: &Walk, states: &[LaneState],
         if thread % field.across == 0 {
             pen.ending(area.x + MARGIN - 1, y, &thread.to_string(), theme.dim);
         }
-        let style = if thread as usize == here.number() {
-            theme.selection
-        } else {
-            style(*state, theme)
-        };
+        let style =
+            if thread as usize == here.number() { theme.selection } else { style(*state, theme) };
         pen.glyph(x, y, &state.letter().to_string(), style);
     }
     let shown = field.first + u32::from(field.body.height);

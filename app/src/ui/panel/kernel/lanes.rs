@@ -38,19 +38,9 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
             (false, 0) => "before the first step",
             (false, _) => "went last",
         },
-        variable
-            .as_ref()
-            .map_or(String::new(), |name| format!(", {name} in each lane"))
+        variable.as_ref().map_or(String::new(), |name| format!(", {name} in each lane"))
     );
-    let used = say(
-        Rect {
-            height: rest.height.min(1),
-            ..rest
-        },
-        buf,
-        &[(head, theme.title)],
-        look,
-    );
+    let used = say(Rect { height: rest.height.min(1), ..rest }, buf, &[(head, theme.title)], look);
     take(&mut rest, used);
     let texts: Vec<String> = all.iter().map(value_text).collect();
     let bands = Bands::of(&texts, rest);
@@ -69,11 +59,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, walk: &Walk, look: &Look) {
 
 /// The lane at a place of the picture.
 pub(super) fn lane_at(area: Rect, walk: &Walk, at: Position) -> Option<u32> {
-    let rest = Rect {
-        y: area.y + 1,
-        height: area.height.checked_sub(1)?,
-        ..area
-    };
+    let rest = Rect { y: area.y + 1, height: area.height.checked_sub(1)?, ..area };
     let texts: Vec<String> = lanes(walk).iter().map(value_text).collect();
     let bands = Bands::of(&texts, rest);
     let holds = |lane: &u16| bands.cell(*lane).is_some_and(|cell| cell.contains(at));
@@ -98,9 +84,7 @@ impl Bands {
         let fits = |across: u16, below: u16| {
             across * cell <= area.width + 1 && 32 / across * BAND + below <= area.height
         };
-        let whole = [32, 16, 8, 4]
-            .into_iter()
-            .find(|across| fits(*across, BELOW));
+        let whole = [32, 16, 8, 4].into_iter().find(|across| fits(*across, BELOW));
         let whole = whole.or_else(|| [32, 16].into_iter().find(|across| fits(*across, 0)));
         let (across, cell) = match whole {
             Some(across) => (across, cell),
@@ -134,9 +118,7 @@ fn draw_lane(
     look: &Look,
 ) {
     let theme = &look.theme;
-    let Rect {
-        x, y, width: room, ..
-    } = area;
+    let Rect { x, y, width: room, .. } = area;
     let mut pen = Pen::new(area, buf, &look.glyphs);
     let own = style(lane.state, theme);
     let head = if chosen { theme.selection } else { theme.dim };

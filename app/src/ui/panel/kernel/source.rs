@@ -23,10 +23,7 @@ type Column = (&'static str, fn(&Line) -> String);
 
 const COLUMNS: [Column; 5] = [
     ("runs", |line| count(line, line.cost.issues)),
-    ("lanes", |line| {
-        line.share()
-            .map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))
-    }),
+    ("lanes", |line| line.share().map_or(String::new(), |share| format!("{:.0}%", 100.0 * share))),
     ("sectors", |line| match line.cost.accesses {
         0 => String::new(),
         _ => count(line, line.cost.sectors),
@@ -41,11 +38,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     let lines = listing(kernel, walk);
     let numbers = width(&lines.len().to_string());
     let before = MARKS + numbers + 1;
-    let longest = lines
-        .iter()
-        .map(|line| width(&line.text))
-        .max()
-        .unwrap_or(0);
+    let longest = lines.iter().map(|line| width(&line.text)).max().unwrap_or(0);
     // All counts where there is room beside the text; the first three if need be, as they are what the text is read for.
     let needed = match area.width {
         0..=32 => 0,
@@ -59,11 +52,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
     if body.height > 3 {
         let y = body.y;
         let mut pen = Pen::new(body, buf, &look.glyphs);
-        let so_far = if walk.clock() == 0 {
-            "whole run"
-        } else {
-            "so far"
-        };
+        let so_far = if walk.clock() == 0 { "whole run" } else { "so far" };
         let room = margin.saturating_sub(body.x + before);
         pen.within(body.x + before, y, room, so_far, theme.dim);
         for (column, (title, _)) in COLUMNS.iter().take(shown).enumerate() {
@@ -90,17 +79,8 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
             others @ 1..=9 => pen.glyph(body.x + 2, y, &others.to_string(), theme.dim),
             _ => pen.glyph(body.x + 2, y, "+", theme.dim),
         }
-        let number_style = if line.number == marked {
-            theme.selection
-        } else {
-            theme.dim
-        };
-        pen.ending(
-            body.x + MARKS + numbers,
-            y,
-            &line.number.to_string(),
-            number_style,
-        );
+        let number_style = if line.number == marked { theme.selection } else { theme.dim };
+        pen.ending(body.x + MARKS + numbers, y, &line.number.to_string(), number_style);
         let text_style = match (line.current, &line.problem) {
             (Some(_), _) => theme.accent,
             (None, Some(_)) => theme.bad,
@@ -117,17 +97,11 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, kernel: &Kernel, walk: &Walk, l
             pen.ending(right, y, &entry(line), theme.text);
         }
     }
-    let mut told: Vec<_> = said(walk)
-        .into_iter()
-        .map(|line| (line, theme.text))
-        .collect();
+    let mut told: Vec<_> = said(walk).into_iter().map(|line| (line, theme.text)).collect();
     let trouble = lines.iter().find(|line| line.number == marked);
     // What the last step found is told already.
     let found = walk.last().is_some_and(|step| step.found);
-    if let Some(problem) = trouble
-        .filter(|_| !found)
-        .and_then(|line| line.problem.as_ref())
-    {
+    if let Some(problem) = trouble.filter(|_| !found).and_then(|line| line.problem.as_ref()) {
         told.insert(0, (format!("Line {marked}: {problem}."), theme.bad));
     }
     say(foot, buf, &told, look);
@@ -188,17 +162,9 @@ fn first(lines: usize, marked: u32, rows: usize) -> usize {
 }
 
 fn count(line: &Line, count: u64) -> String {
-    if line.cost.issues == 0 {
-        String::new()
-    } else {
-        count.to_string()
-    }
+    if line.cost.issues == 0 { String::new() } else { count.to_string() }
 }
 
 fn nonzero(count: u64) -> String {
-    if count == 0 {
-        String::new()
-    } else {
-        count.to_string()
-    }
+    if count == 0 { String::new() } else { count.to_string() }
 }

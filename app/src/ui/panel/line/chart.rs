@@ -37,17 +37,9 @@ impl Chart {
     ) -> Self {
         let below = if area.height >= 6 { 2 } else { 1 };
         let ticks = y.ticks(((area.height - below) / 3).max(2), unit, glyphs);
-        let widest = ticks
-            .iter()
-            .map(|(_, label)| pen::width(label))
-            .max()
-            .unwrap_or(0);
+        let widest = ticks.iter().map(|(_, label)| pen::width(label)).max().unwrap_or(0);
         let left = (widest.max(4) + 1).min(area.width / 2);
-        let right = if curves.names.len() > 1 && area.width >= 30 {
-            2
-        } else {
-            0
-        };
+        let right = if curves.names.len() > 1 && area.width >= 30 { 2 } else { 0 };
         let plot = Rect {
             x: area.x + left,
             width: area.width - left - right,
@@ -101,29 +93,16 @@ impl Chart {
         let has_line = self.area.bottom() - plot.bottom() > 1;
         if has_line {
             pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
-            pen.run(
-                plot.x,
-                plot.bottom(),
-                plot.width,
-                glyphs.horizontal,
-                theme.border,
-            );
+            pen.run(plot.x, plot.bottom(), plot.width, glyphs.horizontal, theme.border);
         }
         let labels = self.area.bottom() - 1;
-        let word_end = pen.within(
-            self.area.x,
-            labels,
-            axis.saturating_sub(self.area.x),
-            "step",
-            theme.dim,
-        );
+        let word_end =
+            pen.within(self.area.x, labels, axis.saturating_sub(self.area.x), "step", theme.dim);
         let mut free = word_end;
         for (value, label) in self.x.ticks((plot.width / 10).max(2), None, glyphs) {
             let x = self.column(value as u64);
             let wide = pen::width(&label);
-            let start = x
-                .saturating_sub(wide / 2)
-                .min(self.area.right().saturating_sub(wide));
+            let start = x.saturating_sub(wide / 2).min(self.area.right().saturating_sub(wide));
             if start > free || (start == free && free == self.area.x) {
                 free = pen.text(start, labels, &label, theme.dim);
                 if has_line {

@@ -144,8 +144,7 @@ impl<'a> Curves<'a> {
     /// The smallest and largest value of all curves.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let all = self.now.iter().chain(self.before.iter().flatten());
-        all.filter_map(Curve::bounds)
-            .reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+        all.filter_map(Curve::bounds).reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
     }
 
     /// The first step at which a value of this run was not finite.
@@ -181,8 +180,5 @@ fn gather<'a>(
         };
         shown.then_some((name, Kind::Level(level)))
     });
-    kinds
-        .enumerate()
-        .map(|(place, (name, kind))| Curve { name, place, kind })
-        .collect()
+    kinds.enumerate().map(|(place, (name, kind))| Curve { name, place, kind }).collect()
 }

@@ -23,18 +23,9 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
     }
     let several = curves.names.len() > 1;
     items.extend(curves.now.iter().map(|curve| {
-        let mark = if several {
-            letter(curve.place)
-        } else {
-            glyphs.horizontal
-        };
+        let mark = if several { letter(curve.place) } else { glyphs.horizontal };
         let style = theme.curve(curve.place).add_modifier(Modifier::BOLD);
-        item(
-            mark,
-            style,
-            described(curve, curves, scene, look),
-            theme.text,
-        )
+        item(mark, style, described(curve, curves, scene, look), theme.text)
     }));
     for (place, name) in curves.names.iter().enumerate().skip(curves.now.len()) {
         let text = format!("{name}, earlier");
@@ -48,10 +39,7 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
     }
     if let Some(step) = curves.first_gap() {
         let many = curves.gaps().any(|(from, to)| (from, to) != (step, step));
-        let text = format!(
-            "NaN or infinity {} step {step}",
-            if many { "from" } else { "at" }
-        );
+        let text = format!("NaN or infinity {} step {step}", if many { "from" } else { "at" });
         items.push(item(glyphs.not_finite, theme.bad, text, theme.bad));
     }
     let hidden: usize = curves.now.iter().map(Curve::hidden).sum();
@@ -72,12 +60,7 @@ pub(super) fn items(scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) -> Vec<
 }
 
 fn item(mark: &str, style: Style, text: String, text_style: Style) -> Item {
-    Item {
-        mark: mark.to_owned(),
-        style,
-        text,
-        text_style,
-    }
+    Item { mark: mark.to_owned(), style, text, text_style }
 }
 
 /// A curve's name with its value at the cursor, or its latest, and how it is drawn.
@@ -121,11 +104,7 @@ fn said_before(
     };
     let values = before.iter().map(|curve| {
         let value = value_at(curve, step, scene, look);
-        if curves.names.len() > 1 {
-            format!("{} {value}", letter(curve.place))
-        } else {
-            value
-        }
+        if curves.names.len() > 1 { format!("{} {value}", letter(curve.place)) } else { value }
     });
     format!("{label}: {}", values.collect::<Vec<_>>().join(", "))
 }

@@ -104,11 +104,7 @@ impl Chart {
         let mut next = self.plot.x + start % self.plot.width.max(1);
         for bucket in &trace.buckets {
             let x = self.column(bucket.last.0);
-            let value = if trace.smoothed {
-                bucket.smooth
-            } else {
-                bucket.last.1
-            };
+            let value = if trace.smoothed { bucket.smooth } else { bucket.last.1 };
             let row = self.row(value).filter(|_| x >= next);
             // Where another curve lies over this one, the mark would be taken for that one's.
             if let Some(y) = row.filter(|y| pen.shows_dots(x, *y, width, style)) {

@@ -32,13 +32,7 @@ pub(super) fn draw(
         // A line where the stretch begins, and crosses along its foot.
         let (from, to) = (chart.column(from), chart.column(to));
         pen.column(from, plot.y..foot, glyphs.change, look.theme.bad);
-        pen.run(
-            from,
-            foot,
-            to.saturating_sub(from) + 1,
-            glyphs.not_finite,
-            look.theme.bad,
-        );
+        pen.run(from, foot, to.saturating_sub(from) + 1, glyphs.not_finite, look.theme.bad);
     }
 }
 

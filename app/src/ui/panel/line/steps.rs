@@ -7,17 +7,10 @@ use crate::ui::panel::{Extent, Scene, metrics};
 /// The steps there are to look at in a chart; absent if no run has a series in it.
 pub fn extent(scene: &Scene<'_>) -> Option<Extent> {
     let now = span(scene, scene.data);
-    let before = scene
-        .earlier
-        .iter()
-        .filter_map(|run| span(scene, &run.data));
+    let before = scene.earlier.iter().filter_map(|run| span(scene, &run.data));
     let (first, last) = now.into_iter().chain(before).reduce(wide)?;
     let newest = now.map_or(last, |(_, newest)| newest);
-    Some(Extent {
-        first,
-        last,
-        newest,
-    })
+    Some(Extent { first, last, newest })
 }
 
 /// The step before another at which one of the chart's curves has a value.
@@ -41,9 +34,7 @@ pub fn step_after(scene: &Scene<'_>, step: u64) -> Option<u64> {
 }
 
 fn series_of<'a>(scene: &Scene<'a>, data: &'a RunData) -> impl Iterator<Item = &'a Series> {
-    metrics::expand(&scene.panel.metrics, data)
-        .into_iter()
-        .filter_map(|name| data.series.get(name))
+    metrics::expand(&scene.panel.metrics, data).into_iter().filter_map(|name| data.series.get(name))
 }
 
 fn span(scene: &Scene<'_>, data: &RunData) -> Option<(u64, u64)> {

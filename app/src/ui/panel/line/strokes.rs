@@ -18,12 +18,8 @@ mod rank {
 }
 
 /// The lines of earlier runs, the newest first; taken in turn.
-const STROKES: [Stroke; 4] = [
-    Stroke::Dashed(3, 1),
-    Stroke::Dashed(1, 1),
-    Stroke::Dashed(5, 3),
-    Stroke::Dashed(1, 3),
-];
+const STROKES: [Stroke; 4] =
+    [Stroke::Dashed(3, 1), Stroke::Dashed(1, 1), Stroke::Dashed(5, 3), Stroke::Dashed(1, 3)];
 
 /// How a curve is drawn.
 #[derive(Clone, Copy)]
@@ -54,11 +50,7 @@ impl Chart {
         let several = curves.names.len() > 1;
         // The first curve is the one the panel is about: it is drawn last, over the others.
         for curve in curves.now.iter().rev() {
-            let marker = if several {
-                letter(curve.place)
-            } else {
-                look.glyphs.point
-            };
+            let marker = if several { letter(curve.place) } else { look.glyphs.point };
             let bright = Ink {
                 rank: rank::CURVE,
                 style: theme.curve(curve.place),
@@ -87,11 +79,7 @@ impl Chart {
             Kind::Series { series, trace } => (series, trace),
             Kind::Level(value) => return self.level(canvas, *value, inks.bright),
         };
-        let raw = if trace.smoothed {
-            inks.raw
-        } else {
-            Some(inks.bright)
-        };
+        let raw = if trace.smoothed { inks.raw } else { Some(inks.bright) };
         let (first, last) = self.steps;
         let mut before: Option<&Bucket> = None;
         for bucket in &trace.buckets {

@@ -26,10 +26,9 @@ pub(super) fn fit(wishes: &[Wish], room: u16) -> Vec<u16> {
     let mut widths: Vec<u16> = wishes.iter().map(|wish| wish.natural).collect();
     let narrow = |wish: &Wish| wish.short.unwrap_or(0).max(NARROW);
     let floors = |of: &dyn Fn(&Wish) -> u16| wishes.iter().map(of).collect::<Vec<u16>>();
-    for floors in [
-        floors(&|wish| wish.short.map_or(wish.natural, |_| narrow(wish))),
-        floors(&narrow),
-    ] {
+    for floors in
+        [floors(&|wish| wish.short.map_or(wish.natural, |_| narrow(wish))), floors(&narrow)]
+    {
         squeeze(&mut widths, &floors, room);
     }
     widths
@@ -80,10 +79,7 @@ fn squeeze(widths: &mut [u16], floors: &[u16], room: u16) {
     let total = |widths: &[u16]| widths.iter().map(|w| usize::from(*w)).sum::<usize>() + gaps;
     while total(widths) > usize::from(room) {
         let over = total(widths) - usize::from(room);
-        let above = widths
-            .iter_mut()
-            .zip(floors)
-            .filter(|(w, floor)| **w > **floor);
+        let above = widths.iter_mut().zip(floors).filter(|(w, floor)| **w > **floor);
         let Some((widest, floor)) = above.max_by_key(|(width, _)| **width) else {
             break;
         };
@@ -162,9 +158,7 @@ mod tests {
             for mantissa in [1.0, 1.5, 9.994, 9.996, -3.218_281] {
                 let x = mantissa * 10_f64.powi(exponent);
                 let text = text(&Value::Float(x), 9, "~");
-                let scaled = ["k", "M", "G", "T", "P"]
-                    .iter()
-                    .zip([1e3, 1e6, 1e9, 1e12, 1e15]);
+                let scaled = ["k", "M", "G", "T", "P"].iter().zip([1e3, 1e6, 1e9, 1e12, 1e15]);
                 let mut found = scaled.filter_map(|(letter, factor)| {
                     let digits = text.strip_suffix(letter)?;
                     Some(digits.parse::<f64>().unwrap() * factor)
@@ -176,10 +170,7 @@ mod tests {
     }
 
     fn words(natural: u16) -> Wish {
-        Wish {
-            natural,
-            short: None,
-        }
+        Wish { natural, short: None }
     }
 
     #[test]
@@ -192,16 +183,10 @@ mod tests {
 
     #[test]
     fn only_words_are_broken_and_not_into_letters() {
-        let number = Wish {
-            natural: 9,
-            short: Some(4),
-        };
+        let number = Wish { natural: 9, short: Some(4) };
         assert_eq!(broken(&[words(20), number], 40), None);
         assert_eq!(broken(&[words(40), number], 40), Some(vec![29, 9]));
-        assert_eq!(
-            broken(&[words(5), words(40), number], 30),
-            Some(vec![5, 12, 9])
-        );
+        assert_eq!(broken(&[words(5), words(40), number], 30), Some(vec![5, 12, 9]));
         assert_eq!(broken(&[words(40), number], 20), None);
     }
 
@@ -213,10 +198,7 @@ mod tests {
         assert!(fitted.iter().sum::<u16>() + 4 <= 40);
         assert_eq!(fit(&[words(9), words(9)], 3), [4, 4]);
         assert!(fit(&[], 3).is_empty());
-        let digits = Wish {
-            natural: 11,
-            short: Some(8),
-        };
+        let digits = Wish { natural: 11, short: Some(8) };
         assert_eq!(fit(&[words(20), digits, digits], 40), [20, 8, 8]);
         assert_eq!(fit(&[words(20), digits, digits], 30), [10, 8, 8]);
         assert_eq!(fit(&[words(20), digits, digits], 10), [4, 8, 8]);

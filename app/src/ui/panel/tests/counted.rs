@@ -28,9 +28,7 @@ pub(crate) fn compression() -> Scatter {
             better: Better::More,
             ..Dimension::default()
         },
-        series: ["quantised", "pruned", "distilled"]
-            .map(str::to_owned)
-            .to_vec(),
+        series: ["quantised", "pruned", "distilled"].map(str::to_owned).to_vec(),
         points: vec![
             point("fp32", 2.4e6, 0.981, 0),
             point("int8", 6.1e5, 0.979, 0),
@@ -39,11 +37,7 @@ pub(crate) fn compression() -> Scatter {
             point("half pruned", 1.3e6, 0.974, 1),
             point("90% pruned", 3.4e5, 0.93, 1),
             point("student", 2.2e5, 0.942, 2),
-            ScatterPoint {
-                label: "diverged".to_owned(),
-                series: 2,
-                ..ScatterPoint::default()
-            },
+            ScatterPoint { label: "diverged".to_owned(), series: 2, ..ScatterPoint::default() },
         ],
         lines: Vec::new(),
     }
@@ -54,22 +48,13 @@ pub(crate) fn weights() -> Histogram {
     let mut noise = Noise(5);
     let mut normal = || (0..12).map(|_| noise.next()).sum::<f64>() - 6.0;
     let values: Vec<f64> = (0..5000).map(|_| 0.1 * normal()).collect();
-    let rounded: Vec<f64> = values
-        .iter()
-        .map(|x| (x / 0.1).round().clamp(-4.0, 4.0) * 0.1)
-        .collect();
+    let rounded: Vec<f64> =
+        values.iter().map(|x| (x / 0.1).round().clamp(-4.0, 4.0) * 0.1).collect();
     let count = |values: &[f64]| Histogram::between("weight", "", values, (-0.42, 0.42), 24);
     let mut histogram = count(&values);
     histogram.first.name = "before".to_owned();
-    histogram.second = Some(Distribution {
-        name: "rounded".to_owned(),
-        ..count(&rounded).first
-    });
-    histogram.levels = (-4..=4)
-        .map(|i| Level {
-            at: f64::from(i) * 0.1,
-            label: String::new(),
-        })
-        .collect();
+    histogram.second = Some(Distribution { name: "rounded".to_owned(), ..count(&rounded).first });
+    histogram.levels =
+        (-4..=4).map(|i| Level { at: f64::from(i) * 0.1, label: String::new() }).collect();
     histogram
 }

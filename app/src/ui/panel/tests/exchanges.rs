@@ -56,33 +56,18 @@ fn every_message_of_a_round_is_on_a_link() {
         exchange.rounds.truncate(1);
         if ranks > 2 {
             let back = exchange.rounds[0].messages.clone().into_iter();
-            let back = back.map(|m| Message {
-                from: m.to,
-                to: m.from,
-                ..m
-            });
+            let back = back.map(|m| Message { from: m.to, to: m.from, ..m });
             exchange.rounds[0].messages.extend(back);
         }
         let frame = Frame::Exchange(Box::new(exchange));
         let mut buf = Buffer::empty(Rect::new(0, 0, 160, 50));
         let look = look(ColorDepth::None, GlyphSet::Ascii);
-        draw_frame(
-            buf.area,
-            &mut buf,
-            &frame,
-            &view(1, None),
-            Focus::Keys,
-            &look,
-        );
+        draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
         let above = rows(&buf)[1..9].join(" ");
         for place in 0..count {
             let name = char::from(b'P' + place as u8);
             let there = above.matches(&format!(" {name} ")).count();
-            assert_eq!(
-                there,
-                if ranks > 2 { 2 } else { 1 },
-                "{ranks}: {name}\n{above}"
-            );
+            assert_eq!(there, if ranks > 2 { 2 } else { 1 }, "{ranks}: {name}\n{above}");
         }
     }
 }
@@ -94,30 +79,14 @@ fn no_row_moves_from_round_to_round() {
     let mut named = ring(4);
     named.note =
         "A sentence that needs more than one row where the panel is as narrow as this.".into();
-    for exchange in [
-        ring(2),
-        ring(3),
-        ring(12),
-        star(4),
-        tree(),
-        double_tree(),
-        halving(),
-        named,
-    ] {
+    for exchange in [ring(2), ring(3), ring(12), star(4), tree(), double_tree(), halving(), named] {
         let rounds = exchange.rounds.len();
         let frame = Frame::Exchange(Box::new(exchange));
         for width in [40, 66, 100] {
             for height in (8..44).step_by(3) {
                 let places = |round: usize| {
                     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-                    draw_frame(
-                        buf.area,
-                        &mut buf,
-                        &frame,
-                        &view(round, None),
-                        Focus::Keys,
-                        &look,
-                    );
+                    draw_frame(buf.area, &mut buf, &frame, &view(round, None), Focus::Keys, &look);
                     let is_fixed = |row: &String| {
                         row.contains("came in this")
                             || row.contains("chunk  ")
@@ -141,39 +110,16 @@ fn the_legend_says_what_came_before_it_says_what_is_plain() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
     let mut buf = Buffer::empty(Rect::new(0, 0, 65, 24));
     let frame = Frame::Exchange(Box::new(ring(4)));
-    draw_frame(
-        buf.area,
-        &mut buf,
-        &frame,
-        &view(1, None),
-        Focus::Keys,
-        &look,
-    );
+    draw_frame(buf.area, &mut buf, &frame, &view(1, None), Focus::Keys, &look);
     assert!(rows(&buf).concat().contains("came in this round"));
 }
 
 #[test]
 fn trees_stars_and_meshes_have_arrows_of_their_own() {
-    compare(
-        "exchange-tree",
-        &Frame::Exchange(Box::new(tree())),
-        &view(2, None),
-    );
-    compare(
-        "exchange-star",
-        &Frame::Exchange(Box::new(star(4))),
-        &view(1, None),
-    );
-    compare(
-        "exchange-halving",
-        &Frame::Exchange(Box::new(halving())),
-        &view(1, None),
-    );
-    compare(
-        "exchange-double-tree",
-        &Frame::Exchange(Box::new(double_tree())),
-        &view(2, None),
-    );
+    compare("exchange-tree", &Frame::Exchange(Box::new(tree())), &view(2, None));
+    compare("exchange-star", &Frame::Exchange(Box::new(star(4))), &view(1, None));
+    compare("exchange-halving", &Frame::Exchange(Box::new(halving())), &view(1, None));
+    compare("exchange-double-tree", &Frame::Exchange(Box::new(double_tree())), &view(2, None));
 }
 
 /// Whatever passes between two ranks has its line and its name, in each form that boxes can have.
@@ -191,24 +137,14 @@ fn every_message_of_a_tree_a_star_and_a_mesh_is_named_beside_its_line() {
         let frame = Frame::Exchange(Box::new(exchange));
         for (round, sent) in (1..).zip(&rounds) {
             let mut buf = Buffer::empty(Rect::new(0, 0, 160, 60));
-            draw_frame(
-                buf.area,
-                &mut buf,
-                &frame,
-                &view(round, None),
-                Focus::Keys,
-                &look,
-            );
+            draw_frame(buf.area, &mut buf, &frame, &view(round, None), Focus::Keys, &look);
             let above = rows(&buf)[1..=rows_of_boxes].join("\n");
             let heads = above.matches(['^', 'v']).count();
             assert!(heads >= 1, "{what}, round {round}:\n{above}");
             for message in &sent.messages {
                 let chunks = message.chunks(names.len());
                 let first = &names[chunks.start];
-                assert!(
-                    above.contains(first.as_str()),
-                    "{what}, round {round}:\n{above}"
-                );
+                assert!(above.contains(first.as_str()), "{what}, round {round}:\n{above}");
             }
         }
     }
@@ -291,9 +227,5 @@ fn boxes_of_a_pipeline_bear_their_microbatch_and_are_coloured_by_it_if_asked() {
 
 #[test]
 fn traffic_has_its_bytes_with_a_prefix() {
-    compare(
-        "traffic",
-        &Frame::HeatMap(traffic()),
-        &view(0, Some((1, 2))),
-    );
+    compare("traffic", &Frame::HeatMap(traffic()), &view(0, Some((1, 2))));
 }

@@ -48,10 +48,8 @@ pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
     pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
@@ -64,28 +62,13 @@ pub(crate) fn learning(steps: u64) -> RunData {
         let trend = 0.7 * (-(step as f64) / 90.0).exp() + 0.04;
         point(&mut data, "loss", step, trend * (0.6 + 0.8 * noise.next()));
         if step == 1 || step % 20 == 0 {
-            point(
-                &mut data,
-                "validation_loss",
-                step,
-                trend + 0.03 + step as f64 * 1e-4,
-            );
+            point(&mut data, "validation_loss", step, trend + 0.03 + step as f64 * 1e-4);
         }
         if step % 10 == 0 {
-            point(
-                &mut data,
-                "seconds_per_step",
-                step,
-                2e-4 + 3e-5 * noise.next(),
-            );
+            point(&mut data, "seconds_per_step", step, 2e-4 + 3e-5 * noise.next());
         }
     }
-    for (layer, norm) in [
-        ("layer1", 3e-5),
-        ("layer2", 0.004),
-        ("layer3", 0.2),
-        ("layer10", 1.3),
-    ] {
+    for (layer, norm) in [("layer1", 3e-5), ("layer2", 0.004), ("layer3", 0.2), ("layer10", 1.3)] {
         point(&mut data, &format!("gradient_norm.{layer}"), steps, norm);
     }
     scalar(&mut data, "loss_floor", Value::Float(0.02));
@@ -98,11 +81,7 @@ pub(crate) fn learning(steps: u64) -> RunData {
 pub(crate) fn steered(steps: u64) -> RunData {
     let mut data = learning(steps);
     for (step, name, value) in [(120, "learning_rate", 0.1), (260, "batch_size", 128.0)] {
-        data.apply(Report::Change(Change {
-            step,
-            name: name.to_owned(),
-            value: value.into(),
-        }));
+        data.apply(Report::Change(Change { step, name: name.to_owned(), value: value.into() }));
     }
     data
 }
@@ -112,11 +91,7 @@ pub(crate) fn diverging(steps: u64) -> RunData {
     let mut data = RunData::default();
     for step in 1..=steps {
         let value = 0.7 * 1.12_f64.powi(step as i32);
-        let value = if step > 42 || step == 30 {
-            f64::NAN
-        } else {
-            value
-        };
+        let value = if step > 42 || step == 30 { f64::NAN } else { value };
         point(&mut data, "loss", step, value);
         point(&mut data, "gradient_norm.layer1", step, value * 2.0);
         point(&mut data, "gradient_norm.layer2", step, 0.3);
@@ -125,18 +100,11 @@ pub(crate) fn diverging(steps: u64) -> RunData {
 }
 
 pub(crate) fn point(data: &mut RunData, name: &str, step: u64, value: f64) {
-    data.apply(Report::Point {
-        name: name.into(),
-        step,
-        value,
-    });
+    data.apply(Report::Point { name: name.into(), step, value });
 }
 
 fn scalar(data: &mut RunData, name: &str, value: Value) {
-    data.apply(Report::Scalar {
-        name: name.into(),
-        value,
-    });
+    data.apply(Report::Scalar { name: name.into(), value });
 }
 
 fn frames(data: &mut RunData, step: u64) {
@@ -151,11 +119,7 @@ fn frames(data: &mut RunData, step: u64) {
         ("compression", Frame::Scatter(counted::compression())),
         ("weights", Frame::Histogram(counted::weights())),
     ] {
-        data.apply(Report::Frame {
-            panel: panel.into(),
-            step,
-            frame: Box::new(frame),
-        });
+        data.apply(Report::Frame { panel: panel.into(), step, frame: Box::new(frame) });
     }
 }
 
@@ -174,11 +138,7 @@ pub(crate) fn boundary() -> HeatMap {
         let radius = (i as f32 / 200.0).sqrt();
         let phase = std::f32::consts::FRAC_PI_2 - std::f32::consts::PI * f32::from(1 - class);
         let angle = radius * 8.0 + phase + (noise.next() as f32 - 0.5) * 0.3;
-        Point {
-            x: radius * angle.cos(),
-            y: radius * angle.sin(),
-            class,
-        }
+        Point { x: radius * angle.cos(), y: radius * angle.sin(), class }
     });
     HeatMap {
         columns: size,
@@ -240,14 +200,8 @@ fn memory() -> Bars {
 fn devices() -> Table {
     let row = |name: &str, memory: i64, rate: f64| vec![name.into(), memory.into(), rate.into()];
     Table {
-        columns: ["device", "memory (GB)", "GB/s"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: vec![
-            row("A100", 80, 2039.0),
-            row("H200", 141, 4800.0),
-            row("T4", 16, 320.0),
-        ],
+        columns: ["device", "memory (GB)", "GB/s"].map(str::to_owned).to_vec(),
+        rows: vec![row("A100", 80, 2039.0), row("H200", 141, 4800.0), row("T4", 16, 320.0)],
         ..Table::default()
     }
 }
@@ -261,22 +215,12 @@ fn digits() -> Images {
     };
     let image = |number: usize| Image {
         pixels: (0..28 * 28).map(|i| pixel(number, i)).collect(),
-        label: if number == 2 {
-            "8, is 0".to_owned()
-        } else {
-            "0".to_owned()
-        },
+        label: if number == 2 { "8, is 0".to_owned() } else { "0".to_owned() },
         verdict: match number {
             2 => Verdict::Wrong,
             7 => Verdict::Unjudged,
             _ => Verdict::Right,
         },
     };
-    Images {
-        width: 28,
-        height: 28,
-        images: (0..8).map(image).collect(),
-        blank: None,
-        together: 1,
-    }
+    Images { width: 28, height: 28, images: (0..8).map(image).collect(), blank: None, together: 1 }
 }

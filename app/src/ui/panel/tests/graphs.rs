@@ -20,30 +20,14 @@ pub(crate) fn expression() -> Graph {
         node("e", "b + d", NodeKind::Operation),
         node("z", "log(e)", NodeKind::Output),
     ];
-    let ends = [
-        (0, 2),
-        (2, 3),
-        (0, 4),
-        (1, 4),
-        (4, 5),
-        (3, 6),
-        (5, 6),
-        (6, 7),
-    ];
-    let edges = ends.map(|(from, to)| Edge {
-        from,
-        to,
-        ..Edge::default()
-    });
+    let ends = [(0, 2), (2, 3), (0, 4), (1, 4), (4, 5), (3, 6), (5, 6), (6, 7)];
+    let edges = ends.map(|(from, to)| Edge { from, to, ..Edge::default() });
     let values = [2.0, 3.0, 4.0, 12.0, 6.0, 30.0, 42.0, 42.0_f64.ln()];
     let mut walk: Vec<Step> = (0..8)
         .map(|node| Step {
             node,
             marks: vec![Mark::new(Place::Node(node), Slot::Value, values[node])],
-            text: format!(
-                "{} = {} = {}",
-                nodes[node].label, nodes[node].operation, values[node]
-            ),
+            text: format!("{} = {} = {}", nodes[node].label, nodes[node].operation, values[node]),
             ..Step::default()
         })
         .collect();
@@ -57,16 +41,9 @@ pub(crate) fn expression() -> Graph {
         ..Step::default()
     });
     // Each edge with the derivative of what it leads to by what it comes from, in a valid backward order.
-    for (edge, local) in [
-        (7, 1.0 / 42.0),
-        (6, 1.0),
-        (5, 1.0),
-        (4, 5.0),
-        (3, 2.0),
-        (2, 3.0),
-        (1, 3.0),
-        (0, 4.0),
-    ] {
+    for (edge, local) in
+        [(7, 1.0 / 42.0), (6, 1.0), (5, 1.0), (4, 5.0), (3, 2.0), (2, 3.0), (1, 3.0), (0, 4.0)]
+    {
         let (from, to) = ends[edge];
         let carried = adjoints[to] * local;
         adjoints[from] += carried;
@@ -84,12 +61,7 @@ pub(crate) fn expression() -> Graph {
             ),
         });
     }
-    Graph {
-        nodes,
-        edges: edges.to_vec(),
-        groups: Vec::new(),
-        walk,
-    }
+    Graph { nodes, edges: edges.to_vec(), groups: Vec::new(), walk }
 }
 
 /// Twelve nodes with two inputs, fan-out and links over several layers.
@@ -107,11 +79,7 @@ pub(crate) fn twelve() -> Graph {
             operation: operation.to_owned(),
             ..Node::default()
         });
-        graph.edges.extend(from.into_iter().map(|from| Edge {
-            from,
-            to,
-            ..Edge::default()
-        }));
+        graph.edges.extend(from.into_iter().map(|from| Edge { from, to, ..Edge::default() }));
     }
     graph
 }
@@ -143,14 +111,7 @@ pub(crate) fn network(layers: usize) -> Graph {
             parent: None,
             facts: vec![Fact::new("parameters", 272_i64, "")],
         });
-        let weight = add(
-            &mut graph,
-            "weight",
-            "[16, 16]",
-            NodeKind::Parameter,
-            group,
-            &[],
-        );
+        let weight = add(&mut graph, "weight", "[16, 16]", NodeKind::Parameter, group, &[]);
         let bias = add(&mut graph, "bias", "[16]", NodeKind::Parameter, group, &[]);
         let product = add(
             &mut graph,
@@ -160,31 +121,10 @@ pub(crate) fn network(layers: usize) -> Graph {
             group,
             &[at, weight],
         );
-        let sum = add(
-            &mut graph,
-            "sum",
-            "add",
-            NodeKind::Operation,
-            group,
-            &[product, bias],
-        );
-        at = add(
-            &mut graph,
-            "relu",
-            "max(0, .)",
-            NodeKind::Operation,
-            group,
-            &[sum],
-        );
+        let sum = add(&mut graph, "sum", "add", NodeKind::Operation, group, &[product, bias]);
+        at = add(&mut graph, "relu", "max(0, .)", NodeKind::Operation, group, &[sum]);
     }
-    add(
-        &mut graph,
-        "loss",
-        "cross entropy",
-        NodeKind::Output,
-        None,
-        &[at],
-    );
+    add(&mut graph, "loss", "cross entropy", NodeKind::Output, None, &[at]);
     graph
 }
 
@@ -195,11 +135,7 @@ pub(crate) fn long(nodes: usize) -> Graph {
         operation: format!("n{} + x", index.saturating_sub(1)),
         ..Node::default()
     };
-    let edge = |from: usize, to: usize| Edge {
-        from,
-        to,
-        ..Edge::default()
-    };
+    let edge = |from: usize, to: usize| Edge { from, to, ..Edge::default() };
     let edges =
         (1..nodes).flat_map(|to| [edge(to - 1, to), edge(to.saturating_sub(7 + to % 5), to)]);
     let step = |node: usize| Step {

@@ -22,21 +22,13 @@ use crate::ui::theme::ColorDepth;
 const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 3] = [
     ("80x24", (80, 24), ColorDepth::None, GlyphSet::Ascii),
     ("120x40", (120, 40), ColorDepth::None, GlyphSet::Unicode),
-    (
-        "200x60",
-        (200, 60),
-        ColorDepth::TrueColor,
-        GlyphSet::Unicode,
-    ),
+    ("200x60", (200, 60), ColorDepth::TrueColor, GlyphSet::Unicode),
 ];
 
 /// What lab `kernel` sends for a panel.
 fn sent(panel: &str, settings: &[&str]) -> Kernel {
     let labs = mlsys_machines::labs().unwrap();
-    let lab = labs
-        .iter()
-        .find(|lab| lab.schema().kind == "kernel")
-        .unwrap();
+    let lab = labs.iter().find(|lab| lab.schema().kind == "kernel").unwrap();
     let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
     let mut data = RunData::default();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
@@ -91,10 +83,7 @@ fn strips_of_a_vector_addition() {
     walk.choose_lane(2);
     compare("kernel-memory", &memory, &walk);
     let said = kernel::words(&memory, Some(&walk));
-    assert!(
-        said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"),
-        "{said}"
-    );
+    assert!(said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"), "{said}");
     assert!(said.contains("C[0]: 0 poison: nobody wrote it ?"), "{said}");
     walk.seek(Goal::End, Way::On);
     let said = kernel::words(&memory, Some(&walk));
@@ -103,16 +92,9 @@ fn strips_of_a_vector_addition() {
 
 #[test]
 fn a_large_buffer_is_seen_around_what_is_touched() {
-    let memory = sent(
-        "memory",
-        &["elements=100000", "block_dim=[256]", "concurrent_blocks=1"],
-    );
+    let memory = sent("memory", &["elements=100000", "block_dim=[256]", "concurrent_blocks=1"]);
     let mut walk = Walk::of(&memory);
-    assert!(walk.choose(Thread {
-        block: 300,
-        warp: 3,
-        lane: 5
-    }));
+    assert!(walk.choose(Thread { block: 300, warp: 3, lane: 5 }));
     let global = 300 * 256 + 3 * 32 + 5;
     walk.seek(Goal::End, Way::Back);
     // To where that warp has stored its sums.
@@ -135,10 +117,7 @@ fn a_large_buffer_is_seen_around_what_is_touched() {
 #[test]
 fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
     let launch = ["rows=32", "columns=32", "block_dim=[32, 32]"];
-    let naive: Vec<&str> = ["example=transpose-naive"]
-        .into_iter()
-        .chain(launch)
-        .collect();
+    let naive: Vec<&str> = ["example=transpose-naive"].into_iter().chain(launch).collect();
     let sectors = sent("sectors", &naive);
     let mut walk = Walk::of(&sectors);
     while !kernel::words(&sectors, Some(&walk)).contains("32 sectors") {
@@ -146,10 +125,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
         assert!(walk.clock() < 5000);
     }
     compare("kernel-sectors", &sectors, &walk);
-    let tile: Vec<&str> = ["example=transpose-tile"]
-        .into_iter()
-        .chain(launch)
-        .collect();
+    let tile: Vec<&str> = ["example=transpose-tile"].into_iter().chain(launch).collect();
     let banks = sent("banks", &tile);
     let mut walk = Walk::of(&banks);
     while !kernel::words(&banks, Some(&walk)).contains("32 passes") {
@@ -161,14 +137,7 @@ fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
 
 #[test]
 fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
-    let order = sent(
-        "timeline",
-        &[
-            "example=reduce-sequential",
-            "elements=128",
-            "block_dim=[128]",
-        ],
-    );
+    let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);
     let mut walk = Walk::of(&order);
     on(&mut walk, 60);
     compare("kernel-timeline", &order, &walk);
@@ -181,14 +150,8 @@ fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
 
 #[test]
 fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
-    let problems = sent(
-        "problems",
-        &[
-            "example=vector-add-unguarded",
-            "elements=10",
-            "block_dim=[4]",
-        ],
-    );
+    let problems =
+        sent("problems", &["example=vector-add-unguarded", "elements=10", "block_dim=[4]"]);
     assert_eq!(problems.whole.problems.len(), 6);
     let mut walk = Walk::of(&problems);
     walk.go_to_problem(&problems.whole.problems, 1);
@@ -198,14 +161,8 @@ fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
     assert_eq!(walk.problem(), Some(1));
     assert_eq!(walk.clock(), second.step + 1);
     let here = walk.here();
-    assert_eq!(
-        (here.block, here.number() as u32),
-        (second.block[0], second.thread[0])
-    );
-    assert!(
-        second.sentence.contains("[11]") || second.sentence.contains("11"),
-        "{second:?}"
-    );
+    assert_eq!((here.block, here.number() as u32), (second.block[0], second.thread[0]));
+    assert!(second.sentence.contains("[11]") || second.sentence.contains("11"), "{second:?}");
     walk.go_to_problem(&problems.whole.problems, -9);
     assert_eq!(walk.problem(), Some(0));
 }

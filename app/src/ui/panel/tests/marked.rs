@@ -19,11 +19,7 @@ fn looked_at<'a>(scene: &Scene<'a>, ways: &[Way], view: &'a mut View) -> Scene<'
     for way in ways {
         view.frame.go(&frame, *way);
     }
-    Scene {
-        view,
-        focus: Focus::Keys,
-        ..*scene
-    }
+    Scene { view, focus: Focus::Keys, ..*scene }
 }
 
 #[test]
@@ -43,11 +39,7 @@ fn every_size_is_drawn_with_and_without_a_mark() {
             // Both sets at every size, each with and without a mark at every other.
             for (turn, look) in looks.iter().enumerate() {
                 let turn = usize::from(width + height) + turn;
-                let scene = if turn.is_multiple_of(2) {
-                    &plain
-                } else {
-                    &marked
-                };
+                let scene = if turn.is_multiple_of(2) { &plain } else { &marked };
                 drawn(scene, width, height, look);
             }
         }
@@ -59,11 +51,7 @@ fn odd_pictures_are_marked_sorted_and_filtered_without_harm() {
     let schema = schema();
     for frame in odd_frames() {
         let mut data = RunData::default();
-        data.apply(Report::Frame {
-            panel: "memory".into(),
-            step: 1,
-            frame: Box::new(frame),
-        });
+        data.apply(Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) });
         let plain = named(&schema, &data, "memory");
         for ways in [
             &[Way::Right][..],
@@ -80,11 +68,7 @@ fn odd_pictures_are_marked_sorted_and_filtered_without_harm() {
                 for (width, height) in [(0, 9), (3, 3), (16, 5), (40, 12), (60, 30), (200, 60)] {
                     let buf = drawn(&scene, width, height, &look);
                     let control = |c: char| c.is_control();
-                    assert!(
-                        !buf.content
-                            .iter()
-                            .any(|cell| cell.symbol().contains(control))
-                    );
+                    assert!(!buf.content.iter().any(|cell| cell.symbol().contains(control)));
                 }
             }
         }
@@ -98,38 +82,14 @@ fn what_is_marked_is_named_below_the_picture_and_in_words() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
     let right = Way::Right;
     for (panel, ways, said) in [
-        (
-            "confusion",
-            &[right, right, Way::Down(3)][..],
-            "row 3, column 1: 0",
-        ),
+        ("confusion", &[right, right, Way::Down(3)][..], "row 3, column 1: 0"),
         ("decision-boundary", &[right, right], "x 0.025, y 0.025: 0."),
-        (
-            "memory",
-            &[right, Way::Down(1)],
-            "gradients: 4.872 kB, modelled",
-        ),
+        ("memory", &[right, Way::Down(1)], "gradients: 4.872 kB, modelled"),
         ("memory", &[right, Way::Down(3)], "activations: not finite"),
-        (
-            "devices",
-            &[right, Way::Down(1), right],
-            "H200, memory (GB): 141 (row 2 of 3)",
-        ),
-        (
-            "samples",
-            &[right, right, right],
-            "image 3 of 8: 8, is 0, wrong",
-        ),
-        (
-            "compression",
-            &[right],
-            "int2: size 160 kB, accuracy 0.62, quantised, on the front",
-        ),
-        (
-            "weights",
-            &[right, Way::Last],
-            "weight 0.385 to 0.42: before ",
-        ),
+        ("devices", &[right, Way::Down(1), right], "H200, memory (GB): 141 (row 2 of 3)"),
+        ("samples", &[right, right, right], "image 3 of 8: 8, is 0, wrong"),
+        ("compression", &[right], "int2: size 160 kB, accuracy 0.62, quantised, on the front"),
+        ("weights", &[right, Way::Last], "weight 0.385 to 0.42: before "),
         ("gradient-flow", &[right, Way::Last], "layer10: 1.3"),
         ("numbers", &[right], "metric: loss (row 1 of 6)"),
     ] {
@@ -156,9 +116,7 @@ fn a_long_table_follows_its_mark_in_both_directions() {
         step: 1,
         frame: Box::new(Frame::Table(Table {
             columns: titles.clone(),
-            rows: (0..50)
-                .map(|row| (0..30).map(|c| cell(row, c)).collect())
-                .collect(),
+            rows: (0..50).map(|row| (0..30).map(|c| cell(row, c)).collect()).collect(),
             ..Table::default()
         })),
     });
@@ -170,11 +128,7 @@ fn a_long_table_follows_its_mark_in_both_directions() {
     ways.push(Way::Last);
     let scene = looked_at(&plain, &ways, &mut view);
     let text = snapshot::rows(&drawn(&scene, 40, 12, &look)).join("\n");
-    for said in [
-        "4929",
-        "rows above, 0 below",
-        "40 of 50 rows: column 0 >= 1000",
-    ] {
+    for said in ["4929", "rows above, 0 below", "40 of 50 rows: column 0 >= 1000"] {
         assert!(text.contains(said), "{said:?} is not in\n{text}");
     }
 }
@@ -192,11 +146,7 @@ fn long_cells_go_over_lines_while_there_are_rows_for_them() {
         step: 1,
         frame: Box::new(Frame::Table(Table {
             columns: ["layer", "value", "why"].map(str::to_owned).to_vec(),
-            rows: vec![vec![
-                Value::from("layer1"),
-                Value::Float(0.5625),
-                Value::from(words),
-            ]],
+            rows: vec![vec![Value::from("layer1"), Value::Float(0.5625), Value::from(words)]],
             ..Table::default()
         })),
     });
@@ -204,10 +154,7 @@ fn long_cells_go_over_lines_while_there_are_rows_for_them() {
     let scene = named(&schema, &data, "devices");
     let text = snapshot::rows(&drawn(&scene, 40, 12, &look)).join("\n");
     let seen = words.split(' ').all(|word| text.contains(word));
-    assert!(
-        seen && text.contains("0.5625") && text.contains("value"),
-        "{text}"
-    );
+    assert!(seen && text.contains("0.5625") && text.contains("value"), "{text}");
     // Without the rows it is one line, cut.
     let text = snapshot::rows(&drawn(&scene, 40, 5, &look)).join("\n");
     assert!(text.contains("layer1") && !text.contains("bytes"), "{text}");

@@ -31,12 +31,7 @@ pub(crate) fn odd_runs() -> Vec<RunData> {
     let mut runs = vec![learning(400), steered(300), diverging(60)];
     for values in values {
         let mut data = RunData::default();
-        for name in [
-            "loss",
-            "validation_loss",
-            "seconds_per_step",
-            "gradient_norm.layer1",
-        ] {
+        for name in ["loss", "validation_loss", "seconds_per_step", "gradient_norm.layer1"] {
             for (step, value) in values.iter().enumerate() {
                 point(&mut data, name, step as u64 * 7, *value);
             }
@@ -56,57 +51,27 @@ pub(crate) fn odd_runs() -> Vec<RunData> {
 pub(crate) fn odd_frames() -> Vec<Frame> {
     let map = boundary();
     let labels = |count: usize| vec!["a long label".to_owned(); count];
-    let bar = |value| Bar {
-        label: "wide 漢字 label".to_owned(),
-        value,
-        remark: "modelled".to_owned(),
-    };
+    let bar =
+        |value| Bar { label: "wide 漢字 label".to_owned(), value, remark: "modelled".to_owned() };
     let image = |pixels: usize| Image {
         pixels: vec![200; pixels],
         label: String::new(),
         verdict: Verdict::Wrong,
     };
-    let placed = |x, y| ScatterPoint {
-        x,
-        y,
-        label: "\u{1b}[2J漢字 ".repeat(30),
-        series: usize::MAX,
-    };
-    let values = [
-        None,
-        Some(f64::NAN),
-        Some(f64::INFINITY),
-        Some(-1e308),
-        Some(1e308),
-        Some(0.0),
-    ];
-    let bars = |scale| Bars {
-        unit: String::new(),
-        scale,
-        bars: values.map(bar).to_vec(),
-    };
+    let placed =
+        |x, y| ScatterPoint { x, y, label: "\u{1b}[2J漢字 ".repeat(30), series: usize::MAX };
+    let values = [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1e308), Some(1e308), Some(0.0)];
+    let bars = |scale| Bars { unit: String::new(), scale, bars: values.map(bar).to_vec() };
     vec![
-        Frame::HeatMap(HeatMap {
-            cells: vec![],
-            ..map.clone()
-        }),
-        Frame::HeatMap(HeatMap {
-            columns: usize::MAX,
-            rows: 2,
-            ..map.clone()
-        }),
+        Frame::HeatMap(HeatMap { cells: vec![], ..map.clone() }),
+        Frame::HeatMap(HeatMap { columns: usize::MAX, rows: 2, ..map.clone() }),
         Frame::HeatMap(HeatMap {
             cells: vec![f32::NAN; 48 * 48],
             x: (0.0, 0.0),
             y: (f32::NAN, 1.0),
             ..map.clone()
         }),
-        Frame::HeatMap(HeatMap {
-            low: 1.0,
-            high: 1.0,
-            x: (3.0, -3.0),
-            ..map.clone()
-        }),
+        Frame::HeatMap(HeatMap { low: 1.0, high: 1.0, x: (3.0, -3.0), ..map.clone() }),
         Frame::HeatMap(HeatMap {
             row_labels: labels(70_000),
             column_labels: labels(3),
@@ -123,11 +88,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         }),
         Frame::Bars(bars(Scale::Linear)),
         Frame::Bars(bars(Scale::Log)),
-        Frame::Bars(Bars {
-            unit: "bytes".to_owned(),
-            scale: Scale::Log,
-            bars: vec![],
-        }),
+        Frame::Bars(Bars { unit: "bytes".to_owned(), scale: Scale::Log, bars: vec![] }),
         sourced(),
         Frame::Table(Table {
             columns: vec![],
@@ -161,10 +122,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             together: 1,
         }),
         Frame::Histogram(Histogram::default()),
-        Frame::Histogram(Histogram {
-            edges: vec![f64::NAN; 9],
-            ..counted::weights()
-        }),
+        Frame::Histogram(Histogram { edges: vec![f64::NAN; 9], ..counted::weights() }),
         Frame::Histogram(Histogram {
             edges: vec![-f64::MAX, 0.0, f64::MAX],
             scale: Scale::Log,
@@ -176,13 +134,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                 name: "漢字\u{1b}[31m".repeat(50),
                 counts: vec![u64::MAX; 99_000],
             },
-            levels: vec![
-                Level {
-                    at: f64::NAN,
-                    label: "x".repeat(400),
-                };
-                3
-            ],
+            levels: vec![Level { at: f64::NAN, label: "x".repeat(400) }; 3],
             ..counted::weights()
         }),
         Frame::Scatter(Scatter::default()),
@@ -197,9 +149,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         }),
         Frame::Scatter(Scatter {
             series: vec!["\u{1b}]0;漢字".repeat(90); 300],
-            points: (0..2000)
-                .map(|i| placed(Some(f64::from(i)), Some(1.0)))
-                .collect(),
+            points: (0..2000).map(|i| placed(Some(f64::from(i)), Some(1.0))).collect(),
             ..counted::compression()
         }),
         Frame::Text("\u{1b}[2J 漢字漢字漢字 \u{200d}\n\n\n".to_owned()),
@@ -249,23 +199,16 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
             }],
             ..ring(5)
         })),
-        Frame::Exchange(Box::new(Exchange {
-            ranks: usize::MAX,
-            ..ring(3)
-        })),
+        Frame::Exchange(Box::new(Exchange { ranks: usize::MAX, ..ring(3) })),
         Frame::Film(Box::default()),
         Frame::Film(Box::new(Film {
             stills: vec![
                 Pane {
-                    title: "\u{1b}[2J漢字\n".repeat(40),
-                    frame: Frame::Cells(warps("漢字")),
+                    title: "\u{1b}[2J漢字\n".repeat(40), frame: Frame::Cells(warps("漢字"))
                 },
                 Pane {
                     title: String::new(),
-                    frame: Frame::Film(Box::new(Film {
-                        stills: Vec::new(),
-                        cover: usize::MAX,
-                    })),
+                    frame: Frame::Film(Box::new(Film { stills: Vec::new(), cover: usize::MAX })),
                 },
             ],
             cover: usize::MAX,
@@ -302,10 +245,7 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
                     remark: "漢字\n".repeat(i % 4),
                 })
                 .collect(),
-            limit: Some(Limit {
-                at: f64::NAN,
-                label: "漢字\n".repeat(40),
-            }),
+            limit: Some(Limit { at: f64::NAN, label: "漢字\n".repeat(40) }),
             ..memory()
         }),
         Frame::Cells(Cells::default()),
@@ -334,18 +274,9 @@ pub(crate) fn odd_frames() -> Vec<Frame> {
         Frame::Panes(vec![]),
         Frame::Panes(heads(4)),
         Frame::Panes(vec![
-            Pane {
-                title: "\u{1b}[31m漢字\n".repeat(30),
-                frame: Frame::Panes(heads(2)),
-            },
-            Pane {
-                title: String::new(),
-                frame: Frame::Graph(graphs::expression()),
-            },
-            Pane {
-                title: "lifetimes".to_owned(),
-                frame: Frame::Timeline(lifetimes()),
-            },
+            Pane { title: "\u{1b}[31m漢字\n".repeat(30), frame: Frame::Panes(heads(2)) },
+            Pane { title: String::new(), frame: Frame::Graph(graphs::expression()) },
+            Pane { title: "lifetimes".to_owned(), frame: Frame::Timeline(lifetimes()) },
         ]),
         Frame::Text("x".repeat(100_000)),
     ]

@@ -19,10 +19,7 @@ fn screen(size: (u16, u16), columns: u16, panels: &[&str], data: &RunData, look:
     for (place, name) in (0..).zip(panels) {
         let (x, y) = (place % columns * width, place / columns * height);
         let area = Rect::new(x, y, width - 2, height - 1);
-        let scene = Scene {
-            earlier: &before,
-            ..named(&schema, data, name)
-        };
+        let scene = Scene { earlier: &before, ..named(&schema, data, name) };
         draw_panel(area, &mut buf, &scene, look);
     }
     buf
@@ -35,15 +32,9 @@ fn compare(name: &str, buf: &Buffer) {
 #[test]
 fn a_small_screen_in_full_colour() {
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    compare(
-        "curve-80x24",
-        &screen((80, 24), 1, &["loss-curve"], &steered(400), &look),
-    );
+    compare("curve-80x24", &screen((80, 24), 1, &["loss-curve"], &steered(400), &look));
     let panels = ["loss-curve", "loss-log", "gradient-flow", "numbers"];
-    compare(
-        "diverging-120x40",
-        &screen((120, 40), 2, &panels, &diverging(60), &look),
-    );
+    compare("diverging-120x40", &screen((120, 40), 2, &panels, &diverging(60), &look));
 }
 
 #[test]
@@ -60,38 +51,21 @@ fn a_large_screen_in_sixteen_colours() {
         "numbers",
         "text",
     ];
-    compare(
-        "all-200x60",
-        &screen((200, 60), 3, &panels, &steered(400), &look),
-    );
+    compare("all-200x60", &screen((200, 60), 3, &panels, &steered(400), &look));
 }
 
 #[test]
 fn a_small_screen_in_ascii_without_colour() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
-    let panels = [
-        "loss-curve",
-        "decision-boundary",
-        "gradient-flow",
-        "samples",
-    ];
-    compare(
-        "ascii-80x24",
-        &screen((80, 24), 2, &panels, &steered(400), &look),
-    );
+    let panels = ["loss-curve", "decision-boundary", "gradient-flow", "samples"];
+    compare("ascii-80x24", &screen((80, 24), 2, &panels, &steered(400), &look));
 }
 
 #[test]
 fn the_smallest_screen() {
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
-    compare(
-        "curve-20x5",
-        &screen((22, 6), 1, &["loss-curve"], &steered(400), &look),
-    );
-    compare(
-        "bars-20x5",
-        &screen((22, 6), 1, &["gradient-flow"], &steered(400), &look),
-    );
+    compare("curve-20x5", &screen((22, 6), 1, &["loss-curve"], &steered(400), &look));
+    compare("bars-20x5", &screen((22, 6), 1, &["gradient-flow"], &steered(400), &look));
 }
 
 #[test]
@@ -99,12 +73,7 @@ fn points_and_counts_at_three_sizes() {
     for (name, size, depth, set) in [
         ("40x12", (42, 13), ColorDepth::TrueColor, GlyphSet::Unicode),
         ("80x24", (82, 25), ColorDepth::None, GlyphSet::Ascii),
-        (
-            "120x40",
-            (122, 41),
-            ColorDepth::TrueColor,
-            GlyphSet::Unicode,
-        ),
+        ("120x40", (122, 41), ColorDepth::TrueColor, GlyphSet::Unicode),
     ] {
         for panel in ["compression", "weights"] {
             let screen = screen(size, 1, &[panel], &steered(400), &look(depth, set));
@@ -137,11 +106,7 @@ fn a_chart_with_everything_on_it() {
     let (data, before) = (steered(400), [newer, older]);
     for (name, depth, set) in [
         ("everything-80x24", ColorDepth::TrueColor, GlyphSet::Unicode),
-        (
-            "everything-no-colour-80x24",
-            ColorDepth::None,
-            GlyphSet::Unicode,
-        ),
+        ("everything-no-colour-80x24", ColorDepth::None, GlyphSet::Unicode),
         ("everything-ascii-80x24", ColorDepth::None, GlyphSet::Ascii),
     ] {
         let scene = Scene {

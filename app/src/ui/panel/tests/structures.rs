@@ -36,10 +36,7 @@ pub(super) fn compare(name: &str, frame: &Frame, view: &FrameView) {
 }
 
 fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
-    let view = FrameView {
-        graph: sight,
-        ..FrameView::default()
-    };
+    let view = FrameView { graph: sight, ..FrameView::default() };
     (Frame::Graph(graph), view)
 }
 
@@ -47,38 +44,20 @@ fn seen(graph: Graph, sight: Sight) -> (Frame, FrameView) {
 fn a_walk_in_the_middle_of_its_way_back() {
     // The square has brought its share to x, the product not yet.
     let steps = graphs::expression().walk.len() - 1;
-    let (frame, view) = seen(
-        graphs::expression(),
-        Sight {
-            steps,
-            ..Sight::default()
-        },
-    );
+    let (frame, view) = seen(graphs::expression(), Sight { steps, ..Sight::default() });
     compare("graph-walk", &frame, &view);
 }
 
 #[test]
 fn twelve_nodes_with_one_selected() {
-    let (frame, view) = seen(
-        graphs::twelve(),
-        Sight {
-            steps: 5,
-            selected: Some(10),
-            ..Sight::default()
-        },
-    );
+    let (frame, view) =
+        seen(graphs::twelve(), Sight { steps: 5, selected: Some(10), ..Sight::default() });
     compare("graph-twelve", &frame, &view);
 }
 
 #[test]
 fn a_network_folds_by_layers() {
-    let (frame, view) = seen(
-        graphs::network(8),
-        Sight {
-            selected: Some(7),
-            ..Sight::default()
-        },
-    );
+    let (frame, view) = seen(graphs::network(8), Sight { selected: Some(7), ..Sight::default() });
     compare("graph-folded", &frame, &view);
     let (frame, view) = seen(
         graphs::network(8),
@@ -95,11 +74,7 @@ fn a_network_folds_by_layers() {
 fn of_two_hundred_nodes_a_part_is_seen() {
     let (frame, view) = seen(
         graphs::network(40),
-        Sight {
-            selected: Some(100),
-            folded: Some(BTreeSet::new()),
-            ..Sight::default()
-        },
+        Sight { selected: Some(100), folded: Some(BTreeSet::new()), ..Sight::default() },
     );
     compare("graph-large", &frame, &view);
 }
@@ -126,10 +101,7 @@ pub(crate) fn lifetimes() -> Timeline {
             span(3, 4, 7, 0, "sum"),
             span(4, 5, 6, 1, "logits"),
         ],
-        marks: vec![Milestone {
-            at: 6.0,
-            label: "backward begins".to_owned(),
-        }],
+        marks: vec![Milestone { at: 6.0, label: "backward begins".to_owned() }],
         total: Some(Total {
             name: "alive".to_owned(),
             unit: "B".to_owned(),
@@ -151,10 +123,7 @@ pub(crate) fn lifetimes() -> Timeline {
 
 #[test]
 fn lifetimes_with_their_total_and_its_peak() {
-    let view = FrameView {
-        mark: Some(Mark { column: 2, row: 0 }),
-        ..FrameView::default()
-    };
+    let view = FrameView { mark: Some(Mark { column: 2, row: 0 }), ..FrameView::default() };
     compare("timeline", &Frame::Timeline(lifetimes()), &view);
     let mut buf = Buffer::empty(Rect::new(0, 0, 60, 9));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
@@ -162,10 +131,7 @@ fn lifetimes_with_their_total_and_its_peak() {
     let view = FrameView::default();
     draw_frame(buf.area, &mut buf, &frame, &view, Focus::Aside, &look);
     let text = rows(&buf).concat();
-    assert!(
-        text.contains("alive: peak 53.25 kB at operation 5"),
-        "{text}"
-    );
+    assert!(text.contains("alive: peak 53.25 kB at operation 5"), "{text}");
 }
 
 #[test]
@@ -175,18 +141,8 @@ fn wide_letters_take_two_columns_of_their_box() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 120, 20));
     let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
     let view = FrameView::default();
-    draw_frame(
-        buf.area,
-        &mut buf,
-        &Frame::Graph(graph),
-        &view,
-        Focus::Aside,
-        &look,
-    );
-    let drawn = rows(&buf)
-        .into_iter()
-        .find(|row| row.contains('漢'))
-        .unwrap();
+    draw_frame(buf.area, &mut buf, &Frame::Graph(graph), &view, Focus::Aside, &look);
+    let drawn = rows(&buf).into_iter().find(|row| row.contains('漢')).unwrap();
     assert!(drawn.contains("漢 字 x"), "{drawn}");
 }
 
@@ -221,29 +177,18 @@ pub(crate) fn heads(count: usize) -> Vec<Pane> {
 
 #[test]
 fn a_heat_map_a_head() {
-    let view = FrameView {
-        mark: Some(Mark { column: 1, row: 0 }),
-        ..FrameView::default()
-    };
+    let view = FrameView { mark: Some(Mark { column: 1, row: 0 }), ..FrameView::default() };
     compare("panes", &Frame::Panes(heads(4)), &view);
 }
 
 /// Two warps of which one diverges, and a third with no more threads than eight; perhaps with what stands in each cell.
 pub(crate) fn warps(text: &str) -> Cells {
-    let kind = |(name, tone): (&str, Tone)| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |(name, tone): (&str, Tone)| Kind { name: name.to_owned(), tone };
     let row = |warp: usize, lanes: usize, remark: &str| {
-        let cell = |lane: usize| Cell {
-            kind: (warp * lane) % 2,
-            text: text.to_owned(),
-        };
+        let cell = |lane: usize| Cell { kind: (warp * lane) % 2, text: text.to_owned() };
         CellRow {
             label: format!("warp {warp}"),
-            cells: (0..32)
-                .map(|lane| (lane < lanes).then(|| cell(lane)))
-                .collect(),
+            cells: (0..32).map(|lane| (lane < lanes).then(|| cell(lane))).collect(),
             remark: remark.to_owned(),
         }
     };
@@ -251,14 +196,8 @@ pub(crate) fn warps(text: &str) -> Cells {
         across: "lane".to_owned(),
         first: 0,
         group: 8,
-        kinds: [("takes it", Tone::First), ("does not", Tone::Second)]
-            .map(kind)
-            .to_vec(),
-        rows: vec![
-            row(0, 32, "1 pass"),
-            row(1, 32, "2 passes"),
-            row(2, 8, "1 pass"),
-        ],
+        kinds: [("takes it", Tone::First), ("does not", Tone::Second)].map(kind).to_vec(),
+        rows: vec![row(0, 32, "1 pass"), row(1, 32, "2 passes"), row(2, 8, "1 pass")],
         note: "A warp runs a side as long as one lane needs it.".to_owned(),
         ..Cells::default()
     }
@@ -266,10 +205,7 @@ pub(crate) fn warps(text: &str) -> Cells {
 
 #[test]
 fn cells_of_a_few_kinds() {
-    let view = FrameView {
-        mark: Some(Mark { column: 9, row: 1 }),
-        ..FrameView::default()
-    };
+    let view = FrameView { mark: Some(Mark { column: 9, row: 1 }), ..FrameView::default() };
     compare("cells", &Frame::Cells(warps("")), &view);
     compare("cells-text", &Frame::Cells(warps("7")), &view);
 }
@@ -284,10 +220,7 @@ fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
     let look = look(ColorDepth::None, GlyphSet::Ascii);
     for (column, row) in [(0, 0), (150, 30), (299, 49)] {
         let mut buf = Buffer::empty(Rect::new(0, 0, 50, 12));
-        let view = FrameView {
-            mark: Some(Mark { column, row }),
-            ..FrameView::default()
-        };
+        let view = FrameView { mark: Some(Mark { column, row }), ..FrameView::default() };
         let frame = Frame::Cells(cells.clone());
         draw_frame(buf.area, &mut buf, &frame, &view, Focus::Keys, &look);
         let text = rows(&buf).join("\n");
@@ -304,11 +237,7 @@ fn of_many_cells_the_marked_one_is_in_sight_and_groups_begin_where_they_end() {
 #[test]
 fn a_marked_cell_has_its_source_below() {
     let row = |name: &str, memory: Value| vec![name.into(), memory];
-    let rows = vec![
-        row("V100", 16_i64.into()),
-        row("H100", 80_i64.into()),
-        row("H300", "".into()),
-    ];
+    let rows = vec![row("V100", 16_i64.into()), row("H100", 80_i64.into()), row("H300", "".into())];
     let columns = ["chip", "memory (GB)"].map(str::to_owned).to_vec();
     let mut table = Table::new(columns, rows);
     for column in 0..2 {
@@ -317,10 +246,7 @@ fn a_marked_cell_has_its_source_below() {
     }
     table.notes.put(2, 0, "announced");
     let frame = Frame::Table(table);
-    let view = |row, column| FrameView {
-        mark: Some(Mark { column, row }),
-        ..FrameView::default()
-    };
+    let view = |row, column| FrameView { mark: Some(Mark { column, row }), ..FrameView::default() };
     compare("table-sourced", &frame, &view(1, 1));
     compare("table-sourced-empty", &frame, &view(2, 1));
     compare("table-sourced-unmarked", &frame, &FrameView::default());
@@ -340,10 +266,7 @@ fn names_stand_on_an_axis_that_has_no_numbers() {
         ..Dimension::default()
     };
     let scatter = Scatter {
-        x: Dimension {
-            name: "founded".to_owned(),
-            ..Dimension::default()
-        },
+        x: Dimension { name: "founded".to_owned(), ..Dimension::default() },
         y: names(&["GPU", "ASIC", "an inference server on a chip"]),
         points: vec![
             point(2012.0, 0.0, "one"),
@@ -352,15 +275,8 @@ fn names_stand_on_an_axis_that_has_no_numbers() {
         ],
         ..Scatter::default()
     };
-    let marked = FrameView {
-        mark: Some(Mark { column: 2, row: 0 }),
-        ..FrameView::default()
-    };
-    compare(
-        "scatter-names-up",
-        &Frame::Scatter(scatter.clone()),
-        &marked,
-    );
+    let marked = FrameView { mark: Some(Mark { column: 2, row: 0 }), ..FrameView::default() };
+    compare("scatter-names-up", &Frame::Scatter(scatter.clone()), &marked);
     let across = Scatter {
         x: scatter.y.clone(),
         y: scatter.x.clone(),
@@ -371,9 +287,5 @@ fn names_stand_on_an_axis_that_has_no_numbers() {
             .collect(),
         ..scatter
     };
-    compare(
-        "scatter-names-across",
-        &Frame::Scatter(across),
-        &FrameView::default(),
-    );
+    compare("scatter-names-across", &Frame::Scatter(across), &FrameView::default());
 }

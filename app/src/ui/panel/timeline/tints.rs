@@ -42,12 +42,7 @@ pub(super) fn classes(timeline: &Timeline, tint: Tint, look: &Look) -> Vec<Item>
             Tint::Class => style,
             Tint::Label => look.theme.text,
         };
-        Item {
-            mark: fill.repeat(2),
-            style,
-            text: name.clone(),
-            text_style: look.theme.text,
-        }
+        Item { mark: fill.repeat(2), style, text: name.clone(), text_style: look.theme.text }
     };
     let mut items: Vec<Item> = names.map(item).collect();
     if tint == Tint::Label {

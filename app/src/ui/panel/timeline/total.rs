@@ -34,13 +34,8 @@ pub(super) fn draw_total(
         };
         // The largest value within the column, so that no peak is lost between two.
         let (from, to) = (place(column), place(column + 1));
-        let first = total
-            .points
-            .partition_point(|point| point.0 <= from)
-            .saturating_sub(1);
-        let within = total.points[first..]
-            .iter()
-            .take_while(|point| point.0 < to);
+        let first = total.points.partition_point(|point| point.0 <= from).saturating_sub(1);
+        let within = total.points[first..].iter().take_while(|point| point.0 < to);
         let within = within.filter(|point| point.1.is_finite());
         let value = within.map(|point| point.1).fold(0.0, f64::max);
         if total.points.first().is_none_or(|point| point.0 >= to) || most <= 0.0 {
@@ -50,12 +45,7 @@ pub(super) fn draw_total(
         let whole = (cells as u16).min(rows);
         let x = area.x + column;
         let style = look.theme.faint[0];
-        pen.column(
-            x,
-            area.bottom() - whole..area.bottom(),
-            look.glyphs.fills[0],
-            style,
-        );
+        pen.column(x, area.bottom() - whole..area.bottom(), look.glyphs.fills[0], style);
         let rest = cells - f64::from(whole);
         if rest > 0.1 && whole < rows {
             let step = (rest * steps.len() as f64) as usize;
@@ -86,11 +76,7 @@ pub(super) fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &st
         return;
     };
     // Over the names, too: in this row they are not.
-    let area = Rect {
-        x: parts.names.x,
-        width: parts.marks.right() - parts.names.x,
-        ..parts.marks
-    };
+    let area = Rect { x: parts.names.x, width: parts.marks.right() - parts.names.x, ..parts.marks };
     let wide = pen::width(&said);
     let free = |start: u16| {
         let mut cells = (start..start + wide).map(|x| buf.cell((x, area.y)));

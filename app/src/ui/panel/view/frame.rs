@@ -115,22 +115,14 @@ impl FrameView {
         // Where there is one row, up and down lead along it, too.
         let sideways = rows == 1;
         self.mark = Some(match way {
-            Way::Left => Mark {
-                column: mark.column.saturating_sub(1),
-                ..mark
-            },
-            Way::Right => Mark {
-                column: (mark.column + 1).min(last_column),
-                ..mark
-            },
-            Way::Up(_) | Way::Down(_) | Way::First | Way::Last if sideways => Mark {
-                column: along(mark.column, way, last_column),
-                ..mark
-            },
-            Way::Up(_) | Way::Down(_) | Way::First | Way::Last => Mark {
-                row: along(mark.row, way, last_row),
-                ..mark
-            },
+            Way::Left => Mark { column: mark.column.saturating_sub(1), ..mark },
+            Way::Right => Mark { column: (mark.column + 1).min(last_column), ..mark },
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last if sideways => {
+                Mark { column: along(mark.column, way, last_column), ..mark }
+            }
+            Way::Up(_) | Way::Down(_) | Way::First | Way::Last => {
+                Mark { row: along(mark.row, way, last_row), ..mark }
+            }
         });
     }
 
@@ -165,9 +157,8 @@ impl FrameView {
     /// Left and right go from point to point across, up and down upwards; what has no place is left out.
     fn go_to_point(&mut self, scatter: &Scatter, way: Way) {
         let placed = scatter.points.iter().enumerate();
-        let mut placed: Vec<(usize, (f64, f64))> = placed
-            .filter_map(|(index, point)| Some((index, point.place()?)))
-            .collect();
+        let mut placed: Vec<(usize, (f64, f64))> =
+            placed.filter_map(|(index, point)| Some((index, point.place()?))).collect();
         match way {
             Way::Left | Way::Right | Way::First | Way::Last => {
                 placed.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
@@ -175,9 +166,8 @@ impl FrameView {
             // From the top, as the eye counts rows.
             Way::Up(_) | Way::Down(_) => placed.sort_by(|a, b| b.1.1.total_cmp(&a.1.1)),
         }
-        let at = self
-            .mark
-            .and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
+        let at =
+            self.mark.and_then(|mark| placed.iter().position(|(index, _)| *index == mark.column));
         let last = placed.len().saturating_sub(1);
         let to = match (at, way) {
             (None, _) => {
@@ -190,10 +180,7 @@ impl FrameView {
             (Some(at), Way::Right) => (at + 1).min(last),
             (Some(at), Way::Up(_) | Way::Down(_) | Way::First | Way::Last) => along(at, way, last),
         };
-        self.mark = placed.get(to).map(|(index, _)| Mark {
-            column: *index,
-            row: 0,
-        });
+        self.mark = placed.get(to).map(|(index, _)| Mark { column: *index, row: 0 });
     }
 
     /// Sorts by the marked column upwards, then downwards, then not at all; returns what is to be said.
@@ -222,10 +209,7 @@ impl Mark {
 fn first(frame: &Frame, last_column: usize, last_row: usize) -> Mark {
     let is_field = |map: &HeatMap| map.column_labels.is_empty() || map.row_labels.is_empty();
     if frame.heat_map().is_some_and(is_field) {
-        Mark {
-            column: last_column / 2,
-            row: last_row / 2,
-        }
+        Mark { column: last_column / 2, row: last_row / 2 }
     } else {
         Mark::default()
     }
@@ -314,28 +298,14 @@ mod tests {
         let frame = Frame::Scatter(compression());
         let mut view = FrameView::default();
         let mut names = Vec::new();
-        for way in [
-            Way::Right,
-            Way::Right,
-            Way::Right,
-            Way::Right,
-            Way::Up(1),
-            Way::Last,
-            Way::Right,
-        ] {
+        for way in
+            [Way::Right, Way::Right, Way::Right, Way::Right, Way::Up(1), Way::Last, Way::Right]
+        {
             view.go(&frame, way);
             let index = view.mark.unwrap().column;
             names.push(compression().points[index].label.clone());
         }
-        let expected = [
-            "int2",
-            "student",
-            "int4",
-            "90% pruned",
-            "student",
-            "fp32",
-            "fp32",
-        ];
+        let expected = ["int2", "student", "int4", "90% pruned", "student", "fp32", "fp32"];
         assert_eq!(names, expected);
     }
 
@@ -344,21 +314,9 @@ mod tests {
         let frame = Frame::HeatMap(boundary());
         let mut view = FrameView::default();
         view.go(&frame, Way::Up(1));
-        assert_eq!(
-            view.mark,
-            Some(Mark {
-                column: 23,
-                row: 23
-            })
-        );
+        assert_eq!(view.mark, Some(Mark { column: 23, row: 23 }));
         view.go(&frame, Way::Up(1));
         view.go(&frame, Way::Right);
-        assert_eq!(
-            view.mark,
-            Some(Mark {
-                column: 24,
-                row: 22
-            })
-        );
+        assert_eq!(view.mark, Some(Mark { column: 24, row: 22 }));
     }
 }

@@ -97,14 +97,12 @@ pub(super) fn go(view: &mut FrameView, exchange: &Exchange, way: Way) {
         Way::Right => step(view, exchange.rounds.len(), 1),
         Way::First => step(view, exchange.rounds.len(), isize::MIN),
         Way::Last => step(view, exchange.rounds.len(), isize::MAX),
-        Way::Up(by) => mark(view, exchange, |mark| Mark {
-            row: mark.row.saturating_sub(by),
-            ..mark
-        }),
-        Way::Down(by) => mark(view, exchange, |mark| Mark {
-            row: mark.row.saturating_add(by),
-            ..mark
-        }),
+        Way::Up(by) => {
+            mark(view, exchange, |mark| Mark { row: mark.row.saturating_sub(by), ..mark })
+        }
+        Way::Down(by) => {
+            mark(view, exchange, |mark| Mark { row: mark.row.saturating_add(by), ..mark })
+        }
     }
 }
 
@@ -113,14 +111,12 @@ pub(super) fn inspect(view: &mut FrameView, exchange: &Exchange, inspect: Inspec
     match inspect {
         Inspect::NextPoint | Inspect::Right => step(view, exchange.rounds.len(), 1),
         Inspect::PreviousPoint | Inspect::Left => step(view, exchange.rounds.len(), -1),
-        Inspect::Earlier => mark(view, exchange, |mark| Mark {
-            column: mark.column.saturating_sub(1),
-            ..mark
-        }),
-        Inspect::Later => mark(view, exchange, |mark| Mark {
-            column: mark.column.saturating_add(1),
-            ..mark
-        }),
+        Inspect::Earlier => {
+            mark(view, exchange, |mark| Mark { column: mark.column.saturating_sub(1), ..mark })
+        }
+        Inspect::Later => {
+            mark(view, exchange, |mark| Mark { column: mark.column.saturating_add(1), ..mark })
+        }
         Inspect::Fit => view.mark = None,
         Inspect::Closer | Inspect::Wider | Inspect::LogAxis | Inspect::Smooth => {}
     }

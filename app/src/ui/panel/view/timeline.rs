@@ -56,9 +56,7 @@ impl Stretch {
         let middle = f64::midpoint(from, to);
         match inspect {
             Inspect::Closer if width > NARROWEST * (high - low) => {
-                let about = about
-                    .filter(|at| (from..=to).contains(at))
-                    .unwrap_or(middle);
+                let about = about.filter(|at| (from..=to).contains(at)).unwrap_or(middle);
                 Self::placed(about - width / 4.0, width / 2.0, (low, high))
             }
             Inspect::Wider if width * 2.0 < high - low => {
@@ -116,10 +114,7 @@ pub(super) fn go(timeline: &Timeline, mark: Option<Mark>, way: Way) -> Option<Ma
         (Some(at), Way::Up(by)) => beside(timeline, order[at], Lane::Above(by)),
         (Some(at), Way::Down(by)) => beside(timeline, order[at], Lane::Below(by)),
     };
-    Some(Mark {
-        column: index,
-        row: 0,
-    })
+    Some(Mark { column: index, row: 0 })
 }
 
 enum Lane {
@@ -132,10 +127,7 @@ fn beside(timeline: &Timeline, index: usize, lane: Lane) -> usize {
     let here = &timeline.spans[index];
     let wanted = match lane {
         Lane::Above(by) => here.lane.saturating_sub(by),
-        Lane::Below(by) => here
-            .lane
-            .saturating_add(by)
-            .min(timeline.lanes.len().saturating_sub(1)),
+        Lane::Below(by) => here.lane.saturating_add(by).min(timeline.lanes.len().saturating_sub(1)),
     };
     let spans = timeline.spans.iter().enumerate();
     let other = spans.filter(|(_, span)| match lane {

@@ -9,20 +9,14 @@ use crate::ui::page::Page;
 
 pub(super) fn prediction(page: &Page, predict: &Predict) -> Vec<String> {
     let all = page.lesson.predictions().count();
-    let place = page
-        .lesson
-        .predictions()
-        .position(|p| p.id == predict.id)
-        .map_or(0, |at| at + 1);
+    let place = page.lesson.predictions().position(|p| p.id == predict.id).map_or(0, |at| at + 1);
     let (kind, how) = match &predict.kind {
-        PredictKind::Numeric { unit: Some(unit) } => (
-            format!("a number in {unit}"),
-            "Type a number or a formula.".to_owned(),
-        ),
-        PredictKind::Numeric { unit: None } => (
-            "a number".to_owned(),
-            "Type a number or a formula.".to_owned(),
-        ),
+        PredictKind::Numeric { unit: Some(unit) } => {
+            (format!("a number in {unit}"), "Type a number or a formula.".to_owned())
+        }
+        PredictKind::Numeric { unit: None } => {
+            ("a number".to_owned(), "Type a number or a formula.".to_owned())
+        }
         PredictKind::Choice { .. } => ("choice".to_owned(), "Type a letter.".to_owned()),
     };
     let mut lines = vec![format!("Prediction {place} of {all} ({kind}).")];
@@ -74,34 +68,21 @@ pub fn lab_of(predict: &Predict) -> Option<String> {
 
 pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
     let all = page.lesson.questions().count();
-    let place = page
-        .lesson
-        .questions()
-        .position(|q| q.id == question.id)
-        .map_or(0, |at| at + 1);
+    let place = page.lesson.questions().position(|q| q.id == question.id).map_or(0, |at| at + 1);
     let points = match question.points {
         1 => "1 point".to_owned(),
         points => format!("{points} points"),
     };
-    let mut lines = vec![format!(
-        "Question {place} of {all} ({}, {points}).",
-        question.kind.name()
-    )];
+    let mut lines =
+        vec![format!("Question {place} of {all} ({}, {points}).", question.kind.name())];
     lines.extend(markdown(&question.prompt));
     if let QuestionKind::Match { pairs, .. } = &question.kind {
         for (index, pair) in pairs.iter().enumerate() {
-            lines.extend(sentence(&format!(
-                "{}. {}",
-                index + 1,
-                question.label(&pair.left)
-            )));
+            lines.extend(sentence(&format!("{}. {}", index + 1, question.label(&pair.left))));
         }
     }
     lines.extend(options(&answer::options(&page.lesson, question)));
-    if let Asked::Kernel {
-        starter: Some(text),
-    } = question.kind.asked()
-    {
+    if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
         lines.extend(text.lines().map(str::to_owned));
     }
     for number in 0..page.hints.get(&question.id).copied().unwrap_or(0) {
@@ -111,15 +92,8 @@ pub(super) fn question(page: &Page, question: &Question) -> Vec<String> {
         Some(_) => lines.extend(answered(page, question)),
         None => lines.extend(sentence(&format!(
             "Type {}.{}",
-            answer::how(&question.kind)
-                .split(';')
-                .next()
-                .unwrap_or_default(),
-            if question.hints.is_empty() {
-                ""
-            } else {
-                " hint says a hint."
-            }
+            answer::how(&question.kind).split(';').next().unwrap_or_default(),
+            if question.hints.is_empty() { "" } else { " hint says a hint." }
         ))),
     }
     lines

@@ -55,10 +55,7 @@ pub fn knobs(slot: &Slot) -> Vec<String> {
 }
 
 fn knob_words(knob: &Knob) -> String {
-    let value = knob
-        .value
-        .as_ref()
-        .map_or("not set".to_owned(), ToString::to_string);
+    let value = knob.value.as_ref().map_or("not set".to_owned(), ToString::to_string);
     let may_be = if knob.values.is_empty() {
         knob.range_text()
     } else {
@@ -85,16 +82,10 @@ pub fn pictures(slot: &Slot) -> Vec<String> {
 pub fn progress(slot: &Slot) -> String {
     let data = &slot.data;
     if data.step == 0 {
-        let status = if data.status.is_empty() {
-            "starting"
-        } else {
-            &data.status
-        };
+        let status = if data.status.is_empty() { "starting" } else { &data.status };
         return format!("{}: {status}.", slot.id);
     }
-    let of = slot
-        .steps()
-        .map_or_else(String::new, |all| format!(" of {all}"));
+    let of = slot.steps().map_or_else(String::new, |all| format!(" of {all}"));
     let loss = data.series.get("loss").and_then(|loss| loss.last());
     let loss = loss.map_or_else(String::new, |loss| format!(", loss {}", number(loss)));
     format!("{}: step {}{of}{loss}.", slot.id, data.step)
@@ -106,8 +97,7 @@ pub fn end(slot: &Slot) -> Vec<String> {
         "{} steps in {:.1} s{}",
         slot.data.step,
         slot.elapsed.as_secs_f64(),
-        slot.device
-            .map_or_else(String::new, |device| format!(" on {device}"))
+        slot.device.map_or_else(String::new, |device| format!(" on {device}"))
     );
     let mut lines = sentence(&match &slot.state {
         State::Finished if slot.schema.is_live() => format!("{} finished: {took}.", slot.id),
@@ -117,10 +107,7 @@ pub fn end(slot: &Slot) -> Vec<String> {
         State::Failed(reason) => format!(
             "{} failed: {}",
             slot.id,
-            reason.replace(
-                "d takes another device, space runs again",
-                "run runs it again"
-            )
+            reason.replace("d takes another device, space runs again", "run runs it again")
         ),
         State::Ready | State::Running | State::Paused => String::new(),
     });

@@ -57,18 +57,10 @@ fn control_sequence(bytes: &[u8]) -> Step {
     let body = bytes.get(2..).unwrap_or_default();
     // The kernel's console names its function keys with a second bracket and a letter.
     if body.first() == Some(&b'[') {
-        return if body.len() > 1 {
-            Step::Took(4, None)
-        } else {
-            Step::More
-        };
+        return if body.len() > 1 { Step::Took(4, None) } else { Step::More };
     }
     let Some(end) = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f)) else {
-        return if bytes.len() > LONGEST {
-            Step::Took(bytes.len(), None)
-        } else {
-            Step::More
-        };
+        return if bytes.len() > LONGEST { Step::Took(bytes.len(), None) } else { Step::More };
     };
     let (parameters, letter) = (&body[..end], body[end]);
     if !matches!(letter, 0x40..=0x7e) {
@@ -79,11 +71,7 @@ fn control_sequence(bytes: &[u8]) -> Step {
     let parameters = std::str::from_utf8(parameters).unwrap_or_default();
     if letter == b'M' && parameters.is_empty() {
         // The mouse as terminals told it long ago, in three bytes of its own.
-        return if bytes.len() < length + 3 {
-            Step::More
-        } else {
-            Step::Took(length + 3, None)
-        };
+        return if bytes.len() < length + 3 { Step::More } else { Step::Took(length + 3, None) };
     }
     if (letter, parameters) == (b'~', "200") {
         return Step::Paste(length);
@@ -181,15 +169,8 @@ fn mouse(text: &str, letter: u8) -> Option<MouseEvent> {
 /// A text of the terminal's own, up to a bell or `ESC \`.
 fn string(bytes: &[u8]) -> Step {
     let body = bytes.get(2..).unwrap_or_default();
-    let Some(end) = body
-        .iter()
-        .position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b))
-    else {
-        return if bytes.len() > LONGEST {
-            Step::Took(bytes.len(), None)
-        } else {
-            Step::More
-        };
+    let Some(end) = body.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b)) else {
+        return if bytes.len() > LONGEST { Step::Took(bytes.len(), None) } else { Step::More };
     };
     let length = match (body[end], body.get(end + 1)) {
         (0x1b, None) => return Step::More,
@@ -211,9 +192,7 @@ fn color(text: &str) -> Option<Rgb> {
     let channel = |digits: &str| {
         let most = 16_u32.checked_pow(u32::try_from(digits.len()).ok()?)? - 1;
         let value = u32::from_str_radix(digits, 16).ok()?;
-        (1..=4)
-            .contains(&digits.len())
-            .then(|| (value * 255 / most) as u8)
+        (1..=4).contains(&digits.len()).then(|| (value * 255 / most) as u8)
     };
     if let Some(digits) = text.strip_prefix('#').filter(|digits| digits.len() == 6) {
         return Some(Rgb(
@@ -222,9 +201,7 @@ fn color(text: &str) -> Option<Rgb> {
             channel(digits.get(4..6)?)?,
         ));
     }
-    let numbers = text
-        .strip_prefix("rgb:")
-        .or_else(|| text.strip_prefix("rgba:"))?;
+    let numbers = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
     let mut numbers = numbers.split('/').map(channel);
     Some(Rgb(numbers.next()??, numbers.next()??, numbers.next()??))
 }

@@ -6,10 +6,7 @@ use crate::ui::key::Key;
 /// The keys of a stream as the app knows them, other things by their names.
 fn read(pieces: &[&[u8]]) -> Vec<String> {
     let mut decoder = Decoder::default();
-    let mut said: Vec<Said> = pieces
-        .iter()
-        .flat_map(|piece| decoder.feed(piece))
-        .collect();
+    let mut said: Vec<Said> = pieces.iter().flat_map(|piece| decoder.feed(piece)).collect();
     said.extend(decoder.give_up());
     said.into_iter().filter_map(name).collect()
 }
@@ -34,15 +31,9 @@ fn keys_are_what_terminals_send_for_them() {
         ("ü→".as_bytes(), &["ü", "→"]),
         (b"\r\t\x7f\x08", &["enter", "tab", "backspace", "backspace"]),
         (b"\x03\x1a\x15", &["ctrl-c", "ctrl-z", "ctrl-u"]),
-        (
-            b"\x1b[A\x1b[B\x1b[C\x1b[D",
-            &["up", "down", "right", "left"],
-        ),
+        (b"\x1b[A\x1b[B\x1b[C\x1b[D", &["up", "down", "right", "left"]),
         (b"\x1bOA\x1bOD\x1bOH\x1bOF", &["up", "left", "home", "end"]),
-        (
-            b"\x1b[1~\x1b[4~\x1b[7~\x1b[8~",
-            &["home", "end", "home", "end"],
-        ),
+        (b"\x1b[1~\x1b[4~\x1b[7~\x1b[8~", &["home", "end", "home", "end"]),
         (b"\x1b[5~\x1b[6~\x1b[3~", &["pgup", "pgdn", "delete"]),
         (b"\x1b[H\x1b[F\x1b[Z", &["home", "end", "shift-tab"]),
         (b"\x1b[1;2A\x1b[1;5C", &["shift-up", "right"]),
@@ -63,15 +54,7 @@ fn keys_are_what_terminals_send_for_them() {
 #[test]
 fn answers_are_told_apart_from_keys_wherever_they_are_cut() {
     let stream = b"a\x1b]11;rgb:ffff/8000/0000\x1b\\\x1b[?62;22cb\x1b]11;#102030\x07\x1b[Ac";
-    let expected = [
-        "a",
-        "background 255 127 0",
-        "fence",
-        "b",
-        "background 16 32 48",
-        "up",
-        "c",
-    ];
+    let expected = ["a", "background 255 127 0", "fence", "b", "background 16 32 48", "up", "c"];
     assert_eq!(read(&[stream]), expected);
     for cut in 0..=stream.len() {
         let (head, tail) = stream.split_at(cut);
@@ -102,10 +85,7 @@ fn other_texts_of_the_terminal_and_broken_ones_type_nothing() {
     let mut decoder = Decoder::default();
     assert!(decoder.feed(b"\x1b]52;c;").is_empty());
     assert!(decoder.feed(&[b'A'; 400]).is_empty());
-    assert_eq!(
-        decoder.feed(b"q").into_iter().filter_map(name).next(),
-        Some("q".to_owned())
-    );
+    assert_eq!(decoder.feed(b"q").into_iter().filter_map(name).next(), Some("q".to_owned()));
 }
 
 #[test]

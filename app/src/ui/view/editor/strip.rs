@@ -12,11 +12,7 @@ use crate::ui::wrap::wrap;
 
 /// The lines below the text, a rule above them; none where there is nothing to say.
 pub(super) fn lines(app: &App, page: &Page, editor: &Editor, width: usize) -> Vec<Line<'static>> {
-    let mut strip = Strip {
-        app,
-        width: width.saturating_sub(1),
-        lines: Vec::new(),
-    };
+    let mut strip = Strip { app, width: width.saturating_sub(1), lines: Vec::new() };
     if editor.complaints.is_empty() {
         match editor.subject {
             Subject::Question(block) => strip.question(page, editor, block),
@@ -48,8 +44,7 @@ impl Strip<'_> {
                 _ => Span::raw("   "),
             };
             let spans = [(paragraph.to_owned(), style)];
-            self.lines
-                .extend(wrap(&spans, self.width, lead, Span::raw("   ")));
+            self.lines.extend(wrap(&spans, self.width, lead, Span::raw("   ")));
         }
     }
 
@@ -58,10 +53,8 @@ impl Strip<'_> {
         let app = self.app;
         let (theme, glyphs) = (&app.look.theme, &app.look.glyphs);
         let line = editor.text.cursor().0 + 1;
-        let (behind, ahead): (Vec<_>, Vec<_>) = editor
-            .complaints
-            .iter()
-            .partition(|complaint| (complaint.place.line as usize) < line);
+        let (behind, ahead): (Vec<_>, Vec<_>) =
+            editor.complaints.iter().partition(|complaint| (complaint.place.line as usize) < line);
         for complaint in ahead.into_iter().chain(behind) {
             let place = complaint.place;
             let said = format!("{}:{} {}", place.line, place.column, complaint.message);

@@ -27,12 +27,7 @@ fn gutter(editor: &Editor) -> u16 {
 /// Where the letters are.
 pub(super) fn letters(editor: &Editor, area: Rect) -> Rect {
     let gutter = gutter(editor).min(area.width.saturating_sub(1));
-    Rect::new(
-        area.x + gutter,
-        area.y,
-        area.width.saturating_sub(gutter),
-        area.height,
-    )
+    Rect::new(area.x + gutter, area.y, area.width.saturating_sub(gutter), area.height)
 }
 
 /// What a class of letters looks like; weight and slant say it where there is no colour.
@@ -125,9 +120,7 @@ fn covers(complaint: &Complaint, line: &str, at: usize) -> bool {
         return false;
     };
     let rest = line.get(begin..).unwrap_or_default();
-    let word = rest
-        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .unwrap_or(rest.len());
+    let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let first = rest.chars().next().map_or(1, char::len_utf8);
     (begin..begin + word.max(first)).contains(&at)
 }
@@ -143,12 +136,7 @@ struct Pen {
 
 impl Pen {
     fn new(left: usize, room: usize) -> Self {
-        Self {
-            spans: Vec::new(),
-            left,
-            right: left + room,
-            column: 0,
-        }
+        Self { spans: Vec::new(), left, right: left + room, column: 0 }
     }
 
     fn put(&mut self, c: char, style: Style) {

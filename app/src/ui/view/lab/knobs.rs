@@ -49,15 +49,13 @@ pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
     let skip = (marked.unwrap_or(0) % down + 1).saturating_sub(usize::from(area.height));
     let shown = skip..skip + usize::from(area.height);
     let placed = narrow.iter().enumerate();
-    cells.extend(
-        placed
-            .filter(|(place, _)| shown.contains(&(place % down)))
-            .map(|(place, &index)| {
-                let (column, row) = ((place / down) as u16, (place % down - skip) as u16);
-                let cell = Rect::new(area.x + column * width, area.y + row, width, 1);
-                (index, cell.intersection(area))
-            }),
-    );
+    cells.extend(placed.filter(|(place, _)| shown.contains(&(place % down))).map(
+        |(place, &index)| {
+            let (column, row) = ((place / down) as u16, (place % down - skip) as u16);
+            let cell = Rect::new(area.x + column * width, area.y + row, width, 1);
+            (index, cell.intersection(area))
+        },
+    ));
     cells
 }
 
@@ -94,18 +92,12 @@ fn draw_knob(
     let name_style = if focused { theme.selection } else { theme.text };
     let changed = knob.value != knob.initial;
     let mut line = Line::from(vec![
-        Span::styled(
-            if marked { app.look.glyphs.arrow } else { " " },
-            theme.accent,
-        ),
+        Span::styled(if marked { app.look.glyphs.arrow } else { " " }, theme.accent),
         Span::styled(format!("{} ", knob.name), name_style),
     ]);
-    if let (true, Some(entry)) = (
-        focused,
-        page.entry
-            .as_ref()
-            .filter(|entry| entry.purpose == For::Knob),
-    ) {
+    if let (true, Some(entry)) =
+        (focused, page.entry.as_ref().filter(|entry| entry.purpose == For::Knob))
+    {
         // A text longer than its cell slides so that the cursor stays in it.
         let room = usize::from(cell.width).saturating_sub(line.width() + 1);
         let slid = entry.cursor_column().saturating_sub(room);
@@ -120,10 +112,7 @@ fn draw_knob(
             cell.y,
         ));
     }
-    let value = knob
-        .value
-        .as_ref()
-        .map_or("unset".to_owned(), Value::to_string);
+    let value = knob.value.as_ref().map_or("unset".to_owned(), Value::to_string);
     let value_style = if changed { theme.warn } else { theme.accent };
     line.spans.push(Span::styled(value, value_style));
     let remark = match (changed, knob.param.live) {

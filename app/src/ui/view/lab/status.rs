@@ -18,10 +18,7 @@ use crate::ui::wrap::wrap;
 /// State, step, steps a second, elapsed time and device.
 pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
     let theme = &app.look.theme;
-    let knob_entry = page
-        .entry
-        .as_ref()
-        .filter(|entry| entry.purpose == For::Knob);
+    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == For::Knob);
     if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
         Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad)
             .render(area, buffer);
@@ -57,16 +54,9 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
     }
     // What is waited for comes before the figures, which stand still meanwhile.
     let is_here = app.active.is_some_and(|active| {
-        page.slots
-            .get(active.slot)
-            .is_some_and(|other| std::ptr::eq(other, slot))
+        page.slots.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
     });
-    if let Some(words) = app
-        .waiting
-        .as_ref()
-        .filter(|_| is_here)
-        .and_then(Waiting::words)
-    {
+    if let Some(words) = app.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
         add(words);
     }
     if let Some(headline) = headline(slot, app) {
@@ -81,11 +71,7 @@ pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer
         let rate = slot.rate.per_second.or_else(|| mean_rate(slot));
         // A run whose reports bear no steps has none to count.
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
-            let digits = if rate < 10.0 {
-                significant(rate, 2)
-            } else {
-                rate.round()
-            };
+            let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
             add(format!("{} steps/s", number(digits)));
         }
         add(format!("{:.1} s", slot.elapsed.as_secs_f64()));
@@ -157,12 +143,7 @@ pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
             theme.warn,
         ));
     }
-    sentences.extend(
-        slot.data
-            .notices
-            .iter()
-            .map(|notice| (notice.clone(), theme.dim)),
-    );
+    sentences.extend(slot.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
     let lines = sentences.iter().flat_map(|(text, style)| {
         let lines: Vec<&str> = text.split('\n').collect();
         let mut shown = Vec::new();
@@ -192,10 +173,6 @@ pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
 fn beside_mark(line: &str, mark: &str, width: usize) -> [String; 2] {
     let begins = mark.chars().take_while(|&c| c == ' ').count();
     // A third of the room for what comes before the mark.
-    let slid = if line.chars().count() <= width {
-        0
-    } else {
-        begins.saturating_sub(width / 3)
-    };
+    let slid = if line.chars().count() <= width { 0 } else { begins.saturating_sub(width / 3) };
     [line, mark].map(|text| text.chars().skip(slid).take(width).collect())
 }

@@ -19,8 +19,7 @@ pub(super) fn contents(data: &RunData, buffer: &str) -> Vec<Value> {
 pub(super) fn outputs(data: &RunData, counts: &[&str]) -> BTreeMap<String, Value> {
     let metrics = data.metrics().into_iter();
     let told = metrics.filter(|(name, _)| name.starts_with("buffer.") || counts.contains(name));
-    told.map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect()
+    told.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// The first element that is not as wanted, and how many more there are.
@@ -31,19 +30,15 @@ pub(super) fn difference(
     near: Tolerance,
 ) -> Option<String> {
     if given.len() < wanted.len() {
-        return Some(format!(
-            "the kernel has no {buffer} of {} elements",
-            wanted.len()
-        ));
+        return Some(format!("the kernel has no {buffer} of {} elements", wanted.len()));
     }
     let agrees = |given: &Value, wanted: &Value| match (given.as_f64(), wanted.as_f64()) {
         (Some(given), Some(wanted)) => near.accepts(given, wanted),
         // What nobody writes in the reference is nobody's business; else texts and truth values are the same or not.
         _ => *wanted == Value::from("poison") || given == wanted,
     };
-    let differing: Vec<usize> = (0..wanted.len())
-        .filter(|&at| !agrees(&given[at], &wanted[at]))
-        .collect();
+    let differing: Vec<usize> =
+        (0..wanted.len()).filter(|&at| !agrees(&given[at], &wanted[at])).collect();
     let first = *differing.first()?;
     let told = |value: &Value| match value.as_f64() {
         Some(x) => number(x),

@@ -28,9 +28,7 @@ pub(crate) fn launch(test: &KernelTest) -> Settings {
         let filled = arguments.iter().map(|(name, value)| {
             let mut value = value.clone();
             if let Value::Table(buffer) = &mut value {
-                buffer
-                    .entry("fill".to_owned())
-                    .or_insert_with(|| "poison".into());
+                buffer.entry("fill".to_owned()).or_insert_with(|| "poison".into());
             }
             (name.clone(), value)
         });
@@ -59,13 +57,11 @@ pub(crate) fn expected(
         return Err(format!("no argument is a buffer called '{buffer}'"));
     };
     (0..(count as usize).min(SHOWN))
-        .map(
-            |i| match evaluate(&value.expr, &AtElement { arguments, i }) {
-                Ok(Known::Number(x)) => Ok(Value::Float(x)),
-                Ok(other) => Err(format!("{} is no number", other.kind())),
-                Err(error) => Err(error.to_string()),
-            },
-        )
+        .map(|i| match evaluate(&value.expr, &AtElement { arguments, i }) {
+            Ok(Known::Number(x)) => Ok(Value::Float(x)),
+            Ok(other) => Err(format!("{} is no number", other.kind())),
+            Err(error) => Err(error.to_string()),
+        })
         .collect()
 }
 
@@ -80,17 +76,15 @@ impl Env for AtElement<'_> {
         if name == "i" {
             return Ok(Known::Number(self.i as f64));
         }
-        let missing = |reason: &str| LookupError::Missing {
-            reason: reason.to_owned(),
-        };
+        let missing = |reason: &str| LookupError::Missing { reason: reason.to_owned() };
         match self.arguments.get(name) {
             Some(Value::Table(buffer)) => match buffer.get("fill").and_then(Value::as_str) {
                 Some("index") => Ok(Known::Number(self.i as f64)),
                 Some("ones") => Ok(Known::Number(1.0)),
                 Some("zeros") => Ok(Known::Number(0.0)),
-                Some("random") => Err(missing(
-                    "what a random fill gives has no formula; write a reference",
-                )),
+                Some("random") => {
+                    Err(missing("what a random fill gives has no formula; write a reference"))
+                }
                 Some(_) | None => Err(missing("nothing is written there at the start")),
             },
             Some(value) => match value.as_f64() {

@@ -18,10 +18,7 @@ impl Fields<'_, '_> {
         if text.trim().is_empty() {
             return self.unusable(key, node, "is empty", "write it, or leave the key out");
         }
-        Some(Located {
-            value: self.harmless(key, text, node)?,
-            place: node.place,
-        })
+        Some(Located { value: self.harmless(key, text, node)?, place: node.place })
     }
 
     pub(super) fn as_formula(&mut self, key: &str, node: &Node) -> Option<Formula> {
@@ -48,15 +45,10 @@ impl Fields<'_, '_> {
             }
         };
         match expr::parse(&source, Dialect::Lesson) {
-            Ok(expr) => Some(Formula {
-                expr,
-                source,
-                place,
-            }),
+            Ok(expr) => Some(Formula { expr, source, place }),
             Err(error) => {
                 let at = place.within(&source, error.span);
-                self.problems
-                    .error_maybe(Code::Expression, at, error.message, error.help);
+                self.problems.error_maybe(Code::Expression, at, error.message, error.help);
                 None
             }
         }
@@ -111,12 +103,7 @@ impl Fields<'_, '_> {
 
     pub(super) fn wrong_type<T>(&mut self, key: &str, node: &Node, wanted: &str) -> Option<T> {
         let message = format!("`{}` is {}", shortened(key), node.item.name());
-        self.error(
-            Code::WrongType,
-            node.place,
-            message,
-            format!("it takes {wanted}"),
-        );
+        self.error(Code::WrongType, node.place, message, format!("it takes {wanted}"));
         None
     }
 }

@@ -16,17 +16,8 @@ const LAB: [&str; 4] = ["kind", "devices", "set", "knob"];
 /// Keys of a `{predict}` that a translation inherits.
 const PREDICT: [&str; 4] = ["type", "metric", "answer", "theory"];
 /// Keys of a `{question}` that a translation inherits.
-const QUESTION: [&str; 9] = [
-    "type",
-    "answer",
-    "tolerance",
-    "points",
-    "wrong",
-    "pair",
-    "lab",
-    "param",
-    "set",
-];
+const QUESTION: [&str; 9] =
+    ["type", "answer", "tolerance", "points", "wrong", "pair", "lab", "param", "set"];
 /// Keys of a `{check}` that a translation inherits.
 const CHECK: [&str; 2] = ["assert", "class"];
 
@@ -36,11 +27,7 @@ pub(super) fn read(fence: &Directive, block: &mut Block, problems: &mut Problems
     let Some(mut fields) = Fields::read(fence.body, fence.opening, &what, problems) else {
         return;
     };
-    let mut texts = Texts {
-        fields: &mut fields,
-        place: fence.opening,
-        missing: Vec::new(),
-    };
+    let mut texts = Texts { fields: &mut fields, place: fence.opening, missing: Vec::new() };
     let inherited: &[&'static str] = match block {
         Block::Lab(lab) => {
             texts.lab(lab);
@@ -94,10 +81,7 @@ impl Texts<'_, '_, '_> {
             lab.title = Some(title.value);
         }
         let panels = self.fields.tables("panel", |fields| {
-            fields.require(&[
-                ("name", "name = \"loss-curve\""),
-                ("title", "title = \"...\""),
-            ]);
+            fields.require(&[("name", "name = \"loss-curve\""), ("title", "title = \"...\"")]);
             let (name, title) = (fields.line("name"), fields.line("title"));
             Some((name?, title?))
         });
@@ -108,8 +92,7 @@ impl Texts<'_, '_, '_> {
                     let known: Vec<&str> = lab.panels.iter().map(|p| p.name.as_str()).collect();
                     let help = format!("its panels are: {}", known.join(", "));
                     let message = "the original shows no such panel";
-                    self.fields
-                        .error(Code::UnknownPanel, name.place, message, help);
+                    self.fields.error(Code::UnknownPanel, name.place, message, help);
                 }
             }
         }
@@ -259,8 +242,7 @@ impl Texts<'_, '_, '_> {
                 own.len()
             );
             let help = "until they are as many, learners read the original's words";
-            self.fields
-                .warning(Code::StaleTranslation, place, message, help);
+            self.fields.warning(Code::StaleTranslation, place, message, help);
             return None;
         }
         let own: Vec<String> = own.into_iter().map(|text| text.value).collect();
@@ -285,8 +267,7 @@ impl Texts<'_, '_, '_> {
     fn unwanted(&mut self, key: &'static str) {
         if let Some(place) = self.fields.place_of(key) {
             let message = format!("the original has no `{key}`");
-            self.fields
-                .error(Code::UnknownKey, place, message, "remove it");
+            self.fields.error(Code::UnknownKey, place, message, "remove it");
             self.fields.ignore(key);
         }
     }
@@ -296,8 +277,7 @@ impl Texts<'_, '_, '_> {
             let message = format!("`{id}` lacks {}", self.missing.join(", "));
             let help = "until they are there, learners read the original's words";
             let place = self.place;
-            self.fields
-                .warning(Code::Untranslated, place, message, help);
+            self.fields.warning(Code::Untranslated, place, message, help);
         }
     }
 }

@@ -58,9 +58,7 @@ pub struct Contributions {
 impl Contributions {
     /// One rank alone.
     pub fn only(rank: usize) -> Self {
-        Self {
-            stretches: vec![(rank, rank.saturating_add(1))],
-        }
+        Self { stretches: vec![(rank, rank.saturating_add(1))] }
     }
 
     /// How many ranks are in it.
@@ -75,9 +73,7 @@ impl Contributions {
 
     /// Whether a rank is in it.
     pub fn contains(&self, rank: usize) -> bool {
-        self.stretches
-            .iter()
-            .any(|(from, to)| (*from..*to).contains(&rank))
+        self.stretches.iter().any(|(from, to)| (*from..*to).contains(&rank))
     }
 
     /// The stretches of neighbouring ranks, each from a rank to before another.
@@ -136,20 +132,14 @@ impl Exchange {
     fn versions(&self, chunks: &Range<usize>) -> Vec<usize> {
         match &self.begins {
             Begins::Everyone => vec![self.ranks; chunks.len()],
-            Begins::Shards => chunks
-                .clone()
-                .map(|c| usize::from(c < self.ranks))
-                .collect(),
+            Begins::Shards => chunks.clone().map(|c| usize::from(c < self.ranks)).collect(),
             Begins::Only(_) => vec![1; chunks.len()],
             Begins::Listed(all) => {
                 let mut versions = vec![0; chunks.len()];
                 // A chunk that a rank lists twice is there once.
                 let mut seen = vec![usize::MAX; chunks.len()];
                 for (rank, own) in all.iter().enumerate() {
-                    for place in own
-                        .iter()
-                        .filter_map(|chunk| chunk.checked_sub(chunks.start))
-                    {
+                    for place in own.iter().filter_map(|chunk| chunk.checked_sub(chunks.start)) {
                         if let (Some(count), Some(seen)) =
                             (versions.get_mut(place), seen.get_mut(place))
                             && *seen != rank
@@ -216,9 +206,7 @@ impl After {
 
     /// Bytes sent over all links.
     pub fn bytes(&self) -> u64 {
-        self.sent
-            .values()
-            .fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        self.sent.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
     fn place(&self, rank: usize, chunk: usize) -> Option<usize> {
@@ -258,9 +246,7 @@ impl After {
             let carried = message.chunks(exchange.chunks.len());
             let seen = carried.start.max(self.chunks.start)..carried.end.min(self.chunks.end);
             for chunk in seen {
-                let from = self
-                    .place(message.from, chunk)
-                    .and_then(|at| self.cells.get(at));
+                let from = self.place(message.from, chunk).and_then(|at| self.cells.get(at));
                 if let (Some(from), Some(to)) = (from, self.place(message.to, chunk)) {
                     let work = 1 + from.from.stretches.len() + from.sample.len();
                     patience = patience.checked_sub(work)?;
@@ -296,16 +282,10 @@ impl Held {
                 self.arrived = Arrived::Added;
             }
             Action::Add => {
-                *self = Self {
-                    arrived: Arrived::Added,
-                    ..what
-                };
+                *self = Self { arrived: Arrived::Added, ..what };
             }
             Action::Replace => {
-                *self = Self {
-                    arrived: Arrived::Replaced,
-                    ..what
-                };
+                *self = Self { arrived: Arrived::Replaced, ..what };
             }
         }
     }

@@ -49,9 +49,8 @@ fn half_way_a_ring_has_one_whole_chunk_a_rank() {
     let exchange = ring(4);
     let after = exchange.after(3, 0..4);
     for rank in 0..4 {
-        let counts: Vec<usize> = (0..4)
-            .map(|chunk| after.held(rank, chunk).unwrap().from.count())
-            .collect();
+        let counts: Vec<usize> =
+            (0..4).map(|chunk| after.held(rank, chunk).unwrap().from.count()).collect();
         assert_eq!(counts.iter().filter(|count| **count == 4).count(), 1);
         assert_eq!(counts[(rank + 1) % 4], 4, "{counts:?}");
     }
@@ -64,13 +63,8 @@ fn half_way_a_ring_has_one_whole_chunk_a_rank() {
 
 #[test]
 fn messages_of_one_round_carry_what_was_held_before_it() {
-    let swap = |from: usize| Ranged {
-        from,
-        to: 1 - from,
-        elements: 0..1,
-        action: Action::Add,
-        bytes: 4,
-    };
+    let swap =
+        |from: usize| Ranged { from, to: 1 - from, elements: 0..1, action: Action::Add, bytes: 4 };
     let rounds = [(String::new(), vec![swap(0), swap(1)])];
     let mut exchange = Exchange::ranged("x", Layout::Mesh, 2, 1, rounds);
     exchange.sample_from([&[1.0][..], &[2.0][..]], 1);
@@ -110,9 +104,7 @@ fn whoever_begins_with_something_is_whoever_the_beginning_names() {
     let holders = |exchange: &Exchange| -> Vec<(usize, usize)> {
         let after = exchange.after(0, 0..3);
         let cells = (0..3).flat_map(|rank| (0..3).map(move |chunk| (rank, chunk)));
-        cells
-            .filter(|(rank, chunk)| !after.held(*rank, *chunk).unwrap().from.is_empty())
-            .collect()
+        cells.filter(|(rank, chunk)| !after.held(*rank, *chunk).unwrap().from.is_empty()).collect()
     };
     exchange.begins = Begins::Shards;
     assert_eq!(holders(&exchange), [(0, 0), (1, 1), (2, 2)]);
@@ -161,23 +153,11 @@ fn ten_thousand_ranks_are_cut_and_some_chunks_of_them_followed() {
 /// A short file can tell of more than could be followed: it is said to be too much, and the bytes are counted all the same.
 #[test]
 fn what_would_take_for_ever_is_not_followed() {
-    let all = Message {
-        from: 0,
-        to: 1,
-        count: usize::MAX,
-        bytes: 1,
-        ..Message::default()
-    };
+    let all = Message { from: 0, to: 1, count: usize::MAX, bytes: 1, ..Message::default() };
     let mut exchange = Exchange {
         ranks: 2,
         chunks: vec![Chunk::default(); 2_000],
-        rounds: vec![
-            Round {
-                messages: vec![all; 100],
-                ..Round::default()
-            };
-            100
-        ],
+        rounds: vec![Round { messages: vec![all; 100], ..Round::default() }; 100],
         ..Exchange::default()
     };
     let after = exchange.after(100, 0..2_000);

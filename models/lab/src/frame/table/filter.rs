@@ -18,11 +18,7 @@ enum Test {
     /// Some cell contains the text, in capitals or not.
     Contains(String),
     /// A cell of a column compares so with a number or a text.
-    Compare {
-        column: usize,
-        comparison: Comparison,
-        with: Operand,
-    },
+    Compare { column: usize, comparison: Comparison, with: Operand },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -75,23 +71,16 @@ impl Filter {
                 }
             }
         };
-        Ok(Some(Self {
-            text: text.to_owned(),
-            test,
-        }))
+        Ok(Some(Self { text: text.to_owned(), test }))
     }
 
     /// Whether a row is shown.
     pub fn holds(&self, row: &[Value]) -> bool {
         match &self.test {
-            Test::Contains(text) => row
-                .iter()
-                .any(|cell| cell.to_string().to_lowercase().contains(text)),
-            Test::Compare {
-                column,
-                comparison,
-                with,
-            } => {
+            Test::Contains(text) => {
+                row.iter().any(|cell| cell.to_string().to_lowercase().contains(text))
+            }
+            Test::Compare { column, comparison, with } => {
                 let Some(cell) = row.get(*column) else {
                     return false;
                 };
@@ -120,8 +109,6 @@ fn operand(text: &str, sign: &str, comparison: Comparison) -> Result<Operand, St
             Ok(Operand::Text(text.to_lowercase()))
         }
         _ if text.is_empty() => Err(format!("a number stands behind {sign}, such as {sign} 3")),
-        _ => Err(format!(
-            "'{text}' is not a number, and {sign} compares numbers"
-        )),
+        _ => Err(format!("'{text}' is not a number, and {sign} compares numbers")),
     }
 }

@@ -72,7 +72,6 @@ impl Notes {
     }
 
     fn find(&self, row: usize, column: usize) -> Result<usize, usize> {
-        self.cells
-            .binary_search_by_key(&(row, column), |(row, column, _)| (*row, *column))
+        self.cells.binary_search_by_key(&(row, column), |(row, column, _)| (*row, *column))
     }
 }

@@ -3,9 +3,7 @@ use super::*;
 fn table() -> Table {
     let row = |name: &str, memory: i64, rate: Value| vec![name.into(), memory.into(), rate];
     Table::new(
-        ["device", "memory (GB)", "rate"]
-            .map(str::to_owned)
-            .to_vec(),
+        ["device", "memory (GB)", "rate"].map(str::to_owned).to_vec(),
         vec![
             row("A100", 80, 2039.0.into()),
             row("H200", 141, "not finite".into()),
@@ -30,10 +28,7 @@ fn a_column_sorts_up_then_down_then_not() {
         sort = Sort::next(sort, 2);
         seen.push(names(sort, None));
     }
-    assert_eq!(
-        seen,
-        ["T4 a10 A100 H200", "H200 A100 a10 T4", "A100 H200 T4 a10"]
-    );
+    assert_eq!(seen, ["T4 a10 A100 H200", "H200 A100 a10 T4", "A100 H200 T4 a10"]);
     let other = Sort::next(Sort::next(None, 1), 0);
     assert_eq!(names(other, None), "A100 H200 T4 a10");
     assert_eq!(names(Sort::next(None, 99), None), "A100 H200 T4 a10");
@@ -42,11 +37,7 @@ fn a_column_sorts_up_then_down_then_not() {
 #[test]
 fn what_has_no_value_stays_at_the_end_both_ways() {
     let row = |name: &str, value: Value| vec![name.into(), value];
-    let rows = vec![
-        row("none", "".into()),
-        row("large", 3_i64.into()),
-        row("small", 1_i64.into()),
-    ];
+    let rows = vec![row("none", "".into()), row("large", 3_i64.into()), row("small", 1_i64.into())];
     let table = Table::new(["name", "value"].map(str::to_owned).to_vec(), rows);
     let upwards = Sort::next(None, 1);
     assert_eq!(table.shown(upwards, None), [2, 1, 0]);
@@ -68,10 +59,7 @@ fn notes_belong_to_cells_and_equal_ones_are_kept_once() {
     assert_eq!(serde_json::from_str::<Table>(&written).unwrap(), table);
     let plain = serde_json::to_string(&self::table()).unwrap();
     assert!(!plain.contains("notes"), "{plain}");
-    assert_eq!(
-        serde_json::from_str::<Table>(&plain).unwrap(),
-        self::table()
-    );
+    assert_eq!(serde_json::from_str::<Table>(&plain).unwrap(), self::table());
 }
 
 #[test]
@@ -93,27 +81,12 @@ fn filters_compare_or_look_for_text_and_say_what_is_wrong() {
         assert_eq!(names(None, filter.as_ref()), expected, "{text}");
     }
     for (text, reason) in [
-        (
-            "memry > 3",
-            "there is no column 'memry'; there are: device, memory (GB), rate",
-        ),
-        (
-            "> 3",
-            "a column stands before the comparison: device, memory (GB), rate",
-        ),
+        ("memry > 3", "there is no column 'memry'; there are: device, memory (GB), rate"),
+        ("> 3", "a column stands before the comparison: device, memory (GB), rate"),
         ("rate >", "a number stands behind >, such as > 3"),
-        (
-            "rate < fast",
-            "'fast' is not a number, and < compares numbers",
-        ),
-        (
-            "rate < nan",
-            "'nan' is not a number, and < compares numbers",
-        ),
-        (
-            "=",
-            "a column stands before the comparison: device, memory (GB), rate",
-        ),
+        ("rate < fast", "'fast' is not a number, and < compares numbers"),
+        ("rate < nan", "'nan' is not a number, and < compares numbers"),
+        ("=", "a column stands before the comparison: device, memory (GB), rate"),
     ] {
         assert_eq!(Filter::read(text, &table.columns).unwrap_err(), reason);
     }

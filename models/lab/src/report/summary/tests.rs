@@ -29,9 +29,8 @@ fn brute(points: &[(u64, f64)], places: Range<usize>, among: Among) -> Option<Su
 fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |below| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     }
 }
@@ -82,11 +81,7 @@ fn pieces_hold_every_point_once_and_are_neither_too_few_nor_too_many() {
                 assert_eq!(low, whole.map(|s| s.low));
                 let high = found.iter().map(|s| s.high).reduce(f64::max);
                 assert_eq!(high, whole.map(|s| s.high));
-                assert!(
-                    found
-                        .windows(2)
-                        .all(|pair| pair[0].last.0 < pair[1].first.0)
-                );
+                assert!(found.windows(2).all(|pair| pair[0].last.0 < pair[1].first.0));
                 assert!(found.len() <= 32 * pieces + 2);
                 let enough = places.len().min(pieces);
                 assert!(among == Among::Positive || found.len() >= enough);

@@ -23,11 +23,7 @@ impl Checker {
         match operator {
             None => {
                 let value = self.convert(value, ty)?;
-                Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Assign(target, Box::new(value)),
-                })
+                Ok(Expr { place, ty, kind: Kind::Assign(target, Box::new(value)) })
             }
             Some(operator) => self.update(operator, target, ty, value, Yields::New, place),
         }
@@ -42,17 +38,9 @@ impl Checker {
     ) -> Checked<Expr> {
         let (target, ty) = self.target(target)?;
         if ty == Type::Scalar(Scalar::Bool) {
-            return self.tell(
-                place,
-                "a bool is not counted up or down",
-                "write = true or = false",
-            );
+            return self.tell(place, "a bool is not counted up or down", "write = true or = false");
         }
-        let one = Expr {
-            place,
-            ty: Type::Scalar(Scalar::Int),
-            kind: Kind::Whole(1),
-        };
+        let one = Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::Whole(1) };
         let operator = match up {
             Direction::Up => Binary::Add,
             Direction::Down => Binary::Subtract,
@@ -75,11 +63,7 @@ impl Checker {
     ) -> Checked<Expr> {
         let mark = operator.mark();
         let finished = |change, value| {
-            Ok(Expr {
-                place,
-                ty,
-                kind: Kind::Update(target, change, Box::new(value), yields),
-            })
+            Ok(Expr { place, ty, kind: Kind::Update(target, change, Box::new(value), yields) })
         };
         let scalar = match (ty, value.ty) {
             (Type::Scalar(scalar), Type::Scalar(_)) => scalar,
@@ -90,19 +74,11 @@ impl Checker {
                 return finished(Change::Advance, value);
             }
             _ => {
-                return self.tell(
-                    place,
-                    format!("'{mark}=' takes no {ty} and {}", value.ty),
-                    "",
-                );
+                return self.tell(place, format!("'{mark}=' takes no {ty} and {}", value.ty), "");
             }
         };
         let from = value.ty.scalar().unwrap_or(scalar);
-        let meeting = if operator.is_shift() {
-            scalar.promoted()
-        } else {
-            scalar.meeting(from)
-        };
+        let meeting = if operator.is_shift() { scalar.promoted() } else { scalar.meeting(from) };
         let whole = operator.is_shift() || operator.is_bitwise() || operator == Binary::Remainder;
         if whole && (meeting.is_real() || from.is_real()) {
             return self.tell(
@@ -111,16 +87,8 @@ impl Checker {
                 "",
             );
         }
-        let count = if from.is_wide() {
-            Scalar::Int
-        } else {
-            from.promoted()
-        };
-        let value = converted(
-            value,
-            from,
-            if operator.is_shift() { count } else { meeting },
-        );
+        let count = if from.is_wide() { Scalar::Int } else { from.promoted() };
+        let value = converted(value, from, if operator.is_shift() { count } else { meeting });
         finished(Change::Arithmetic(operation(operator), meeting), value)
     }
 
@@ -179,11 +147,7 @@ impl Checker {
                 "assign to a variable or an element",
             );
         };
-        if let Type::Pointer {
-            access: Access::Constant,
-            ..
-        } = address.ty
-        {
+        if let Type::Pointer { access: Access::Constant, .. } = address.ty {
             return self.tell(
                 place,
                 "this is const",
@@ -206,11 +170,7 @@ impl Checker {
             (Type::Pointer { to, .. }, Type::Pointer { to: other, .. }) if to == other => {
                 if operator == Binary::Subtract {
                     let kind = Kind::Distance(Box::new(left), Box::new(right));
-                    return Ok(Expr {
-                        place,
-                        ty: Type::Scalar(Scalar::Long),
-                        kind,
-                    });
+                    return Ok(Expr { place, ty: Type::Scalar(Scalar::Long), kind });
                 }
                 if operator.is_comparison() {
                     return Ok(compared(operator, left, right, place));

@@ -11,49 +11,22 @@ use crate::kernel::types::{Access, Scalar, Type};
 
 /// Functions of CUDA that people try, and what to write instead.
 const OUTSIDE: [(&str, &str); 14] = [
-    (
-        "__expf",
-        "write expf: the quick functions differ from device to device",
-    ),
-    (
-        "__logf",
-        "write logf: the quick functions differ from device to device",
-    ),
-    (
-        "__powf",
-        "write powf: the quick functions differ from device to device",
-    ),
-    (
-        "__sinf",
-        "write sinf: the quick functions differ from device to device",
-    ),
-    (
-        "__cosf",
-        "write cosf: the quick functions differ from device to device",
-    ),
+    ("__expf", "write expf: the quick functions differ from device to device"),
+    ("__logf", "write logf: the quick functions differ from device to device"),
+    ("__powf", "write powf: the quick functions differ from device to device"),
+    ("__sinf", "write sinf: the quick functions differ from device to device"),
+    ("__cosf", "write cosf: the quick functions differ from device to device"),
     ("__fdividef", "write a / b"),
-    (
-        "__fmul_rn",
-        "write a * b: each operation is rounded by itself here",
-    ),
+    ("__fmul_rn", "write a * b: each operation is rounded by itself here"),
     (
         "__threadfence",
         "__syncthreads orders what a block wrote; between blocks, launch a second kernel",
     ),
     ("__threadfence_block", "write __syncthreads()"),
-    (
-        "__activemask",
-        "name the lanes yourself: 0xffffffff for a whole warp",
-    ),
+    ("__activemask", "name the lanes yourself: 0xffffffff for a whole warp"),
     ("__shfl", "write __shfl_sync(0xffffffff, value, lane)"),
-    (
-        "__shfl_down",
-        "write __shfl_down_sync(0xffffffff, value, offset)",
-    ),
-    (
-        "__shfl_xor",
-        "write __shfl_xor_sync(0xffffffff, value, mask)",
-    ),
+    ("__shfl_down", "write __shfl_down_sync(0xffffffff, value, offset)"),
+    ("__shfl_xor", "write __shfl_xor_sync(0xffffffff, value, mask)"),
     ("clock64", "the lab counts instructions for you"),
 ];
 
@@ -71,17 +44,10 @@ impl Checker {
                 "write a loop",
             );
         }
-        if let Some(index) = self
-            .functions
-            .iter()
-            .position(|function| function.name == name)
-        {
+        if let Some(index) = self.functions.iter().position(|function| function.name == name) {
             return self.helper(index, arguments, place);
         }
-        let values: Vec<_> = arguments
-            .iter()
-            .map(|argument| self.value(argument))
-            .collect();
+        let values: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
         let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
         if let Some(kind) = self.barrier(name, &values, place)? {
             return Ok(kind);
@@ -129,10 +95,7 @@ impl Checker {
         let plural = if wanted == 1 { "" } else { "s" };
         self.tell(
             place,
-            format!(
-                "{name} takes {wanted} argument{plural}, here are {}",
-                values.len()
-            ),
+            format!("{name} takes {wanted} argument{plural}, here are {}", values.len()),
             "",
         )
     }
@@ -140,21 +103,13 @@ impl Checker {
     fn helper(&mut self, index: usize, arguments: &[syntax::Expr], place: Place) -> Checked<Expr> {
         let function = &self.functions[index];
         let (result, height, name) = (function.result, function.height, function.name.clone());
-        let wanted: Vec<Type> = function
-            .variables
-            .iter()
-            .take(function.params)
-            .map(|variable| variable.ty)
-            .collect();
+        let wanted: Vec<Type> =
+            function.variables.iter().take(function.params).map(|variable| variable.ty).collect();
         self.height = self.height.max(height + 1);
         if wanted.len() != arguments.len() {
             return self.tell(
                 place,
-                format!(
-                    "{name} takes {} arguments, here are {}",
-                    wanted.len(),
-                    arguments.len()
-                ),
+                format!("{name} takes {} arguments, here are {}", wanted.len(), arguments.len()),
                 "",
             );
         }
@@ -163,11 +118,7 @@ impl Checker {
             let value = self.value(argument)?;
             values.push(self.convert(value, ty)?);
         }
-        Ok(Expr {
-            place,
-            ty: result,
-            kind: Kind::Call(index, values),
-        })
+        Ok(Expr { place, ty: result, kind: Kind::Call(index, values) })
     }
 
     fn atomic(
@@ -178,25 +129,15 @@ impl Checker {
         values: Vec<Expr>,
         place: Place,
     ) -> Checked<Expr> {
-        self.count(
-            name,
-            &values,
-            if atomic == Atomic::CompareAndSwap {
-                3
-            } else {
-                2
-            },
-            place,
-        )?;
+        self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
         let mut values = values.into_iter();
         let Some(address) = values.next() else {
             return Err(super::Told);
         };
         let to = match address.ty {
-            Type::Pointer {
-                access: Access::Constant,
-                ..
-            } => return self.tell(place, "this is const", "leave out const to write there"),
+            Type::Pointer { access: Access::Constant, .. } => {
+                return self.tell(place, "this is const", "leave out const to write there");
+            }
             Type::Pointer { to, .. } if types.contains(&to) => to,
             Type::Pointer { to, .. } => {
                 let list: Vec<String> = types.iter().map(Scalar::to_string).collect();
@@ -215,14 +156,9 @@ impl Checker {
             }
         };
         let ty = Type::Scalar(to);
-        let operands = values
-            .map(|value| self.convert(value, ty))
-            .collect::<Checked<Vec<Expr>>>()?;
-        Ok(Expr {
-            place,
-            ty,
-            kind: Kind::Atomic(atomic, Box::new(address), operands),
-        })
+        let operands =
+            values.map(|value| self.convert(value, ty)).collect::<Checked<Vec<Expr>>>()?;
+        Ok(Expr { place, ty, kind: Kind::Atomic(atomic, Box::new(address), operands) })
     }
 
     fn math(
@@ -247,9 +183,7 @@ impl Checker {
                 Some(meeting.map_or(scalar.promoted(), |other: Scalar| other.meeting(scalar)));
         }
         let meeting = meeting.unwrap_or(Scalar::Double);
-        let floats = values
-            .iter()
-            .all(|value| value.ty.scalar() == Some(Scalar::Float));
+        let floats = values.iter().all(|value| value.ty.scalar() == Some(Scalar::Float));
         let of = match family {
             Family::Float => Scalar::Float,
             // One whole number among the arguments is enough for the double function, as in C++.
@@ -269,11 +203,7 @@ impl Checker {
         for value in values {
             arguments.push(self.convert(value, Type::Scalar(of))?);
         }
-        Ok(Expr {
-            place,
-            ty: Type::Scalar(math.result(of)),
-            kind: Kind::Math(math, arguments),
-        })
+        Ok(Expr { place, ty: Type::Scalar(math.result(of)), kind: Kind::Math(math, arguments) })
     }
 }
 

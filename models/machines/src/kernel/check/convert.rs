@@ -51,11 +51,9 @@ impl Checker {
         match (expr.ty, ty) {
             (from, to) if from == to => Ok(expr),
             (Type::Scalar(from), Type::Scalar(to)) => Ok(converted(expr, from, to)),
-            (Type::Pointer { .. }, Type::Scalar(Scalar::Bool)) => Ok(Expr {
-                place,
-                ty,
-                kind: Kind::Convert(Box::new(expr)),
-            }),
+            (Type::Pointer { .. }, Type::Scalar(Scalar::Bool)) => {
+                Ok(Expr { place, ty, kind: Kind::Convert(Box::new(expr)) })
+            }
             (Type::Pointer { to: from, access }, Type::Pointer { to, access: wanted }) => {
                 if from != to {
                     self.tell(
@@ -74,11 +72,7 @@ impl Checker {
                 }
             }
             (Type::Scalar(_), Type::Pointer { .. }) if matches!(expr.kind, Kind::Whole(0)) => {
-                Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Whole(0),
-                })
+                Ok(Expr { place, ty, kind: Kind::Whole(0) })
             }
             (from, to) => self.tell(place, format!("a {from} is no {to}"), ""),
         }
@@ -89,29 +83,19 @@ impl Checker {
         match (expr.ty, ty) {
             // Reading the same bytes as another type is what such a cast means here as on the device.
             (
-                Type::Pointer {
-                    access: Access::Constant,
-                    ..
-                },
-                Type::Pointer {
-                    access: Access::Mutable,
-                    ..
-                },
+                Type::Pointer { access: Access::Constant, .. },
+                Type::Pointer { access: Access::Mutable, .. },
             ) => self.tell(
                 expr.place,
                 "a cast that makes const writable is not part of this",
                 "leave out const where it is declared",
             ),
-            (Type::Pointer { .. }, Type::Pointer { .. }) => Ok(Expr {
-                place: expr.place,
-                ty,
-                kind: Kind::Convert(Box::new(expr)),
-            }),
-            (_, Type::Void) => Ok(Expr {
-                place: expr.place,
-                ty,
-                kind: Kind::Convert(Box::new(expr)),
-            }),
+            (Type::Pointer { .. }, Type::Pointer { .. }) => {
+                Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
+            }
+            (_, Type::Void) => {
+                Ok(Expr { place: expr.place, ty, kind: Kind::Convert(Box::new(expr)) })
+            }
             (Type::Pointer { .. }, Type::Scalar(scalar)) if scalar != Scalar::Bool => self.tell(
                 expr.place,
                 "an address is no number here",
@@ -178,11 +162,7 @@ pub(super) fn converted(expr: Expr, from: Scalar, to: Scalar) -> Expr {
     };
     match kind {
         Some(kind) => Expr { place, ty, kind },
-        None => Expr {
-            place,
-            ty,
-            kind: Kind::Convert(Box::new(expr)),
-        },
+        None => Expr { place, ty, kind: Kind::Convert(Box::new(expr)) },
     }
 }
 
@@ -212,16 +192,8 @@ pub(super) fn arithmetic(
             Operation::Right => (0..bits).contains(&b).then(|| a >> b),
         };
         if let Some(value) = known.and_then(|value| fitted(value, scalar)) {
-            return Expr {
-                place,
-                ty,
-                kind: Kind::Whole(value),
-            };
+            return Expr { place, ty, kind: Kind::Whole(value) };
         }
     }
-    Expr {
-        place,
-        ty,
-        kind: Kind::Arithmetic(operation, Box::new(left), Box::new(right)),
-    }
+    Expr { place, ty, kind: Kind::Arithmetic(operation, Box::new(left), Box::new(right)) }
 }

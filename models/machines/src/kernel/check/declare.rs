@@ -11,10 +11,7 @@ impl Checker {
     pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
         match (ty.scalar, ty.pointer) {
             (Some(scalar), None) => Ok(Type::Scalar(scalar)),
-            (Some(to), Some(_)) => Ok(Type::Pointer {
-                to,
-                access: ty.access,
-            }),
+            (Some(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
             (None, None) => Ok(Type::Void),
             (None, Some(_)) => self.tell(
                 place,
@@ -44,25 +41,15 @@ impl Checker {
         for name in &declaration.names {
             // The complaint is kept; the name stands all the same, so that its uses are no mistakes of their own.
             match self.declarator(declaration.storage, name) {
-                Ok(Some(kind)) => out.push(Stmt {
-                    place: name.place,
-                    kind,
-                }),
+                Ok(Some(kind)) => out.push(Stmt { place: name.place, kind }),
                 Ok(None) => {}
                 Err(Told) => {
-                    if self
-                        .scopes
-                        .last()
-                        .is_some_and(|scope| !scope.contains_key(&name.name))
-                    {
+                    if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
                         let scalar = name.ty.scalar.unwrap_or(crate::kernel::types::Scalar::Int);
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
                             Type::Scalar(scalar)
                         } else {
-                            Type::Pointer {
-                                to: scalar,
-                                access: Access::Mutable,
-                            }
+                            Type::Pointer { to: scalar, access: Access::Mutable }
                         };
                         let index = self.variable(&name.name, name.place, ty, Born::WithValue);
                         self.declare(&name.name, name.place, Meaning::Variable(index));
@@ -82,18 +69,11 @@ impl Checker {
                 "void is no variable's type",
             );
         };
-        let extents = if storage == Storage::Dynamic {
-            self.dynamic(name)?
-        } else {
-            self.extents(name)?
-        };
+        let extents =
+            if storage == Storage::Dynamic { self.dynamic(name)? } else { self.extents(name)? };
         let ty = match (extents, name.ty.pointer) {
             (None, _) => base,
-            (Some(extents), None) => Type::Array {
-                of: scalar,
-                extents,
-                access: name.ty.access,
-            },
+            (Some(extents), None) => Type::Array { of: scalar, extents, access: name.ty.access },
             (Some(_), Some(_)) => {
                 return self.tell(
                     place,
@@ -103,9 +83,7 @@ impl Checker {
             }
         };
         if storage != Storage::Local {
-            return self
-                .shared(storage, name, ty, u64::from(scalar.bytes()))
-                .map(|()| None);
+            return self.shared(storage, name, ty, u64::from(scalar.bytes())).map(|()| None);
         }
         let constant = name.ty.access == Access::Constant && name.ty.pointer.is_none();
         match &name.initial {
@@ -223,17 +201,8 @@ impl Checker {
         if bytes > 0 {
             self.static_bytes = end as u32;
         }
-        self.shared.push(Shared {
-            name: name.name.clone(),
-            ty,
-            offset,
-            bytes: bytes as u32,
-        });
-        self.declare(
-            &name.name,
-            name.place,
-            Meaning::Shared(self.shared.len() - 1),
-        );
+        self.shared.push(Shared { name: name.name.clone(), ty, offset, bytes: bytes as u32 });
+        self.declare(&name.name, name.place, Meaning::Shared(self.shared.len() - 1));
         Ok(())
     }
 

@@ -31,16 +31,10 @@ impl Checker {
         };
         let index = converted(index, scalar, scalar.promoted());
         match base.ty {
-            Type::Pointer { .. } => Ok(Expr {
-                place,
-                ty: base.ty,
-                kind: Kind::Offset(Box::new(base), Box::new(index)),
-            }),
-            Type::Array {
-                of,
-                extents,
-                access,
-            } => {
+            Type::Pointer { .. } => {
+                Ok(Expr { place, ty: base.ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            Type::Array { of, extents, access } => {
                 let inner = extents.inner();
                 let stride = inner.elements() as i64;
                 let scalar = scalar.promoted();
@@ -60,17 +54,9 @@ impl Checker {
                 let ty = if inner.list().is_empty() {
                     Type::Pointer { to: of, access }
                 } else {
-                    Type::Array {
-                        of,
-                        extents: inner,
-                        access,
-                    }
+                    Type::Array { of, extents: inner, access }
                 };
-                Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Offset(Box::new(base), Box::new(index)),
-                })
+                Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
             }
             ty @ (Type::Void | Type::Scalar(_)) => self.tell(
                 place,
@@ -88,10 +74,7 @@ impl Checker {
             self.variables[index].in_memory = Memory::Local;
             return Ok(Expr {
                 place,
-                ty: Type::Pointer {
-                    to,
-                    access: Access::Mutable,
-                },
+                ty: Type::Pointer { to, access: Access::Mutable },
                 kind: Kind::Local(index),
             });
         }
@@ -106,22 +89,16 @@ impl Checker {
         if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
             return Ok(Expr { place, ..element });
         }
-        self.tell(
-            place,
-            "this has no address",
-            "'&' takes a variable or an element",
-        )
+        self.tell(place, "this has no address", "'&' takes a variable or an element")
     }
 }
 
 /// What lies at an address: a number, or still an array of them.
 pub(super) fn loaded(address: Expr) -> Expr {
     match address.ty {
-        Type::Pointer { to, .. } => Expr {
-            place: address.place,
-            ty: Type::Scalar(to),
-            kind: Kind::Load(Box::new(address)),
-        },
+        Type::Pointer { to, .. } => {
+            Expr { place: address.place, ty: Type::Scalar(to), kind: Kind::Load(Box::new(address)) }
+        }
         Type::Void | Type::Scalar(_) | Type::Array { .. } => address,
     }
 }
@@ -130,10 +107,6 @@ pub(super) fn scaled(index: Expr, stride: i64, scalar: Scalar, place: Place) -> 
     if stride == 1 {
         return index;
     }
-    let stride = Expr {
-        place,
-        ty: Type::Scalar(scalar),
-        kind: Kind::Whole(stride),
-    };
+    let stride = Expr { place, ty: Type::Scalar(scalar), kind: Kind::Whole(stride) };
     arithmetic(Operation::Multiply, scalar, index, stride, place)
 }

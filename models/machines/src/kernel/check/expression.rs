@@ -13,19 +13,12 @@ impl Checker {
     pub(super) fn value(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
         let checked = self.expr(expr)?;
         match checked.ty {
-            Type::Void => self.tell(
-                expr.place,
-                "this has no value",
-                "call it as a statement of its own",
-            ),
-            Type::Array {
-                of,
-                extents,
-                access,
-            } if extents.list().len() == 1 => Ok(Expr {
-                ty: Type::Pointer { to: of, access },
-                ..checked
-            }),
+            Type::Void => {
+                self.tell(expr.place, "this has no value", "call it as a statement of its own")
+            }
+            Type::Array { of, extents, access } if extents.list().len() == 1 => {
+                Ok(Expr { ty: Type::Pointer { to: of, access }, ..checked })
+            }
             Type::Array { of, .. } => self.tell(
                 expr.place,
                 format!("a {} is no value", checked.ty),
@@ -38,19 +31,12 @@ impl Checker {
     pub(super) fn expr(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
         let place = expr.place;
         let typed = |ty: Type, kind: Kind| Ok(Expr { place, ty, kind });
-        let scalar = |scalar: Scalar, kind: Kind| {
-            Ok(Expr {
-                place,
-                ty: Type::Scalar(scalar),
-                kind,
-            })
-        };
+        let scalar =
+            |scalar: Scalar, kind: Kind| Ok(Expr { place, ty: Type::Scalar(scalar), kind });
         match &expr.kind {
-            ExprKind::Integer {
-                value,
-                suffix,
-                base,
-            } => self.integer(place, *value, *suffix, *base),
+            ExprKind::Integer { value, suffix, base } => {
+                self.integer(place, *value, *suffix, *base)
+            }
             ExprKind::Float(value) => scalar(Scalar::Float, Kind::Real(f64::from(*value))),
             ExprKind::Double(value) => scalar(Scalar::Double, Kind::Real(*value)),
             ExprKind::Bool(value) => scalar(Scalar::Bool, Kind::Whole(i64::from(*value))),
@@ -80,11 +66,7 @@ impl Checker {
                 let and = matches!(expr.kind, ExprKind::And(..));
                 scalar(
                     Scalar::Bool,
-                    if and {
-                        Kind::And(left, right)
-                    } else {
-                        Kind::Or(left, right)
-                    },
+                    if and { Kind::And(left, right) } else { Kind::Or(left, right) },
                 )
             }
             ExprKind::Comma(left, right) => {
@@ -99,11 +81,8 @@ impl Checker {
             ExprKind::Step { up, when, target } => self.step(*up, *when, target, place),
             ExprKind::Cast(ty, operand) => {
                 let ty = self.type_of(*ty, place, "a cast's type")?;
-                let operand = if ty == Type::Void {
-                    self.expr(operand)?
-                } else {
-                    self.value(operand)?
-                };
+                let operand =
+                    if ty == Type::Void { self.expr(operand)? } else { self.value(operand)? };
                 self.cast(operand, ty)
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, place),
@@ -132,11 +111,7 @@ impl Checker {
             } else {
                 Kind::Not(Box::new(value))
             };
-            return Ok(Expr {
-                place,
-                ty: Type::Scalar(Scalar::Bool),
-                kind,
-            });
+            return Ok(Expr { place, ty: Type::Scalar(Scalar::Bool), kind });
         }
         let Some(scalar) = value.ty.scalar() else {
             return self.tell(place, format!("a {} is no number", value.ty), "");
@@ -145,16 +120,10 @@ impl Checker {
         let value = converted(value, scalar, promoted);
         let ty = Type::Scalar(promoted);
         match operator {
-            Unary::Complement if promoted.is_real() => self.tell(
-                place,
-                format!("'~' takes no {promoted}"),
-                "it takes whole numbers",
-            ),
-            Unary::Complement => Ok(Expr {
-                place,
-                ty,
-                kind: Kind::Complement(Box::new(value)),
-            }),
+            Unary::Complement if promoted.is_real() => {
+                self.tell(place, format!("'~' takes no {promoted}"), "it takes whole numbers")
+            }
+            Unary::Complement => Ok(Expr { place, ty, kind: Kind::Complement(Box::new(value)) }),
             Unary::Minus => Ok(negated(value, promoted, place)),
             Unary::Plus | Unary::Not | Unary::Dereference | Unary::Address => Ok(value),
         }
@@ -187,11 +156,7 @@ impl Checker {
             let count = converted(
                 right,
                 other,
-                if other.is_wide() {
-                    Scalar::Int
-                } else {
-                    other.promoted()
-                },
+                if other.is_wide() { Scalar::Int } else { other.promoted() },
             );
             return Ok(arithmetic(
                 operation(operator),
@@ -203,11 +168,7 @@ impl Checker {
         }
         let (scalar, left, right) = self.met(left, right, place, mark)?;
         if scalar.is_real() && (operator.is_bitwise() || operator == Binary::Remainder) {
-            let help = if operator == Binary::Remainder {
-                "write fmodf(x, y)"
-            } else {
-                ""
-            };
+            let help = if operator == Binary::Remainder { "write fmodf(x, y)" } else { "" };
             return self.tell(
                 place,
                 format!("'{mark}' takes whole numbers, these meet as {scalar}"),
@@ -232,16 +193,8 @@ impl Checker {
         let (condition, yes, no) = (condition?, yes?, no?);
         let (ty, yes, no) = match (yes.ty, no.ty) {
             (Type::Scalar(one), Type::Scalar(other)) => {
-                let ty = if one == other {
-                    one
-                } else {
-                    one.meeting(other)
-                };
-                (
-                    Type::Scalar(ty),
-                    converted(yes, one, ty),
-                    converted(no, other, ty),
-                )
+                let ty = if one == other { one } else { one.meeting(other) };
+                (Type::Scalar(ty), converted(yes, one, ty), converted(no, other, ty))
             }
             (Type::Pointer { .. }, _) => {
                 let ty = yes.ty;

@@ -24,23 +24,18 @@ impl Checker {
         // A decimal number never becomes unsigned by itself; one in another base may.
         let candidates: &[Scalar] = match (suffix, base) {
             (Suffix::None, 10) => &[Scalar::Int, Scalar::Long],
-            (Suffix::None, _) => &[
-                Scalar::Int,
-                Scalar::Unsigned,
-                Scalar::Long,
-                Scalar::UnsignedLong,
-            ],
+            (Suffix::None, _) => {
+                &[Scalar::Int, Scalar::Unsigned, Scalar::Long, Scalar::UnsignedLong]
+            }
             (Suffix::Unsigned, _) => &[Scalar::Unsigned, Scalar::UnsignedLong],
             (Suffix::Long, 10) => &[Scalar::Long],
             (Suffix::Long, _) => &[Scalar::Long, Scalar::UnsignedLong],
             (Suffix::UnsignedLong, _) => &[Scalar::UnsignedLong],
         };
         match candidates.iter().find(|scalar| fits(**scalar)) {
-            Some(scalar) => Ok(Expr {
-                place,
-                ty: Type::Scalar(*scalar),
-                kind: Kind::Whole(value as i64),
-            }),
+            Some(scalar) => {
+                Ok(Expr { place, ty: Type::Scalar(*scalar), kind: Kind::Whole(value as i64) })
+            }
             None => self.tell(
                 place,
                 format!("{value} does not fit into 64 signed bits"),
@@ -53,11 +48,7 @@ impl Checker {
         let meaning = match (self.meaning(name), name) {
             (Some(meaning), _) => meaning,
             (None, "warpSize") => {
-                return Ok(Expr {
-                    place,
-                    ty: Type::Scalar(Scalar::Int),
-                    kind: Kind::WarpSize,
-                });
+                return Ok(Expr { place, ty: Type::Scalar(Scalar::Int), kind: Kind::WarpSize });
             }
             (None, "threadIdx" | "blockIdx" | "blockDim" | "gridDim") => {
                 return self.tell(
@@ -67,10 +58,7 @@ impl Checker {
                 );
             }
             (None, _) => {
-                let scopes = self
-                    .scopes
-                    .iter()
-                    .flat_map(|scope| scope.keys().map(String::as_str));
+                let scopes = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));
                 let special = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
                 let near =
                     mlsys_lab::nearest::nearest(name, scopes.chain(special)).map(str::to_owned);
@@ -87,11 +75,7 @@ impl Checker {
                     Number::Whole(value) => Kind::Whole(value),
                     Number::Real(value) => Kind::Real(value),
                 };
-                Expr {
-                    place,
-                    ty: Type::Scalar(scalar),
-                    kind,
-                }
+                Expr { place, ty: Type::Scalar(scalar), kind }
             }
             Meaning::Variable(index) => {
                 let ty = self.variables[index].ty;
@@ -107,10 +91,7 @@ impl Checker {
                 match ty {
                     Type::Scalar(to) => loaded(Expr {
                         place,
-                        ty: Type::Pointer {
-                            to,
-                            access: Access::Mutable,
-                        },
+                        ty: Type::Pointer { to, access: Access::Mutable },
                         kind,
                     }),
                     Type::Void | Type::Pointer { .. } | Type::Array { .. } => {
@@ -158,10 +139,6 @@ impl Checker {
                 );
             }
         };
-        Ok(Expr {
-            place,
-            ty: Type::Scalar(Scalar::Unsigned),
-            kind: Kind::Special(special, axis),
-        })
+        Ok(Expr { place, ty: Type::Scalar(Scalar::Unsigned), kind: Kind::Special(special, axis) })
     }
 }

@@ -36,36 +36,20 @@ impl Checker {
             StatementKind::If(condition, then, otherwise) => {
                 let condition = self.condition(condition);
                 let then = self.body(then);
-                let otherwise = otherwise
-                    .as_ref()
-                    .map(|body| self.body(body))
-                    .unwrap_or_default();
+                let otherwise = otherwise.as_ref().map(|body| self.body(body)).unwrap_or_default();
                 StmtKind::If(condition?, then, otherwise)
             }
             StatementKind::While(condition, body) => {
                 let condition = self.condition(condition);
                 let body = self.loop_body(body);
-                StmtKind::Loop {
-                    test: Some((condition?, Test::Before)),
-                    step: None,
-                    body,
-                }
+                StmtKind::Loop { test: Some((condition?, Test::Before)), step: None, body }
             }
             StatementKind::DoWhile(body, condition) => {
                 let body = self.loop_body(body);
                 let condition = self.condition(condition)?;
-                StmtKind::Loop {
-                    test: Some((condition, Test::After)),
-                    step: None,
-                    body,
-                }
+                StmtKind::Loop { test: Some((condition, Test::After)), step: None, body }
             }
-            StatementKind::For {
-                first,
-                condition,
-                step,
-                body,
-            } => {
+            StatementKind::For { first, condition, step, body } => {
                 let statements = self.scoped(|checker| {
                     let mut statements = Vec::new();
                     if let Some(first) = first {
@@ -80,14 +64,8 @@ impl Checker {
                     let step = step.as_ref().map(|step| checker.expr(step)).transpose();
                     let body = checker.loop_body(body);
                     let test = condition?.map(|condition| (condition, Test::Before));
-                    statements.push(Stmt {
-                        place,
-                        kind: StmtKind::Loop {
-                            test,
-                            step: step?,
-                            body,
-                        },
-                    });
+                    statements
+                        .push(Stmt { place, kind: StmtKind::Loop { test, step: step?, body } });
                     Ok(statements)
                 })?;
                 StmtKind::Block(statements)

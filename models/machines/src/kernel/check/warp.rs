@@ -26,11 +26,7 @@ impl Checker {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Expr {
-            place,
-            ty: Type::Void,
-            kind,
-        }))
+        Ok(Some(Expr { place, ty: Type::Void, kind }))
     }
 
     pub(super) fn mask(&mut self, value: Expr) -> Checked<Expr> {
@@ -59,26 +55,15 @@ impl Checker {
         match shuffle {
             Warp::Barrier => {
                 let mask = all.pop().map(Box::new);
-                Ok(Expr {
-                    place,
-                    ty: Type::Void,
-                    kind: Kind::WarpBarrier(mask),
-                })
+                Ok(Expr { place, ty: Type::Void, kind: Kind::WarpBarrier(mask) })
             }
             Warp::Vote(vote) => {
                 for value in values {
                     all.push(self.truth(value)?);
                 }
-                let ty = Type::Scalar(if vote == Vote::Ballot {
-                    Scalar::Unsigned
-                } else {
-                    Scalar::Int
-                });
-                Ok(Expr {
-                    place,
-                    ty,
-                    kind: Kind::Vote(vote, all),
-                })
+                let ty =
+                    Type::Scalar(if vote == Vote::Ballot { Scalar::Unsigned } else { Scalar::Int });
+                Ok(Expr { place, ty, kind: Kind::Vote(vote, all) })
             }
             Warp::Shuffle(shuffle) => {
                 let Some(value) = values.next() else {
@@ -105,11 +90,7 @@ impl Checker {
                         "",
                     );
                 }
-                Ok(Expr {
-                    place,
-                    ty: Type::Scalar(promoted),
-                    kind: Kind::Shuffle(shuffle, all),
-                })
+                Ok(Expr { place, ty: Type::Scalar(promoted), kind: Kind::Shuffle(shuffle, all) })
             }
         }
     }

@@ -47,10 +47,9 @@ pub(super) fn given(
 ) -> Result<Vec<Argument>, LabError> {
     let empty = BTreeMap::new();
     let mut entries: BTreeMap<&str, &Value> = match params.get("arguments") {
-        Some(Value::Table(table)) => table
-            .iter()
-            .map(|(name, value)| (name.as_str(), value))
-            .collect(),
+        Some(Value::Table(table)) => {
+            table.iter().map(|(name, value)| (name.as_str(), value)).collect()
+        }
         _ => empty,
     };
     let seed = params.int("seed")? as u64;
@@ -87,9 +86,8 @@ pub(super) fn given(
                         "the buffers have more than {MOST_ELEMENTS} elements together"
                     )));
                 }
-                if let Some(written) = written
-                    .and_then(Value::as_str)
-                    .filter(|written| *written != to.to_string())
+                if let Some(written) =
+                    written.and_then(Value::as_str).filter(|written| *written != to.to_string())
                 {
                     return Err(refuse(format!(
                         "arguments.{name}.type is {written}, and the kernel takes {to}*"
@@ -105,10 +103,7 @@ pub(super) fn given(
                         "arguments.{name}.fill is one of index, ones, zeros, random and poison"
                     ))
                 })?;
-                Argument::Buffer {
-                    elements: count as usize,
-                    fill,
-                }
+                Argument::Buffer { elements: count as usize, fill }
             }
             (Type::Pointer { to, .. }, Some(_)) => {
                 return Err(refuse(format!(
@@ -139,11 +134,8 @@ pub(super) fn given(
     if let Some(name) = entries.keys().next() {
         let name = name.split('.').next().unwrap_or_default();
         let names: Vec<&str> = kernel.params().map(|(name, _)| name).collect();
-        let message = format!(
-            "'{}' takes no '{name}'; it takes {}",
-            kernel.name(),
-            names.join(", ")
-        );
+        let message =
+            format!("'{}' takes no '{name}'; it takes {}", kernel.name(), names.join(", "));
         return Err(LabError::contradiction(["arguments"], message));
     }
     Ok(arguments)

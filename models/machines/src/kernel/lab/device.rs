@@ -43,10 +43,7 @@ impl Execution {
         launcher: Option<&dyn Launcher>,
     ) -> Result<(), LabError> {
         match (self, without(run, launcher)) {
-            (Self::Device, Some(reason)) => Err(LabError::Device {
-                device: run.device,
-                reason,
-            }),
+            (Self::Device, Some(reason)) => Err(LabError::Device { device: run.device, reason }),
             (Self::Simulate | Self::Device | Self::Both, _) => Ok(()),
         }
     }
@@ -62,8 +59,7 @@ impl Execution {
         if self == Self::Simulate || machine.progress() == Progress::Going {
             return Ok(());
         }
-        run.sink
-            .report(Report::Status(format!("on {}", run.device)));
+        run.sink.report(Report::Status(format!("on {}", run.device)));
         let answer = asked(run, launcher, job, machine);
         run.sink.report(Report::Status(String::new()));
         match (self, answer) {
@@ -105,10 +101,7 @@ fn asked(
 ) -> Result<Answer, Refusal> {
     let (None, Some(launcher)) = (without(run, launcher), launcher) else {
         let reason = without(run, launcher).unwrap_or_default();
-        return Err(Refusal::NoDevice(format!(
-            "device {} cannot be used: {reason}",
-            run.device
-        )));
+        return Err(Refusal::NoDevice(format!("device {} cannot be used: {reason}", run.device)));
     };
     let caution = match run.params.bool("insist") {
         Ok(true) => Caution::Insist,
@@ -119,17 +112,10 @@ fn asked(
             "{reason}; set insist = true to send it all the same, which may crash the driver"
         )));
     }
-    let start = job
-        .start()
-        .map_err(|error| Refusal::Failed(error.to_string()))?;
+    let start = job.start().map_err(|error| Refusal::Failed(error.to_string()))?;
     launcher.launch(
         run.device,
-        &Work {
-            kernel: &job.kernel,
-            source: &job.source,
-            file: &job.file,
-            start: &start,
-        },
+        &Work { kernel: &job.kernel, source: &job.source, file: &job.file, start: &start },
     )
 }
 
@@ -155,12 +141,7 @@ fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
     run.scalar("device_clock", answer.clock.name());
     if let Some(first) = agreement.first {
         // What C leaves open, each device answers in its own way.
-        let open = [
-            Fault::Uninitialized,
-            Fault::DivisionByZero,
-            Fault::Shift,
-            Fault::Overflow,
-        ];
+        let open = [Fault::Uninitialized, Fault::DivisionByZero, Fault::Shift, Fault::Overflow];
         let found = machine.findings();
         let cause = open.into_iter().find(|fault| found.count(*fault) > 0);
         let cause = cause.map_or_else(String::new, |fault| {

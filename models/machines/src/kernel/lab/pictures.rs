@@ -58,11 +58,8 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         let global = [counts.load, counts.store, counts.atomic];
         let sum = |of: fn(&Traffic) -> u64| global.iter().map(of).sum::<u64>();
         let (warps, sectors) = (sum(|t| t.accesses), sum(|t| t.sectors));
-        let each = if warps == 0 {
-            Value::from("")
-        } else {
-            Value::Float(sectors as f64 / warps as f64)
-        };
+        let each =
+            if warps == 0 { Value::from("") } else { Value::Float(sectors as f64 / warps as f64) };
         let used = if sectors == 0 {
             String::new()
         } else {
@@ -81,10 +78,7 @@ pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
         ]
     };
     let lines = machine.lines().into_iter();
-    let mut rows: Vec<_> = lines
-        .filter(|(_, counts)| accesses(counts) > 0)
-        .map(row)
-        .collect();
+    let mut rows: Vec<_> = lines.filter(|(_, counts)| accesses(counts) > 0).map(row).collect();
     if rows.is_empty() {
         rows.push(["", "no memory is accessed", "", "", "", "", "", ""].map(Value::from));
     }
@@ -120,9 +114,7 @@ fn order(mut machine: Machine) -> Timeline {
             break;
         };
         let after = machine.clock() as f64;
-        let known = lanes
-            .iter()
-            .position(|lane| *lane == (step.block, step.warp));
+        let known = lanes.iter().position(|lane| *lane == (step.block, step.warp));
         let lane = match known {
             Some(lane) => lane,
             None if lanes.len() == DRAWN_WARPS => continue,
@@ -174,10 +166,8 @@ fn order(mut machine: Machine) -> Timeline {
 /// The kernel in both languages.
 pub(super) fn translation(text: &str, wgsl: Result<String, String>) -> Frame {
     let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
-    let pane = |title: &str, text: &str| Pane {
-        title: title.to_owned(),
-        frame: Frame::Text(lines(text)),
-    };
+    let pane =
+        |title: &str, text: &str| Pane { title: title.to_owned(), frame: Frame::Text(lines(text)) };
     let other = match wgsl {
         Ok(text) => pane("WGSL", &text),
         Err(reasons) => pane("WGSL: no translation", &reasons),
@@ -187,16 +177,12 @@ pub(super) fn translation(text: &str, wgsl: Result<String, String>) -> Frame {
 
 /// A line without what a terminal would take for a command.
 fn plain(line: &str) -> String {
-    line.replace('\t', "    ")
-        .replace(|c: char| c.is_control(), " ")
+    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
 }
 
 /// GPUs whose roofs the kernel is put under.
-const ROOFS: [(&str, &str); 3] = [
-    ("V100", "v100-sxm2-16gb"),
-    ("A100", "a100-sxm4-80gb"),
-    ("H100", "h100-sxm5-80gb"),
-];
+const ROOFS: [(&str, &str); 3] =
+    [("V100", "v100-sxm2-16gb"), ("A100", "a100-sxm4-80gb"), ("H100", "h100-sxm5-80gb")];
 
 /// The kernel under the roofs of tabled GPUs: FP32 peak and memory bandwidth.
 pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
@@ -225,21 +211,12 @@ pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
             points: vec![at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)],
         });
         let mut point = |x: f64, label: String, series: usize| {
-            scatter.points.push(ScatterPoint {
-                x: Some(x),
-                y: Some(rate(x)),
-                label,
-                series,
-            });
+            scatter.points.push(ScatterPoint { x: Some(x), y: Some(rate(x)), label, series });
         };
         point(ridge, format!("ridge of {name}"), 0);
         if let Some(own) = own {
             let share = percent(rate(own) / peak);
-            point(
-                own,
-                format!("this kernel on {name}: {share} of its peak"),
-                1,
-            );
+            point(own, format!("this kernel on {name}: {share} of its peak"), 1);
         }
     }
     Frame::Scatter(scatter)

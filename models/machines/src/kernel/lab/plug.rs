@@ -61,11 +61,7 @@ impl Plugged {
         let opened = classifier
             .open(plug, batch, seed, device)
             .map_err(|reason| LabError::Failed { device, reason })?;
-        Ok(Some(Self {
-            opened,
-            elements: batch * classifier.hidden(),
-            plug,
-        }))
+        Ok(Some(Self { opened, elements: batch * classifier.hidden(), plug }))
     }
 
     /// What a kernel's buffers hold, in the order in which it takes them: operands, then the output. The only buffer
@@ -115,9 +111,7 @@ impl Plugged {
                 buffers.insert(name, operand);
             }
         }
-        buffers
-            .entry(output.clone())
-            .or_insert(Values::Poison(self.elements));
+        buffers.entry(output.clone()).or_insert(Values::Poison(self.elements));
         Ok(Roles { buffers, output })
     }
 
@@ -134,17 +128,12 @@ impl Plugged {
     ) -> Result<[Vec<usize>; 2], String> {
         // What nobody wrote holds whatever lay there before; on a fresh device that is most often zero.
         let number = |element: usize| {
-            let defined = machine
-                .cell(output, element)
-                .is_some_and(|cell| cell.defined);
+            let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
             let value = machine.element(output, element).filter(|_| defined);
             value.unwrap_or_default() as f32
         };
         let found = (0..self.elements).map(number).collect();
-        Ok([
-            (self.opened.rest)(found)?,
-            (self.opened.rest)(self.opened.result.clone())?,
-        ])
+        Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])
     }
 
     /// Reports what the network reads.
@@ -174,11 +163,7 @@ pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
             (format!("{class} ({truth})"), Verdict::Wrong)
         };
         let bytes = pixels.iter().map(|pixel| (255.0 * pixel).round() as u8);
-        Image {
-            pixels: bytes.collect(),
-            label,
-            verdict,
-        }
+        Image { pixels: bytes.collect(), label, verdict }
     };
     let width = opened.width.max(1);
     Frame::Images(Images {

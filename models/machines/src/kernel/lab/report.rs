@@ -26,15 +26,9 @@ pub(super) fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &
     let faults = |fault: Fault| findings.count(fault) as i64;
     // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
     let owed = if job.wanted.is_some() { unwritten } else { 0 };
-    run.scalar(
-        "correct",
-        mismatches.is_empty() && findings.is_clean() && owed == 0,
-    );
+    run.scalar("correct", mismatches.is_empty() && findings.is_clean() && owed == 0);
     run.scalar("mismatches", mismatches.len() as i64);
-    let listed = mismatches
-        .iter()
-        .take(LISTED)
-        .map(|index| Value::Int(*index as i64));
+    let listed = mismatches.iter().take(LISTED).map(|index| Value::Int(*index as i64));
     run.scalar("mismatch_indices", Value::Array(listed.collect()));
     run.scalar("out_of_bounds", faults(Fault::OutOfBounds));
     run.scalar("uninitialized_reads", faults(Fault::Uninitialized));
@@ -43,27 +37,18 @@ pub(super) fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &
     run.scalar("overflows", faults(Fault::Overflow));
     run.scalar("divisions_by_zero", faults(Fault::DivisionByZero));
     run.scalar("misaligned_accesses", faults(Fault::Misaligned));
-    run.scalar(
-        "other_faults",
-        faults(Fault::Shift) + faults(Fault::LostLane),
-    );
+    run.scalar("other_faults", faults(Fault::Shift) + faults(Fault::LostLane));
     if let Some(first) = findings.first() {
         let (line, block, thread) = (first.place.line, first.block, first.thread);
         run.scalar(
             "first_problem",
-            format!(
-                "line {line}, block {block:?}, thread {thread:?}: {}",
-                first.sentence
-            ),
+            format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence),
         );
     }
     run.scalar("unwritten_outputs", unwritten);
     run.scalar("overwritten_outputs", count(|cell| cell.rewritten));
     let totals = machine.totals();
-    run.scalar(
-        "threads",
-        (job.launch.blocks() * job.launch.threads_per_block()) as i64,
-    );
+    run.scalar("threads", (job.launch.blocks() * job.launch.threads_per_block()) as i64);
     run.scalar("idle_threads", machine.idle_threads() as i64);
     run.scalar("warp_instructions", machine.clock() as i64);
     let slots = 32.0 * totals.issues.max(1) as f64;
@@ -83,15 +68,9 @@ pub(super) fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &
     run.scalar("intensity", flops as f64 / moved.max(1) as f64);
     run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
     if job.example.is_none() {
-        let names: Vec<String> = machine
-            .buffers()
-            .map(|(name, ..)| name.to_owned())
-            .collect();
+        let names: Vec<String> = machine.buffers().map(|(name, ..)| name.to_owned()).collect();
         for name in names {
-            run.scalar(
-                &format!("buffer.{name}"),
-                Value::Array(contents(machine, &name)),
-            );
+            run.scalar(&format!("buffer.{name}"), Value::Array(contents(machine, &name)));
         }
     }
 }

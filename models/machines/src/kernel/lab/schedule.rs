@@ -94,20 +94,11 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
         unit: "cycles".to_owned(),
         lanes: (0..SCHEDULERS)
             .map(|one| format!("scheduler {one}"))
-            .chain(
-                warps
-                    .iter()
-                    .map(|warp| format!("block {} warp {}", warp.block, warp.number)),
-            )
+            .chain(warps.iter().map(|warp| format!("block {} warp {}", warp.block, warp.number)))
             .collect(),
-        classes: [
-            "issues",
-            "waits for a result",
-            "waits for memory",
-            "waits at a barrier",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        classes: ["issues", "waits for a result", "waits for memory", "waits at a barrier"]
+            .map(str::to_owned)
+            .to_vec(),
         ..Timeline::default()
     };
     let mut free = [0_u64; SCHEDULERS];
@@ -140,9 +131,7 @@ pub(super) fn schedule(machine: Machine) -> Timeline {
             open(&mut warps, block, cycle, &mut timeline.spans);
         } else if warp.done < warp.work.len() {
             let ready = warp.ready;
-            timeline
-                .spans
-                .push(bar(SCHEDULERS + at, cycle + 1, ready, wait.class()));
+            timeline.spans.push(bar(SCHEDULERS + at, cycle + 1, ready, wait.class()));
         }
     }
     let end = free.into_iter().max().unwrap_or(0);
@@ -217,25 +206,14 @@ fn open(warps: &mut [Warp], block: u32, cycle: u64, spans: &mut Vec<Span>) {
         {
             warp.ready = cycle + 1;
             if since < cycle {
-                spans.push(bar(
-                    SCHEDULERS + at,
-                    since + 1,
-                    cycle + 1,
-                    Wait::Barrier.class(),
-                ));
+                spans.push(bar(SCHEDULERS + at, since + 1, cycle + 1, Wait::Barrier.class()));
             }
         }
     }
 }
 
 fn bar(lane: usize, start: u64, end: u64, class: usize) -> Span {
-    Span {
-        lane,
-        start: start as f64,
-        end: end as f64,
-        class,
-        ..Span::default()
-    }
+    Span { lane, start: start as f64, end: end as f64, class, ..Span::default() }
 }
 
 #[cfg(test)]
@@ -247,9 +225,7 @@ mod tests {
         let kernel = Kernel::parse("k.cu", text).expect("it reads");
         let numbers = vec![1.0; (blocks * threads) as usize];
         let arguments = [Argument::Buffer(Values::Float(numbers))];
-        kernel
-            .launch(Launch::line(blocks, threads), &arguments)
-            .expect("it starts")
+        kernel.launch(Launch::line(blocks, threads), &arguments).expect("it starts")
     }
 
     /// Cycles in which the schedulers issue, and the cycle of the last.
@@ -269,28 +245,18 @@ mod tests {
         let ((few, alone), (all, together)) = (issues(&one), issues(&many));
         assert_eq!(all, 32.0 * few, "the same instructions in each warp");
         assert!(alone > 400.0, "one warp waits for its load: {alone}");
-        assert!(
-            together < 1.5 * alone,
-            "thirty-two wait together: {together} against {alone}"
-        );
+        assert!(together < 1.5 * alone, "thirty-two wait together: {together} against {alone}");
     }
 
     #[test]
     fn a_scheduler_issues_once_a_cycle_and_a_warp_waits_for_itself() {
         let timeline = schedule(launched(LOADS, 4, 256));
         for lane in 0..timeline.lanes.len() {
-            let mut bars: Vec<&Span> = timeline
-                .spans
-                .iter()
-                .filter(|span| span.lane == lane)
-                .collect();
+            let mut bars: Vec<&Span> =
+                timeline.spans.iter().filter(|span| span.lane == lane).collect();
             bars.sort_by(|a, b| a.start.total_cmp(&b.start));
             for pair in bars.windows(2) {
-                assert!(
-                    pair[0].end <= pair[1].start,
-                    "{}: {pair:?}",
-                    timeline.lanes[lane]
-                );
+                assert!(pair[0].end <= pair[1].start, "{}: {pair:?}", timeline.lanes[lane]);
             }
         }
     }

@@ -95,10 +95,7 @@ impl Lowering<'_> {
                 let from = inner.ty.scalar();
                 // A number that does not fit into a whole one is a fault.
                 let narrowing = from.is_some_and(Scalar::is_real)
-                    && expr
-                        .ty
-                        .scalar()
-                        .is_some_and(|to| !to.is_real() && to != Scalar::Bool);
+                    && expr.ty.scalar().is_some_and(|to| !to.is_real() && to != Scalar::Bool);
                 !narrowing && self.harmless(inner)
             }
             Kind::Not(a) | Kind::Complement(a) => self.harmless(a),

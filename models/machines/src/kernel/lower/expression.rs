@@ -93,31 +93,18 @@ impl Lowering<'_> {
             Kind::Load(address) => {
                 let at = self.at(address);
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Load {
-                    ty: ty.scalar().unwrap_or(Scalar::Int),
-                    into,
-                    at,
-                }
+                Instr::Load { ty: ty.scalar().unwrap_or(Scalar::Int), into, at }
             }
             Kind::Offset(..) => {
                 let at = self.at(expr);
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Offset {
-                    into,
-                    at,
-                    bytes: element(ty),
-                }
+                Instr::Offset { into, at, bytes: element(ty) }
             }
             Kind::Distance(left, right) => {
                 let bytes = element(left.ty);
                 let (left, right) = (self.value(left), self.value(right));
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Distance {
-                    into,
-                    left,
-                    right,
-                    bytes,
-                }
+                Instr::Distance { into, left, right, bytes }
             }
             Kind::Negate(of) => {
                 let reg = self.value(of);
@@ -137,13 +124,7 @@ impl Lowering<'_> {
             Kind::Arithmetic(operation, left, right) => {
                 let (left, right) = self.pair(left, right);
                 let into = wanted.unwrap_or_else(|| self.register(ty));
-                Instr::Arithmetic(
-                    *operation,
-                    ty.scalar().unwrap_or(Scalar::Int),
-                    into,
-                    left,
-                    right,
-                )
+                Instr::Arithmetic(*operation, ty.scalar().unwrap_or(Scalar::Int), into, left, right)
             }
             Kind::Compare(comparison, left, right) => {
                 let scalar = left.ty.scalar().unwrap_or(Scalar::UnsignedLong);
@@ -152,10 +133,7 @@ impl Lowering<'_> {
                 Instr::Compare(*comparison, scalar, into, left, right)
             }
             Kind::Math(math, arguments) => {
-                let of = arguments
-                    .first()
-                    .and_then(|a| a.ty.scalar())
-                    .unwrap_or(Scalar::Float);
+                let of = arguments.first().and_then(|a| a.ty.scalar()).unwrap_or(Scalar::Float);
                 let mut registers = [0; 3];
                 for (register, argument) in registers.iter_mut().zip(arguments) {
                     *register = self.value(argument);
@@ -179,10 +157,8 @@ impl Lowering<'_> {
                 }
             }
             Kind::Shuffle(shuffle, arguments) => {
-                let registers: Vec<Reg> = arguments
-                    .iter()
-                    .map(|argument| self.value(argument))
-                    .collect();
+                let registers: Vec<Reg> =
+                    arguments.iter().map(|argument| self.value(argument)).collect();
                 let into = wanted.unwrap_or_else(|| self.register(ty));
                 let get = |i: usize| registers.get(i).copied().unwrap_or_default();
                 let (mask, value, lane) = (get(0), get(1), get(2));
@@ -198,18 +174,11 @@ impl Lowering<'_> {
                 }
             }
             Kind::Vote(vote, arguments) => {
-                let registers: Vec<Reg> = arguments
-                    .iter()
-                    .map(|argument| self.value(argument))
-                    .collect();
+                let registers: Vec<Reg> =
+                    arguments.iter().map(|argument| self.value(argument)).collect();
                 let into = wanted.unwrap_or_else(|| self.register(ty));
                 let get = |i: usize| registers.get(i).copied().unwrap_or_default();
-                Instr::Vote {
-                    vote: *vote,
-                    into,
-                    mask: get(0),
-                    value: get(1),
-                }
+                Instr::Vote { vote: *vote, into, mask: get(0), value: get(1) }
             }
             Kind::Barrier => {
                 self.at = expr.place;
@@ -266,11 +235,7 @@ impl Lowering<'_> {
             Type::Scalar(Scalar::Float) => float(value as f32),
             Type::Scalar(Scalar::Double) => Preset::Wide((value as f64).to_bits()),
             Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Array { .. } => {
-                if ty.is_wide() {
-                    Preset::Wide(value as u64)
-                } else {
-                    Preset::Narrow(value as u32)
-                }
+                if ty.is_wide() { Preset::Wide(value as u64) } else { Preset::Narrow(value as u32) }
             }
         })
     }
@@ -285,17 +250,10 @@ impl Lowering<'_> {
 
     /// A helper, written out: its arguments and variables get homes of their own.
     fn call(&mut self, function: usize, arguments: &[Expr], ty: Type, expr: &Expr) -> Reg {
-        let values: Vec<Reg> = arguments
-            .iter()
-            .map(|argument| self.value(argument))
-            .collect();
+        let values: Vec<Reg> = arguments.iter().map(|argument| self.value(argument)).collect();
         self.at = expr.place;
         let callee = &self.program.functions[function];
-        let into = if ty == Type::Void {
-            0
-        } else {
-            self.register(ty)
-        };
+        let into = if ty == Type::Void { 0 } else { self.register(ty) };
         let homes = std::mem::take(&mut self.homes);
         let caller = std::mem::replace(&mut self.function, function);
         let first = self.shown.len();

@@ -9,27 +9,15 @@ use crate::kernel::types::{Scalar, Type};
 impl Lowering<'_> {
     pub(super) fn local_at(&mut self, offset: u32) -> At {
         let pointer = self.preset(Preset::Wide(address::local(offset)));
-        At {
-            pointer,
-            index: By::Nothing,
-            base: Base::Uniform,
-        }
+        At { pointer, index: By::Nothing, base: Base::Uniform }
     }
 
     pub(super) fn zero(&mut self, scalar: Scalar) -> Reg {
-        self.preset(if scalar.is_wide() {
-            Preset::Wide(0)
-        } else {
-            Preset::Narrow(0)
-        })
+        self.preset(if scalar.is_wide() { Preset::Wide(0) } else { Preset::Narrow(0) })
     }
 
     pub(super) fn move_to(&mut self, ty: Type, into: Reg, from: Reg) {
-        self.emit(if ty.is_wide() {
-            Instr::MoveWide(into, from)
-        } else {
-            Instr::Move(into, from)
-        });
+        self.emit(if ty.is_wide() { Instr::MoveWide(into, from) } else { Instr::Move(into, from) });
     }
 
     /// Writes a variable.
@@ -100,16 +88,8 @@ impl Lowering<'_> {
         if !matches!(inner.index, By::Nothing) {
             let bytes = element(base.ty);
             let into = self.wide.take();
-            self.emit(Instr::Offset {
-                into,
-                at: inner,
-                bytes,
-            });
-            inner = At {
-                pointer: into,
-                index: By::Nothing,
-                base: Base::Any,
-            };
+            self.emit(Instr::Offset { into, at: inner, bytes });
+            inner = At { pointer: into, index: By::Nothing, base: Base::Any };
         }
         if matches!(index.kind, Kind::Whole(0)) {
             return inner;
@@ -164,11 +144,7 @@ impl Lowering<'_> {
                 let from = self.value_before(value, address);
                 let at = self.at(address);
                 self.at = place;
-                self.emit(Instr::Store {
-                    ty: value.ty.scalar().unwrap_or(Scalar::Int),
-                    from,
-                    at,
-                });
+                self.emit(Instr::Store { ty: value.ty.scalar().unwrap_or(Scalar::Int), from, at });
                 from
             }
         }
@@ -194,11 +170,7 @@ impl Lowering<'_> {
                 let at = self.at(address);
                 let into = self.register(ty);
                 self.at = place;
-                self.emit(Instr::Load {
-                    ty: ty.scalar().unwrap_or(Scalar::Int),
-                    into,
-                    at,
-                });
+                self.emit(Instr::Load { ty: ty.scalar().unwrap_or(Scalar::Int), into, at });
                 (operand, into, Some(at))
             }
         };
@@ -227,16 +199,8 @@ impl Lowering<'_> {
                     Some(Scalar::Long | Scalar::UnsignedLong) => By::Long(operand),
                     Some(_) | None => By::Int(operand),
                 };
-                let at = At {
-                    pointer: old,
-                    index,
-                    base: Base::Any,
-                };
-                self.emit(Instr::Offset {
-                    into,
-                    at,
-                    bytes: element(ty),
-                });
+                let at = At { pointer: old, index, base: Base::Any };
+                self.emit(Instr::Offset { into, at, bytes: element(ty) });
                 into
             }
             (Change::Arithmetic(operation, scalar), Type::Scalar(own_scalar))
@@ -266,11 +230,7 @@ impl Lowering<'_> {
                 }
             }
             (Target::Memory(_), Some(at)) => {
-                self.emit(Instr::Store {
-                    ty: ty.scalar().unwrap_or(Scalar::Int),
-                    from: new,
-                    at,
-                });
+                self.emit(Instr::Store { ty: ty.scalar().unwrap_or(Scalar::Int), from: new, at });
             }
             (Target::Memory(_), None) => {}
         }

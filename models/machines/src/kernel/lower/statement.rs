@@ -51,11 +51,7 @@ impl Lowering<'_> {
         otherwise: Option<impl FnOnce(&mut Self)>,
     ) {
         let at = self.at;
-        let branch = self.emit(Instr::If {
-            condition,
-            otherwise: 0,
-            how,
-        });
+        let branch = self.emit(Instr::If { condition, otherwise: 0, how });
         self.meetings.push(Meeting::default());
         then(self);
         self.at = at;
@@ -143,9 +139,7 @@ impl Lowering<'_> {
 
     fn declare(&mut self, index: usize, value: Option<&Expr>) {
         let variable = &self.program.functions[self.function].variables[index];
-        let Residence {
-            home, slot, mark, ..
-        } = self.homes[index];
+        let Residence { home, slot, mark, .. } = self.homes[index];
         match value {
             None => {
                 if let Some(slot) = slot {
@@ -183,11 +177,7 @@ impl Lowering<'_> {
             };
             if let Home::Local(offset) = self.homes[index].home {
                 let at = self.local_at(offset + element as u32 * of.bytes());
-                self.emit(Instr::Store {
-                    ty: of,
-                    from: value,
-                    at,
-                });
+                self.emit(Instr::Store { ty: of, from: value, at });
             }
             (self.narrow.next, self.wide.next) = (narrow, wide);
         }

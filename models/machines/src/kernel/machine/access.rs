@@ -88,10 +88,7 @@ impl Core<'_> {
                 let wrong = (0..WARP as u32).fold(0, |wrong, lane| {
                     wrong | (index[lane as usize].wrapping_sub(first) ^ lane)
                 });
-                (
-                    i64::from(first as i32),
-                    wrong == 0 && first < i32::MAX as u32 - 32,
-                )
+                (i64::from(first as i32), wrong == 0 && first < i32::MAX as u32 - 32)
             }
             By::Nothing | By::Long(_) => return None,
         };
@@ -162,22 +159,8 @@ impl Core<'_> {
     ) {
         let place = self.place(pc);
         let mask = self.warp.mask;
-        let Moved {
-            sectors,
-            lines,
-            used,
-        } = moved;
-        let access = Access {
-            place,
-            kind,
-            bytes,
-            addresses,
-            mask,
-            sectors,
-            lines,
-            used,
-            replays,
-        };
+        let Moved { sectors, lines, used } = moved;
+        let access = Access { place, kind, bytes, addresses, mask, sectors, lines, used, replays };
         match &mut self.warp.access {
             Some(old) => **old = access,
             none => *none = Some(Box::new(access)),
@@ -290,10 +273,7 @@ impl Core<'_> {
             return None;
         }
         Some(match space {
-            address::GLOBAL => Target::Global {
-                buffer: address::buffer(address),
-                offset,
-            },
+            address::GLOBAL => Target::Global { buffer: address::buffer(address), offset },
             address::SHARED => Target::Shared { offset },
             _ => Target::Local { offset },
         })

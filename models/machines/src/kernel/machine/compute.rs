@@ -81,9 +81,7 @@ impl Core<'_> {
             };
             let (x, y) = (read(self, a), read(self, b));
             let result = if y == 0 {
-                self.find(Fault::DivisionByZero, lane, || {
-                    format!("{x} {sign} 0 has no value")
-                });
+                self.find(Fault::DivisionByZero, lane, || format!("{x} {sign} 0 has no value"));
                 if quotient { -1 } else { x }
             } else {
                 let exact = if quotient { x / y } else { x % y };
@@ -106,11 +104,7 @@ impl Core<'_> {
             narrow[lane] = result as u32;
             wide[lane] = result as u64;
         }
-        if scalar.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
+        if scalar.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
 
     fn shift(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {

@@ -59,11 +59,7 @@ impl Core<'_> {
                 }
             }
         }
-        if to.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
+        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
 
     /// Towards zero; what does not fit becomes the nearest that does, as on a device, and is a fault.
@@ -89,9 +85,7 @@ impl Core<'_> {
                 }
             };
             if !(whole >= low && whole < high) {
-                self.find(Fault::Overflow, lane, || {
-                    format!("{x} does not fit into {to}")
-                });
+                self.find(Fault::Overflow, lane, || format!("{x} does not fit into {to}"));
             }
             match to {
                 Scalar::Unsigned => narrow[lane] = whole as u32,
@@ -102,10 +96,6 @@ impl Core<'_> {
                 }
             }
         }
-        if to.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
+        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
 }

@@ -86,16 +86,11 @@ impl Core<'_> {
                     warp.pc = skip;
                 }
             }
-            Instr::LoopEnter => warp.frames.push(Frame::Loop {
-                entry: warp.mask,
-                left: 0,
-                continued: 0,
-            }),
+            Instr::LoopEnter => {
+                warp.frames.push(Frame::Loop { entry: warp.mask, left: 0, continued: 0 })
+            }
             Instr::LoopNext { end } => {
-                if let Some(Frame::Loop {
-                    entry, continued, ..
-                }) = warp.frames.last_mut()
-                {
+                if let Some(Frame::Loop { entry, continued, .. }) = warp.frames.last_mut() {
                     warp.gone &= !*continued;
                     *continued = 0;
                     warp.mask = *entry & !warp.gone;
@@ -116,9 +111,9 @@ impl Core<'_> {
             Instr::Break { skip } | Instr::Continue { skip } => {
                 let broke = matches!(instr, Instr::Break { .. });
                 let inner = warp.frames.iter_mut().rev().find_map(|frame| match frame {
-                    Frame::Loop {
-                        left, continued, ..
-                    } => Some(if broke { left } else { continued }),
+                    Frame::Loop { left, continued, .. } => {
+                        Some(if broke { left } else { continued })
+                    }
                     Frame::Branch { .. } | Frame::Call { .. } => None,
                 });
                 if let Some(lanes) = inner {
@@ -128,10 +123,7 @@ impl Core<'_> {
                 warp.mask = 0;
                 warp.pc = skip;
             }
-            Instr::CallEnter => warp.frames.push(Frame::Call {
-                entry: warp.mask,
-                returned: 0,
-            }),
+            Instr::CallEnter => warp.frames.push(Frame::Call { entry: warp.mask, returned: 0 }),
             Instr::CallEnd { skip } => {
                 if let Some(Frame::Call { entry, returned }) = warp.frames.pop() {
                     warp.gone &= !returned;
@@ -220,57 +212,30 @@ impl Core<'_> {
                 let addresses = self.addresses(at, bytes);
                 self.put_wide(into, &addresses);
             }
-            Instr::Distance {
-                into,
-                left,
-                right,
-                bytes,
-            } => self.wide2(into, left, right, |x, y| {
-                ((x as i64).wrapping_sub(y as i64) / i64::from(bytes)) as u64
-            }),
+            Instr::Distance { into, left, right, bytes } => {
+                self.wide2(into, left, right, |x, y| {
+                    ((x as i64).wrapping_sub(y as i64) / i64::from(bytes)) as u64
+                })
+            }
             Instr::Load { ty, into, at } => self.load(ty, into, at, pc),
             Instr::Store { ty, from, at } => self.store(ty, from, at, pc),
-            Instr::Atomic {
-                atomic,
-                ty,
-                into,
-                at,
-                operands,
-            } => self.atomic(atomic, ty, into, at, operands, pc),
-            Instr::Shuffle {
-                shuffle,
-                ty,
-                into,
-                mask,
-                value,
-                lane,
-                width,
-            } => {
+            Instr::Atomic { atomic, ty, into, at, operands } => {
+                self.atomic(atomic, ty, into, at, operands, pc)
+            }
+            Instr::Shuffle { shuffle, ty, into, mask, value, lane, width } => {
                 self.shuffle(shuffle, ty, into, mask, value, lane, width);
             }
-            Instr::Vote {
-                vote,
-                into,
-                mask,
-                value,
-            } => self.vote(vote, into, mask, value),
+            Instr::Vote { vote, into, mask, value } => self.vote(vote, into, mask, value),
             Instr::Barrier => self.warp.state = WarpState::Waiting,
             Instr::WarpBarrier(mask) => self.warp_barrier(mask),
-            Instr::If {
-                condition,
-                otherwise,
-                how,
-            } => {
+            Instr::If { condition, otherwise, how } => {
                 let truth = self.truth(condition);
                 let warp = &mut *self.warp;
                 let (yes, no) = (warp.mask & truth, warp.mask & !truth);
                 if yes != 0 && no != 0 && how == How::Branch {
                     self.counts[pc].divergent += 1;
                 }
-                warp.frames.push(Frame::Branch {
-                    entry: warp.mask,
-                    other: no,
-                });
+                warp.frames.push(Frame::Branch { entry: warp.mask, other: no });
                 if yes == 0 {
                     warp.mask = no;
                     warp.pc = otherwise;
@@ -319,10 +284,7 @@ impl Core<'_> {
     #[inline(always)]
     pub(super) fn truth(&self, condition: Reg) -> u32 {
         let lanes = &self.warp.narrow[usize::from(condition)];
-        lanes
-            .iter()
-            .enumerate()
-            .fold(0, |mask, (lane, value)| mask | (value & 1) << lane)
+        lanes.iter().enumerate().fold(0, |mask, (lane, value)| mask | (value & 1) << lane)
     }
 
     fn expect(&mut self, slot: Reg) {
@@ -330,11 +292,7 @@ impl Core<'_> {
         if missing == 0 {
             return;
         }
-        let shown = self
-            .code
-            .shown
-            .iter()
-            .find(|shown| shown.slot == Some(slot));
+        let shown = self.code.shown.iter().find(|shown| shown.slot == Some(slot));
         let name = shown.map_or("a variable", |shown| shown.name.as_str());
         // The check stands before the instruction that reads.
         let pc = self.warp.pc as usize;
@@ -379,11 +337,7 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 
 /// A thread's place in its block.
 pub(crate) fn thread_of(thread: u32, dim: [u32; 3]) -> [u32; 3] {
-    [
-        thread % dim[0],
-        thread / dim[0] % dim[1],
-        thread / dim[0] / dim[1],
-    ]
+    [thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]]
 }
 
 /// A block's place in its grid.

@@ -65,11 +65,7 @@ impl Traffic {
 
     /// Bytes used over bytes moved; 1 where nothing was moved.
     pub fn efficiency(&self) -> f64 {
-        if self.sectors == 0 {
-            1.0
-        } else {
-            self.used as f64 / self.moved() as f64
-        }
+        if self.sectors == 0 { 1.0 } else { self.used as f64 / self.moved() as f64 }
     }
 }
 
@@ -90,10 +86,7 @@ fn flops(instr: &Instr) -> u64 {
         return one(real(*ty) && counts);
     }
     if let Instr::Math(function, ty, ..) = instr {
-        let free = matches!(
-            function,
-            Math::Abs | Math::IsNan | Math::IsInf | Math::CopySign
-        );
+        let free = matches!(function, Math::Abs | Math::IsNan | Math::IsInf | Math::CopySign);
         let times = if *function == Math::Fma { 2 } else { 1 };
         return times * one(real(*ty) && !free);
     }

@@ -32,27 +32,16 @@ impl Machine {
     /// The arguments in their order, with what the buffers hold now.
     pub fn given(&self) -> impl Iterator<Item = Given<'_>> {
         let mut buffers = self.buffers.iter();
-        self.code
-            .params
-            .iter()
-            .zip(&self.params)
-            .filter_map(move |(param, bits)| {
-                let name = param.name.as_str();
-                Some(match param.ty {
-                    Type::Pointer { to, access } => Given::Buffer {
-                        name,
-                        of: to,
-                        access,
-                        bytes: &buffers.next()?.store.bytes,
-                    },
-                    Type::Scalar(of) => Given::Number {
-                        name,
-                        of,
-                        bits: *bits,
-                    },
-                    Type::Void | Type::Array { .. } => return None,
-                })
+        self.code.params.iter().zip(&self.params).filter_map(move |(param, bits)| {
+            let name = param.name.as_str();
+            Some(match param.ty {
+                Type::Pointer { to, access } => {
+                    Given::Buffer { name, of: to, access, bytes: &buffers.next()?.store.bytes }
+                }
+                Type::Scalar(of) => Given::Number { name, of, bits: *bits },
+                Type::Void | Type::Array { .. } => return None,
             })
+        })
     }
 
     /// What a buffer holds, little-endian; empty if there is no such buffer.

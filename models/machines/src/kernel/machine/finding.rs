@@ -98,9 +98,7 @@ impl Findings {
 
     /// Whether nothing was found. A NaN is no fault by itself.
     pub fn is_clean(&self) -> bool {
-        Fault::ALL
-            .iter()
-            .all(|fault| *fault == Fault::NotANumber || self.count(*fault) == 0)
+        Fault::ALL.iter().all(|fault| *fault == Fault::NotANumber || self.count(*fault) == 0)
     }
 
     /// Findings in the order in which they were made, of each kind the first 64.

@@ -15,22 +15,13 @@ impl Core<'_> {
             (Math::Popc, _) => self.narrow2(into, a, a, |x, _| x.count_ones()),
             (Math::Clz, _) => self.narrow2(into, a, a, |x, _| x.leading_zeros()),
             (Math::Ffs, _) => {
-                self.narrow2(
-                    into,
-                    a,
-                    a,
-                    |x, _| if x == 0 { 0 } else { x.trailing_zeros() + 1 },
-                )
+                self.narrow2(into, a, a, |x, _| if x == 0 { 0 } else { x.trailing_zeros() + 1 })
             }
             (Math::Brev, _) => self.narrow2(into, a, a, |x, _| x.reverse_bits()),
             (Math::IsNan | Math::IsInf, Scalar::Double) => {
                 let x = self.wide(a).map(double);
                 let test = |x: f64| {
-                    if of == Math::IsNan {
-                        x.is_nan()
-                    } else {
-                        x.is_infinite()
-                    }
+                    if of == Math::IsNan { x.is_nan() } else { x.is_infinite() }
                 };
                 self.put(into, &x.map(|x| u32::from(test(x))));
             }
@@ -39,18 +30,14 @@ impl Core<'_> {
             (Math::Fma, Scalar::Double) => {
                 let (x, y, z) = (self.wide(a), self.wide(b), self.wide(c));
                 let result = std::array::from_fn(|lane| {
-                    double(x[lane])
-                        .mul_add(double(y[lane]), double(z[lane]))
-                        .to_bits()
+                    double(x[lane]).mul_add(double(y[lane]), double(z[lane])).to_bits()
                 });
                 self.put_wide(into, &result);
             }
             (Math::Fma, _) => {
                 let (x, y, z) = (self.narrow(a), self.narrow(b), self.narrow(c));
                 let result = std::array::from_fn(|lane| {
-                    float(x[lane])
-                        .mul_add(float(y[lane]), float(z[lane]))
-                        .to_bits()
+                    float(x[lane]).mul_add(float(y[lane]), float(z[lane])).to_bits()
                 });
                 self.put(into, &result);
             }

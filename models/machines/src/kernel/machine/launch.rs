@@ -53,18 +53,12 @@ impl Launch {
 
     /// Blocks of the grid.
     pub fn blocks(&self) -> u64 {
-        self.grid_dim
-            .iter()
-            .map(|&extent| u64::from(extent))
-            .product()
+        self.grid_dim.iter().map(|&extent| u64::from(extent)).product()
     }
 
     /// Threads of a block.
     pub fn threads_per_block(&self) -> u64 {
-        self.block_dim
-            .iter()
-            .map(|&extent| u64::from(extent))
-            .product()
+        self.block_dim.iter().map(|&extent| u64::from(extent)).product()
     }
 
     pub(crate) fn warps_per_block(&self) -> usize {
@@ -89,11 +83,8 @@ impl Launch {
             );
         }
         // Each extent has 32 bits, so that three of them fit into 128.
-        let product = |dim: [u32; 3]| {
-            dim.iter()
-                .map(|&extent| u128::from(extent))
-                .product::<u128>()
-        };
+        let product =
+            |dim: [u32; 3]| dim.iter().map(|&extent| u128::from(extent)).product::<u128>();
         if product(self.block_dim) > u128::from(MOST_THREADS) || self.block_dim[2] > 64 {
             let threads = product(self.block_dim);
             return error(
@@ -212,16 +203,9 @@ impl Machine {
         arguments: &[Argument],
     ) -> Result<Self, LaunchError> {
         launch.check(code)?;
-        let error = |message: String| LaunchError {
-            params: &["arguments"],
-            message,
-        };
+        let error = |message: String| LaunchError { params: &["arguments"], message };
         if arguments.len() != code.params.len() {
-            let names: Vec<&str> = code
-                .params
-                .iter()
-                .map(|param| param.name.as_str())
-                .collect();
+            let names: Vec<&str> = code.params.iter().map(|param| param.name.as_str()).collect();
             return Err(error(format!(
                 "'{}' takes {} arguments ({}), here are {}",
                 code.name,
@@ -246,11 +230,7 @@ impl Machine {
                         store.bytes = bytes;
                         store.cells.iter_mut().for_each(super::memory::Cell::fill);
                     }
-                    buffers.push(Buffer {
-                        name: name.clone(),
-                        of: to,
-                        store,
-                    });
+                    buffers.push(Buffer { name: name.clone(), of: to, store });
                     address::global(buffers.len() - 1)
                 }
                 (Type::Scalar(scalar), Argument::Whole(value)) => whole(*value, scalar)

@@ -108,10 +108,8 @@ impl Cell {
                 }
             }
         }
-        let mut found = Found {
-            poison: touch != Touch::Write && before & INITIAL == 0,
-            race: false,
-        };
+        let mut found =
+            Found { poison: touch != Touch::Write && before & INITIAL == 0, race: false };
         if touch != Touch::Read {
             if flags & WRITTEN != 0 {
                 flags |= REWRITTEN;
@@ -190,11 +188,7 @@ pub(crate) const POISON: u32 = 0x7ffa_dead;
 impl Store {
     /// Bytes that nobody has written.
     pub(crate) fn new(bytes: usize, shift: u32) -> Self {
-        let mut store = Self {
-            bytes: vec![0; bytes],
-            cells: Vec::new(),
-            shift,
-        };
+        let mut store = Self { bytes: vec![0; bytes], cells: Vec::new(), shift };
         store.reset();
         store
     }

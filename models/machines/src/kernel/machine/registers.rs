@@ -129,9 +129,7 @@ impl Core<'_> {
             for lane in lanes(self.warp.mask) {
                 let (x, y) = (float(x[lane]), float(y[lane]));
                 if f(x, y).is_nan() && !x.is_nan() && !y.is_nan() {
-                    self.find(Fault::NotANumber, lane, || {
-                        format!("of {x} and {y} comes NaN")
-                    });
+                    self.find(Fault::NotANumber, lane, || format!("of {x} and {y} comes NaN"));
                 }
             }
         }
@@ -145,9 +143,7 @@ impl Core<'_> {
             for lane in lanes(self.warp.mask) {
                 let (x, y) = (double(x[lane]), double(y[lane]));
                 if f(x, y).is_nan() && !x.is_nan() && !y.is_nan() {
-                    self.find(Fault::NotANumber, lane, || {
-                        format!("of {x} and {y} comes NaN")
-                    });
+                    self.find(Fault::NotANumber, lane, || format!("of {x} and {y} comes NaN"));
                 }
             }
         }

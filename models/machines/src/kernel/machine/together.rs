@@ -27,21 +27,14 @@ impl Core<'_> {
             };
             self.touch(target, ty.bytes(), Touch::Atomic, lane);
             let old = self.read(target, ty, lane);
-            let (a, b) = (
-                self.value(operands[0], ty, lane),
-                self.value(operands[1], ty, lane),
-            );
+            let (a, b) = (self.value(operands[0], ty, lane), self.value(operands[1], ty, lane));
             if let Some(new) = changed(atomic, ty, old, a, b) {
                 self.write(target, ty, lane, new);
             }
             narrow[lane] = old as u32;
             wide[lane] = old;
         }
-        if ty.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
+        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
 
     /// The mask that lanes gave, which must name exactly the lanes that are here.

@@ -20,10 +20,7 @@ impl Core<'_> {
                 return;
             }
         };
-        let (from, to) = (
-            store.cell_of(offset),
-            store.cell_of(offset + bytes as usize - 1),
-        );
+        let (from, to) = (store.cell_of(offset), store.cell_of(offset + bytes as usize - 1));
         let mut poison = false;
         for cell in from..=to {
             let store = match target {

@@ -48,9 +48,7 @@ pub(crate) fn replays(offsets: &[(usize, u32)], bytes: u32) -> u64 {
         return degree(offsets.iter().map(|(_, offset)| offset / 4)).saturating_sub(1);
     }
     let half = |low: bool| {
-        let lanes = offsets
-            .iter()
-            .filter(move |(lane, _)| (*lane < WARP / 2) == low);
+        let lanes = offsets.iter().filter(move |(lane, _)| (*lane < WARP / 2) == low);
         degree(lanes.flat_map(|(_, offset)| [offset / 4, offset / 4 + 1])).saturating_sub(1)
     };
     half(true) + half(false)
@@ -106,34 +104,21 @@ mod tests {
             // 33 bytes from each of two lanes' places overlap.
             (of(|lane| lane % 2 * 16, 33), 2, 1, 49),
         ] {
-            assert_eq!(
-                (bytes.sectors, bytes.lines, bytes.used),
-                (sectors, lines, used)
-            );
+            assert_eq!((bytes.sectors, bytes.lines, bytes.used), (sectors, lines, used));
         }
     }
 
     #[test]
     fn conflicts_are_those_of_the_bank_lab() {
         let of = |word: &dyn Fn(u32) -> u32| {
-            let offsets: Vec<(usize, u32)> = (0..32)
-                .map(|lane| (lane as usize, 4 * word(lane)))
-                .collect();
+            let offsets: Vec<(usize, u32)> =
+                (0..32).map(|lane| (lane as usize, 4 * word(lane))).collect();
             replays(&offsets, 4) + 1
         };
         // The degree of word k * lane is gcd(k, 32).
-        for (stride, degree) in [
-            (0, 1),
-            (1, 1),
-            (2, 2),
-            (3, 1),
-            (4, 4),
-            (8, 8),
-            (12, 4),
-            (16, 16),
-            (32, 32),
-            (33, 1),
-        ] {
+        for (stride, degree) in
+            [(0, 1), (1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (12, 4), (16, 16), (32, 32), (33, 1)]
+        {
             assert_eq!(of(&|lane| stride * lane), degree, "stride {stride}");
         }
         assert_eq!(of(&|lane| lane / 2), 1);

@@ -14,10 +14,8 @@ impl Core<'_> {
             return;
         }
         let targets = self.reach(at, ty, AccessKind::Load, pc);
-        let (mut narrow, mut wide) = (
-            [POISON; WARP],
-            [u64::from(POISON) << 32 | u64::from(POISON); WARP],
-        );
+        let (mut narrow, mut wide) =
+            ([POISON; WARP], [u64::from(POISON) << 32 | u64::from(POISON); WARP]);
         for lane in lanes(self.warp.mask) {
             let Some(target) = targets[lane] else {
                 continue;
@@ -31,11 +29,7 @@ impl Core<'_> {
             // A bool that nobody wrote is true, whatever its bits.
             narrow = narrow.map(|value| u32::from(value != 0));
         }
-        if ty.is_wide() {
-            self.put_wide(into, &wide)
-        } else {
-            self.put(into, &narrow)
-        }
+        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
     }
 
     fn load_row(&mut self, into: Reg, row: Row, pc: usize) {

@@ -9,22 +9,16 @@ use mlsys_lab::Value;
 impl Machine {
     /// Variables that exist where a thread's warp is, with the thread's values; the innermost declaration last.
     pub fn variables(&self, block: u32, thread: usize) -> Vec<VariableView> {
-        let Some(warp) = self
-            .resident(block)
-            .and_then(|resident| resident.warps.get(thread / LANES))
+        let Some(warp) =
+            self.resident(block).and_then(|resident| resident.warps.get(thread / LANES))
         else {
             return Vec::new();
         };
         let lane = thread % LANES;
-        let here = self
-            .code
-            .shown
-            .iter()
-            .filter(|shown| (shown.from..=shown.to).contains(&warp.pc));
+        let here =
+            self.code.shown.iter().filter(|shown| (shown.from..=shown.to).contains(&warp.pc));
         here.map(|shown| {
-            let set = shown
-                .slot
-                .is_none_or(|slot| warp.set[usize::from(slot)] >> lane & 1 != 0);
+            let set = shown.slot.is_none_or(|slot| warp.set[usize::from(slot)] >> lane & 1 != 0);
             let local = |offset: u32, of: Scalar| {
                 let at = lane * self.code.local + offset as usize;
                 let mut bytes = [0; 8];
@@ -40,9 +34,9 @@ impl Machine {
                 (Type::Scalar(of), Home::Register(reg)) => {
                     Some(value(u64::from(warp.narrow[usize::from(reg)][lane]), of))
                 }
-                (Type::Pointer { to, .. }, Home::Register(reg)) => Some(Value::Text(
-                    self.pointed(warp.wide[usize::from(reg)][lane], to.bytes()),
-                )),
+                (Type::Pointer { to, .. }, Home::Register(reg)) => {
+                    Some(Value::Text(self.pointed(warp.wide[usize::from(reg)][lane], to.bytes())))
+                }
                 (Type::Scalar(of), Home::Local(offset)) => local(offset, of),
                 (Type::Array { of, extents, .. }, Home::Local(offset)) => {
                     let count = extents.elements().min(64) as u32;
@@ -56,11 +50,7 @@ impl Machine {
                     Some(Value::Text(String::new()))
                 }
             };
-            VariableView {
-                name: shown.name.clone(),
-                ty: shown.ty,
-                value: set.then(held).flatten(),
-            }
+            VariableView { name: shown.name.clone(), ty: shown.ty, value: set.then(held).flatten() }
         })
         .collect()
     }
@@ -68,9 +58,7 @@ impl Machine {
     /// An address as the text would write it.
     fn pointed(&self, at: u64, bytes: u32) -> String {
         match self.reach(at, bytes) {
-            Reach::Global {
-                buffer, element, ..
-            } => format!("&{buffer}[{element}]"),
+            Reach::Global { buffer, element, .. } => format!("&{buffer}[{element}]"),
             Reach::Shared { byte, .. } => format!("shared memory + {byte}"),
             Reach::Local { byte } => format!("own memory + {byte}"),
             Reach::Nowhere => "nowhere".to_owned(),
@@ -85,10 +73,7 @@ impl Machine {
                 element: byte.div_euclid(i64::from(bytes.max(1))),
                 sector: byte.div_euclid(32),
             },
-            (address::SHARED, _) => Reach::Shared {
-                byte,
-                bank: byte.div_euclid(4).rem_euclid(32),
-            },
+            (address::SHARED, _) => Reach::Shared { byte, bank: byte.div_euclid(4).rem_euclid(32) },
             (address::LOCAL, _) => Reach::Local { byte },
             _ => Reach::Nowhere,
         }
@@ -118,9 +103,7 @@ impl Machine {
         let store = &resident.shared;
         let word = |at: usize| {
             let cell = store.cells.get(store.cell_of(at * bytes))?;
-            cell.state()
-                .defined
-                .then(|| value(store.read(at * bytes, of), of))
+            cell.state().defined.then(|| value(store.read(at * bytes, of), of))
         };
         (0..store.bytes.len() / bytes).map(word).collect()
     }

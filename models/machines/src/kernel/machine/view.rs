@@ -98,9 +98,7 @@ impl Machine {
 
     /// Names and types of the buffers, in the order of the arguments.
     pub fn buffers(&self) -> impl Iterator<Item = (&str, Scalar, usize)> {
-        self.buffers
-            .iter()
-            .map(|buffer| (buffer.name.as_str(), buffer.of, buffer.elements()))
+        self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.of, buffer.elements()))
     }
 
     fn buffer(&self, name: &str) -> Option<&Buffer> {
@@ -110,11 +108,8 @@ impl Machine {
     /// Elements of a buffer as numbers; none beyond its end. A cell nobody wrote shows what lies there.
     pub fn element(&self, buffer: &str, element: usize) -> Option<f64> {
         let buffer = self.buffer(buffer)?;
-        let bits = (element < buffer.elements()).then(|| {
-            buffer
-                .store
-                .read(element * buffer.of.bytes() as usize, buffer.of)
-        })?;
+        let bits = (element < buffer.elements())
+            .then(|| buffer.store.read(element * buffer.of.bytes() as usize, buffer.of))?;
         Some(real(bits, buffer.of))
     }
 
@@ -126,43 +121,26 @@ impl Machine {
         let count = buffer.elements().min(most);
         (0..count)
             .map(|element| {
-                value(
-                    buffer
-                        .store
-                        .read(element * buffer.of.bytes() as usize, buffer.of),
-                    buffer.of,
-                )
+                value(buffer.store.read(element * buffer.of.bytes() as usize, buffer.of), buffer.of)
             })
             .collect()
     }
 
     /// What happened to an element of a buffer.
     pub fn cell(&self, buffer: &str, element: usize) -> Option<CellState> {
-        self.buffer(buffer)?
-            .store
-            .cells
-            .get(element)
-            .map(super::memory::Cell::state)
+        self.buffer(buffer)?.store.cells.get(element).map(super::memory::Cell::state)
     }
 
     /// Blocks in flight, in the order in which they began.
     pub fn blocks(&self) -> Vec<BlockView> {
-        let mut residents: Vec<_> = self
-            .residents
-            .iter()
-            .flatten()
-            .filter(|r| r.done < r.warps.len())
-            .collect();
+        let mut residents: Vec<_> =
+            self.residents.iter().flatten().filter(|r| r.done < r.warps.len()).collect();
         residents.sort_by_key(|resident| resident.turn);
         let view = |resident: &&super::Resident| BlockView {
             block: resident.block,
             id: resident.id,
             barriers: resident.epoch,
-            warps: resident
-                .warps
-                .iter()
-                .map(|warp| (warp.state, self.stands(warp)))
-                .collect(),
+            warps: resident.warps.iter().map(|warp| (warp.state, self.stands(warp))).collect(),
         };
         residents.iter().map(view).collect()
     }
@@ -230,10 +208,7 @@ impl Machine {
 
     /// Where a warp of a block in flight comes to next, or the barrier at which it waits.
     pub fn place(&self, block: u32, warp: usize) -> Option<Place> {
-        self.resident(block)?
-            .warps
-            .get(warp)
-            .map(|warp| self.stands(warp))
+        self.resident(block)?.warps.get(warp).map(|warp| self.stands(warp))
     }
 
     /// Where a warp comes to next; one that waits stands at its barrier still.
@@ -269,10 +244,7 @@ impl Machine {
         let resident = |resident: &super::Resident| {
             store(&resident.shared) + resident.warps.iter().map(warp).sum::<usize>()
         };
-        self.buffers
-            .iter()
-            .map(|buffer| store(&buffer.store))
-            .sum::<usize>()
+        self.buffers.iter().map(|buffer| store(&buffer.store)).sum::<usize>()
             + self.residents.iter().flatten().map(resident).sum::<usize>()
             + self.counts.len() * size_of::<Counts>()
     }

@@ -78,14 +78,10 @@ impl Seek {
         let clock = replay.machine().clock();
         let stage = match (goal, way) {
             (_, Way::On) => Stage::Forward,
-            (Goal::End, Way::Back) => Stage::To {
-                clock: 0,
-                sought: Sought::Found,
-            },
-            (Goal::Instruction, Way::Back) if who.is_none() => Stage::To {
-                clock: clock.saturating_sub(1),
-                sought: Sought::Found,
-            },
+            (Goal::End, Way::Back) => Stage::To { clock: 0, sought: Sought::Found },
+            (Goal::Instruction, Way::Back) if who.is_none() => {
+                Stage::To { clock: clock.saturating_sub(1), sought: Sought::Found }
+            }
             (_, Way::Back) => Stage::Behind { end: clock },
         };
         Self { goal, who, stage }
@@ -93,14 +89,7 @@ impl Seek {
 
     /// To a number of steps from the beginning.
     pub fn to(clock: u64) -> Self {
-        Self {
-            goal: Goal::End,
-            who: None,
-            stage: Stage::To {
-                clock,
-                sought: Sought::Found,
-            },
-        }
+        Self { goal: Goal::End, who: None, stage: Stage::To { clock, sought: Sought::Found } }
     }
 
     /// What is looked for.
@@ -138,27 +127,16 @@ impl Seek {
                     }
                 }
                 Stage::Behind { end } if end <= 1 => {
-                    self.stage = Stage::To {
-                        clock: 0,
-                        sought: Sought::Nowhere,
-                    };
+                    self.stage = Stage::To { clock: 0, sought: Sought::Nowhere };
                     continue;
                 }
                 Stage::Behind { end } => {
                     replay.rewind(end - 1);
                     let from = replay.machine().clock();
-                    self.stage = Stage::Stretch {
-                        from,
-                        end,
-                        found: None,
-                    };
+                    self.stage = Stage::Stretch { from, end, found: None };
                     continue;
                 }
-                Stage::Stretch {
-                    from,
-                    end,
-                    mut found,
-                } => {
+                Stage::Stretch { from, end, mut found } => {
                     while left > 0 && replay.machine().clock() + 1 < end {
                         let Some(step) = replay.forward() else { break };
                         left -= 1;
@@ -169,10 +147,7 @@ impl Seek {
                     self.stage = Stage::Stretch { from, end, found };
                     if replay.machine().clock() + 1 >= end {
                         self.stage = match found {
-                            Some(clock) => Stage::To {
-                                clock,
-                                sought: Sought::Found,
-                            },
+                            Some(clock) => Stage::To { clock, sought: Sought::Found },
                             None => Stage::Behind { end: from + 1 },
                         };
                         continue;

@@ -18,11 +18,7 @@ pub struct Complaint {
 impl Complaint {
     /// Something wrong at a place, and a way out.
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            place,
-            message: message.into(),
-            help: help.into(),
-        }
+        Self { place, message: message.into(), help: help.into() }
     }
 }
 
@@ -50,10 +46,7 @@ impl Refused {
         let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
         Self {
             file: file.to_owned(),
-            lines: complaints
-                .iter()
-                .map(|c| clean(line(c).unwrap_or_default()))
-                .collect(),
+            lines: complaints.iter().map(|c| clean(line(c).unwrap_or_default())).collect(),
             complaints,
         }
     }

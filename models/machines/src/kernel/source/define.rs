@@ -15,10 +15,8 @@ const DEEPEST: usize = 64;
 pub(crate) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Complaint>) {
     let begin = Place { line: 1, column: 1 };
     if text.len() > MOST_BYTES {
-        let message = format!(
-            "a kernel's text has at most {MOST_BYTES} bytes, this one has {}",
-            text.len()
-        );
+        let message =
+            format!("a kernel's text has at most {MOST_BYTES} bytes, this one has {}", text.len());
         return (Vec::new(), vec![Complaint::new(begin, message, "")]);
     }
     let mut scanner = Scanner::new(text);
@@ -32,23 +30,15 @@ pub(crate) fn tokens(text: &str) -> (Vec<Lexeme>, Vec<Complaint>) {
     for piece in pieces {
         match piece {
             Piece::Token(lexeme) => defines.put(&lexeme.token, lexeme.place, 0),
-            Piece::Directive {
-                place,
-                tokens,
-                touching,
-            } => defines.directive(place, &tokens, touching),
+            Piece::Directive { place, tokens, touching } => {
+                defines.directive(place, &tokens, touching)
+            }
         }
     }
     let lines = text.lines().count().max(1);
     let last = text.lines().last().map_or(0, |line| line.chars().count());
-    let end = Place {
-        line: lines as u32,
-        column: last as u32 + 1,
-    };
-    defines.out.push(Lexeme {
-        token: Token::End,
-        place: end,
-    });
+    let end = Place { line: lines as u32, column: last as u32 + 1 };
+    defines.out.push(Lexeme { token: Token::End, place: end });
     (defines.out, defines.complaints)
 }
 
@@ -82,10 +72,7 @@ impl Defines {
                 format!("{token} stands for itself, or for too much"),
                 "a #define stands for a constant",
             )),
-            None => self.out.push(Lexeme {
-                token: token.clone(),
-                place,
-            }),
+            None => self.out.push(Lexeme { token: token.clone(), place }),
         }
     }
 
@@ -105,10 +92,7 @@ impl Defines {
                 "write a __device__ function",
             ),
             ("define", Some(Token::Name(name))) => {
-                let meaning = tokens[2..]
-                    .iter()
-                    .map(|lexeme| lexeme.token.clone())
-                    .collect();
+                let meaning = tokens[2..].iter().map(|lexeme| lexeme.token.clone()).collect();
                 if self.meanings.insert(name.clone(), meaning).is_some() {
                     complain(format!("'{name}' is defined twice"), "keep one of them");
                 }

@@ -60,23 +60,14 @@ impl<'a> Scanner<'a> {
                 touching = Touch::Bracket;
             }
             // `#include <math.h>` and `#error any words` are no tokens of the language.
-            if let [
-                Lexeme {
-                    token: Token::Name(word),
-                    ..
-                },
-            ] = tokens.as_slice()
+            if let [Lexeme { token: Token::Name(word), .. }] = tokens.as_slice()
                 && word != "define"
             {
                 self.skip_line();
                 break;
             }
         }
-        Piece::Directive {
-            place,
-            tokens,
-            touching,
-        }
+        Piece::Directive { place, tokens, touching }
     }
 
     fn skip_line(&mut self) {
@@ -89,10 +80,7 @@ impl<'a> Scanner<'a> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
         if c == '\n' {
-            self.place = Place {
-                line: self.place.line + 1,
-                column: 1,
-            };
+            self.place = Place { line: self.place.line + 1, column: 1 };
             self.fresh = true;
         } else {
             self.place.column += 1;
@@ -143,11 +131,7 @@ impl<'a> Scanner<'a> {
                     }
                 }
                 return Some(Lexeme {
-                    token: Token::Integer {
-                        value: 0,
-                        suffix: Suffix::None,
-                        base: 10,
-                    },
+                    token: Token::Integer { value: 0, suffix: Suffix::None, base: 10 },
                     place,
                 });
             } else if c == '#' && !self.fresh {
@@ -193,11 +177,7 @@ impl<'a> Scanner<'a> {
             self.steps(mark.len());
             return Some(Token::Mark(mark));
         }
-        self.complain(
-            place,
-            format!("'{}' means nothing here", c.escape_debug()),
-            "remove it",
-        );
+        self.complain(place, format!("'{}' means nothing here", c.escape_debug()), "remove it");
         self.step();
         None
     }
@@ -228,11 +208,7 @@ impl<'a> Scanner<'a> {
                 format!("'{written}' is no number that this language has"),
                 "write 42, 42u, 42ll, 0x2a, 1.5f or 1.5; long, with one l, differs between systems",
             );
-            Token::Integer {
-                value: 0,
-                suffix: Suffix::None,
-                base: 10,
-            }
+            Token::Integer { value: 0, suffix: Suffix::None, base: 10 }
         })
     }
 }
@@ -255,18 +231,13 @@ fn integer(written: &str) -> Option<Token> {
         ("u", Suffix::Unsigned),
         ("", Suffix::None),
     ];
-    let (digits, suffix) = ends
-        .iter()
-        .find_map(|(end, suffix)| Some((digits.strip_suffix(end)?, *suffix)))?;
+    let (digits, suffix) =
+        ends.iter().find_map(|(end, suffix)| Some((digits.strip_suffix(end)?, *suffix)))?;
     if !digits.chars().all(|c| c.is_digit(base)) {
         return None;
     }
     let value = u64::from_str_radix(digits, base).ok()?;
-    Some(Token::Integer {
-        value,
-        suffix,
-        base,
-    })
+    Some(Token::Integer { value, suffix, base })
 }
 
 fn real(written: &str) -> Option<Token> {

@@ -30,11 +30,7 @@ fn boxed(place: Place, kind: ExprKind) -> Expr {
         | ExprKind::Name(_)
         | ExprKind::SizeOf(_) => 0,
     };
-    Expr {
-        place,
-        kind,
-        height,
-    }
+    Expr { place, kind, height }
 }
 
 impl Parser {
@@ -61,10 +57,7 @@ impl Parser {
             };
             parser.advance();
             let right = parser.assignment()?;
-            Ok(boxed(
-                place,
-                ExprKind::Assign(operator, Box::new(left), Box::new(right)),
-            ))
+            Ok(boxed(place, ExprKind::Assign(operator, Box::new(left), Box::new(right))))
         })
     }
 
@@ -77,10 +70,7 @@ impl Parser {
         let yes = self.nested(Self::expression)?;
         self.need(":", "the first value of '?'")?;
         let no = self.assignment()?;
-        Ok(boxed(
-            place,
-            ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
-        ))
+        Ok(boxed(place, ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no))))
     }
 
     fn ranked(&mut self, least: u8) -> Parsed<Expr> {
@@ -143,21 +133,10 @@ impl Parser {
             return Ok(boxed(place, ExprKind::Unary(operator, Box::new(operand))));
         }
         if self.is("++") || self.is("--") {
-            let up = if self.is("++") {
-                Direction::Up
-            } else {
-                Direction::Down
-            };
+            let up = if self.is("++") { Direction::Up } else { Direction::Down };
             self.advance();
             let target = Box::new(self.unary()?);
-            return Ok(boxed(
-                place,
-                ExprKind::Step {
-                    up,
-                    when: When::Before,
-                    target,
-                },
-            ));
+            return Ok(boxed(place, ExprKind::Step { up, when: When::Before, target }));
         }
         if self.take_name("sizeof") {
             self.need("(", "sizeof")?;
@@ -207,21 +186,10 @@ impl Parser {
                     left = boxed(place, ExprKind::Member(Box::new(left), member));
                 }
                 "++" | "--" => {
-                    let up = if self.is("++") {
-                        Direction::Up
-                    } else {
-                        Direction::Down
-                    };
+                    let up = if self.is("++") { Direction::Up } else { Direction::Down };
                     self.advance();
                     let target = Box::new(left);
-                    left = boxed(
-                        place,
-                        ExprKind::Step {
-                            up,
-                            when: When::After,
-                            target,
-                        },
-                    );
+                    left = boxed(place, ExprKind::Step { up, when: When::After, target });
                 }
                 "->" | "::" => {
                     return self.lose(
@@ -237,15 +205,7 @@ impl Parser {
     fn primary(&mut self) -> Parsed<Expr> {
         let place = self.place();
         let kind = match self.token().clone() {
-            Token::Integer {
-                value,
-                suffix,
-                base,
-            } => ExprKind::Integer {
-                value,
-                suffix,
-                base,
-            },
+            Token::Integer { value, suffix, base } => ExprKind::Integer { value, suffix, base },
             Token::Float(value) => ExprKind::Float(value),
             Token::Double(value) => ExprKind::Double(value),
             Token::Name(name) => return self.named(name, place),

@@ -32,10 +32,8 @@ impl Parser {
                 "__global__" if role.is_none() => role = Some(Role::Kernel),
                 "__device__" if role.is_none() => role = Some(Role::Helper),
                 "__global__" | "__device__" => {
-                    return self.lose(
-                        "a function is either __global__ or __device__",
-                        "keep one of them",
-                    );
+                    return self
+                        .lose("a function is either __global__ or __device__", "keep one of them");
                 }
                 "static" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
                 "extern" => {
@@ -58,10 +56,8 @@ impl Parser {
                     );
                 }
                 "__shared__" => {
-                    return self.lose(
-                        "__shared__ stands inside a kernel",
-                        "move it into the kernel",
-                    );
+                    return self
+                        .lose("__shared__ stands inside a kernel", "move it into the kernel");
                 }
                 other => match outside(other) {
                     Some((message, help)) => return self.lose(message, help),
@@ -101,10 +97,7 @@ impl Parser {
                     );
                 }
             }
-            unit.constants.push(Declaration {
-                storage: Storage::Local,
-                names,
-            });
+            unit.constants.push(Declaration { storage: Storage::Local, names });
             return Ok(());
         }
         let Some(role) = role else {
@@ -121,14 +114,7 @@ impl Parser {
             return Ok(());
         }
         let body = self.block("a function")?;
-        unit.functions.push(Function {
-            role,
-            name,
-            place,
-            result: ty,
-            params,
-            body,
-        });
+        unit.functions.push(Function { role, name, place, result: ty, params, body });
         Ok(())
     }
 
@@ -179,11 +165,7 @@ impl Parser {
             let (name, place, ty) = next;
             let mut extents = Vec::new();
             while self.take("[") {
-                let extent = if self.is("]") {
-                    None
-                } else {
-                    Some(self.conditional()?)
-                };
+                let extent = if self.is("]") { None } else { Some(self.conditional()?) };
                 extents.push(extent);
                 self.need("]", "the extent")?;
             }
@@ -194,20 +176,12 @@ impl Parser {
                     Initial::Value(self.assignment()?)
                 })
             } else if self.is("(") || self.is("{") {
-                return self.lose(
-                    "this way to give a first value is not part of this",
-                    "write = value",
-                );
+                return self
+                    .lose("this way to give a first value is not part of this", "write = value");
             } else {
                 None
             };
-            names.push(Declarator {
-                name,
-                place,
-                ty,
-                extents,
-                initial,
-            });
+            names.push(Declarator { name, place, ty, extents, initial });
             if !self.take(",") {
                 break;
             }

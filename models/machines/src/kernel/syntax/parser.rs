@@ -22,18 +22,9 @@ pub(super) struct Parser {
 /// Reads a text; all that is wrong with it at once.
 pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Complaint>> {
     let (tokens, complaints) = tokens(text);
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        depth: 0,
-        complaints,
-    };
+    let mut parser = Parser { tokens, at: 0, depth: 0, complaints };
     let unit = parser.unit();
-    if parser.complaints.is_empty() {
-        Ok(unit)
-    } else {
-        Err(parser.complaints)
-    }
+    if parser.complaints.is_empty() { Ok(unit) } else { Err(parser.complaints) }
 }
 
 impl Parser {
@@ -42,17 +33,12 @@ impl Parser {
     }
 
     pub(super) fn ahead(&self, by: usize) -> &Token {
-        self.tokens
-            .get(self.at + by)
-            .map_or(&Token::End, |lexeme| &lexeme.token)
+        self.tokens.get(self.at + by).map_or(&Token::End, |lexeme| &lexeme.token)
     }
 
     pub(super) fn place(&self) -> Place {
         let last = self.tokens.last();
-        self.tokens
-            .get(self.at)
-            .or(last)
-            .map_or_else(Place::default, |lexeme| lexeme.place)
+        self.tokens.get(self.at).or(last).map_or_else(Place::default, |lexeme| lexeme.place)
     }
 
     pub(super) fn is(&self, mark: &str) -> bool {
@@ -99,19 +85,12 @@ impl Parser {
             return Ok(());
         }
         // A forgotten semicolon is missed where the line before ends, not where the next one begins.
-        let place = match (
-            mark,
-            self.at.checked_sub(1).and_then(|at| self.tokens.get(at)),
-        ) {
+        let place = match (mark, self.at.checked_sub(1).and_then(|at| self.tokens.get(at))) {
             (";", Some(previous)) if previous.place.line < self.place().line => previous.place,
             _ => self.place(),
         };
         let found = self.token().to_string();
-        self.complain(
-            place,
-            format!("'{mark}' is missing after {after}; here is {found}"),
-            "",
-        );
+        self.complain(place, format!("'{mark}' is missing after {after}; here is {found}"), "");
         Err(Lost)
     }
 
@@ -137,10 +116,8 @@ impl Parser {
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEEPEST {
             // What is left would only be told the same.
-            let lost = self.lose(
-                format!("this is nested more than {DEEPEST} deep"),
-                "name parts of it",
-            );
+            let lost =
+                self.lose(format!("this is nested more than {DEEPEST} deep"), "name parts of it");
             self.at = self.tokens.len();
             return lost;
         }
@@ -222,21 +199,14 @@ impl Parser {
                 return Err(Lost);
             }
         };
-        Ok(TypeName {
-            scalar,
-            access,
-            pointer: None,
-        })
+        Ok(TypeName { scalar, access, pointer: None })
     }
 
     /// Stars and what may stand behind them.
     pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
         while self.is("*") || self.is("&") || self.is("&&") {
             if !self.is("*") {
-                return self.lose(
-                    "references are not part of this",
-                    "pass a pointer: float *x",
-                );
+                return self.lose("references are not part of this", "pass a pointer: float *x");
             }
             if ty.pointer.is_some() {
                 return self.lose(
@@ -314,23 +284,15 @@ pub(super) fn outside(word: &str) -> Option<(&'static str, &'static str)> {
         "template" | "typename" => ("templates are not part of this", "write the type: float"),
         "switch" | "case" => ("switch is not part of this", "write if and else"),
         "goto" => ("goto is not part of this", "write a loop with break"),
-        "struct" | "class" | "union" => (
-            "structures are not part of this",
-            "pass an array for each field",
-        ),
-        "enum" => (
-            "enumerations are not part of this",
-            "write #define NAME value",
-        ),
-        "typedef" | "using" => (
-            "names for types are not part of this",
-            "write the type itself",
-        ),
+        "struct" | "class" | "union" => {
+            ("structures are not part of this", "pass an array for each field")
+        }
+        "enum" => ("enumerations are not part of this", "write #define NAME value"),
+        "typedef" | "using" => ("names for types are not part of this", "write the type itself"),
         "namespace" => ("namespaces are not part of this", "leave it out"),
-        "new" | "delete" | "malloc" | "free" => (
-            "kernels here allocate nothing",
-            "take a buffer as an argument, or a __shared__ array",
-        ),
+        "new" | "delete" | "malloc" | "free" => {
+            ("kernels here allocate nothing", "take a buffer as an argument, or a __shared__ array")
+        }
         "printf" | "assert" => (
             "kernels here print and stop nothing",
             "look at variables by stepping, or write them into a buffer",

@@ -77,11 +77,8 @@ impl Parser {
                 self.advance();
                 let condition = self.condition("if")?;
                 let then = Box::new(self.statement()?);
-                let otherwise = if self.take_name("else") {
-                    Some(Box::new(self.statement()?))
-                } else {
-                    None
-                };
+                let otherwise =
+                    if self.take_name("else") { Some(Box::new(self.statement()?)) } else { None };
                 Ok(StatementKind::If(condition, then, otherwise))
             }
             "while" => {
@@ -106,19 +103,11 @@ impl Parser {
             "break" | "continue" => {
                 self.advance();
                 self.need(";", word)?;
-                Ok(if word == "break" {
-                    StatementKind::Break
-                } else {
-                    StatementKind::Continue
-                })
+                Ok(if word == "break" { StatementKind::Break } else { StatementKind::Continue })
             }
             "return" => {
                 self.advance();
-                let value = if self.is(";") {
-                    None
-                } else {
-                    Some(self.expression()?)
-                };
+                let value = if self.is(";") { None } else { Some(self.expression()?) };
                 self.need(";", "return")?;
                 Ok(StatementKind::Return(value))
             }
@@ -180,35 +169,16 @@ impl Parser {
             None
         } else if self.at_type() {
             let declaration = self.declaration(Storage::Local)?;
-            Some(Box::new(Statement {
-                place,
-                kind: StatementKind::Declare(declaration),
-            }))
+            Some(Box::new(Statement { place, kind: StatementKind::Declare(declaration) }))
         } else {
-            Some(Box::new(Statement {
-                place,
-                kind: self.plain()?,
-            }))
+            Some(Box::new(Statement { place, kind: self.plain()? }))
         };
-        let condition = if self.is(";") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let condition = if self.is(";") { None } else { Some(self.expression()?) };
         self.need(";", "the condition of for")?;
-        let step = if self.is(")") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.need(")", "the step of for")?;
         let body = Box::new(self.statement()?);
-        Ok(StatementKind::For {
-            first,
-            condition,
-            step,
-            body,
-        })
+        Ok(StatementKind::For { first, condition, step, body })
     }
 
     /// An expression with its semicolon.

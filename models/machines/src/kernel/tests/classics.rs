@@ -32,9 +32,7 @@ fn example(
         let (got, want) = (got[*i], want[*i]);
         got.is_nan() || (got - want).abs() > 1e-6 * want.abs()
     };
-    let cells: Vec<_> = (0..got.len())
-        .filter_map(|i| machine.cell(example.output(), i))
-        .collect();
+    let cells: Vec<_> = (0..got.len()).filter_map(|i| machine.cell(example.output(), i)).collect();
     Ran {
         mismatches: (0..got.len()).filter(wrong).collect(),
         unwritten: cells.iter().filter(|cell| !cell.written).count(),
@@ -44,21 +42,11 @@ fn example(
 }
 
 fn line(elements: usize) -> Sizes {
-    Sizes {
-        elements,
-        rows: 60,
-        columns: 100,
-        radius: 2,
-    }
+    Sizes { elements, rows: 60, columns: 100, radius: 2 }
 }
 
 fn square(rows: usize, columns: usize) -> Sizes {
-    Sizes {
-        elements: 8,
-        rows,
-        columns,
-        radius: 2,
-    }
+    Sizes { elements: 8, rows, columns, radius: 2 }
 }
 
 const ORDERS: [Schedule; 3] = [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random];
@@ -71,55 +59,25 @@ fn vector_addition_and_its_mistakes() {
         let totals = add.machine.totals();
         assert_eq!((totals.load.elements, totals.store.elements), (16, 8));
         assert!(totals.lanes * 8 <= totals.issues * 32);
-        let bare = example(
-            "vector-add-unguarded",
-            line(10),
-            [4, 1, 1],
-            Some([3, 1, 1]),
-            order,
-        );
+        let bare = example("vector-add-unguarded", line(10), [4, 1, 1], Some([3, 1, 1]), order);
         assert_eq!(bare.machine.findings().count(Fault::OutOfBounds), 6);
         assert_eq!((bare.unwritten, bare.mismatches.len()), (0, 0));
         let first = bare.machine.findings().first().expect("a finding");
         assert_eq!((first.block, first.place.line), ([2, 0, 0], 4));
-        assert!(
-            first.sentence.contains("element 10 of A, which has 10"),
-            "{}",
-            first.sentence
-        );
-        let local = example(
-            "vector-add-local-index",
-            line(8),
-            [4, 1, 1],
-            Some([2, 1, 1]),
-            order,
-        );
-        assert_eq!(
-            (local.unwritten, local.overwritten, local.mismatches.len()),
-            (4, 4, 4)
-        );
+        assert!(first.sentence.contains("element 10 of A, which has 10"), "{}", first.sentence);
+        let local = example("vector-add-local-index", line(8), [4, 1, 1], Some([2, 1, 1]), order);
+        assert_eq!((local.unwritten, local.overwritten, local.mismatches.len()), (4, 4, 4));
         assert_eq!(local.machine.findings().count(Fault::Race), 4);
     }
-    let stride = example(
-        "grid-stride",
-        line(1000),
-        [64, 1, 1],
-        Some([3, 1, 1]),
-        Schedule::RoundRobin,
-    );
+    let stride =
+        example("grid-stride", line(1000), [64, 1, 1], Some([3, 1, 1]), Schedule::RoundRobin);
     assert!(stride.machine.findings().is_clean() && stride.mismatches.is_empty());
     assert_eq!(stride.machine.idle_threads(), 0);
 }
 
 #[test]
 fn pixels_and_their_idle_threads() {
-    let image = example(
-        "brighten-2d",
-        square(60, 100),
-        [16, 16, 1],
-        None,
-        Schedule::RoundRobin,
-    );
+    let image = example("brighten-2d", square(60, 100), [16, 16, 1], None, Schedule::RoundRobin);
     assert!(image.machine.findings().is_clean() && image.mismatches.is_empty());
     assert_eq!(image.machine.launch().grid_dim, [7, 4, 1]);
     assert_eq!(image.machine.idle_threads(), 1168);
@@ -141,13 +99,7 @@ fn window_sums_with_and_without_their_halo() {
         let bare = example("window-sum-no-barrier", line(8), [4, 1, 1], None, order);
         assert_eq!(bare.machine.findings().count(Fault::Race), 12);
     }
-    let ten = example(
-        "window-sum-slide",
-        line(10),
-        [4, 1, 1],
-        None,
-        Schedule::RoundRobin,
-    );
+    let ten = example("window-sum-slide", line(10), [4, 1, 1], None, Schedule::RoundRobin);
     assert_eq!(ten.mismatches, [6, 7, 8, 9]);
 }
 
@@ -156,10 +108,7 @@ fn reductions_diverge_as_harris_counts() {
     for order in ORDERS {
         for (name, divergent) in [("reduce-interleaved", 48), ("reduce-sequential", 6)] {
             let sum = example(name, line(256), [256, 1, 1], None, order);
-            assert!(
-                sum.machine.findings().is_clean() && sum.mismatches.is_empty(),
-                "{name}"
-            );
+            assert!(sum.machine.findings().is_clean() && sum.mismatches.is_empty(), "{name}");
             assert_eq!(sum.machine.totals().divergent, divergent, "{name}");
         }
     }
@@ -167,25 +116,12 @@ fn reductions_diverge_as_harris_counts() {
 
 #[test]
 fn transposes_by_sectors_and_banks() {
-    let of = |name| {
-        example(
-            name,
-            square(64, 64),
-            [32, 32, 1],
-            None,
-            Schedule::RoundRobin,
-        )
-    };
-    for (name, stores, replays) in [
-        ("transpose-naive", 4096, 0),
-        ("transpose-tile", 512, 3968),
-        ("transpose-padded", 512, 0),
-    ] {
+    let of = |name| example(name, square(64, 64), [32, 32, 1], None, Schedule::RoundRobin);
+    for (name, stores, replays) in
+        [("transpose-naive", 4096, 0), ("transpose-tile", 512, 3968), ("transpose-padded", 512, 0)]
+    {
         let out = of(name);
-        assert!(
-            out.machine.findings().is_clean() && out.mismatches.is_empty(),
-            "{name}"
-        );
+        assert!(out.machine.findings().is_clean() && out.mismatches.is_empty(), "{name}");
         let totals = out.machine.totals();
         assert_eq!(
             (totals.load.sectors, totals.store.sectors, totals.replays),
@@ -202,17 +138,8 @@ fn every_example_is_right_at_odd_sizes_but_those_that_are_made_wrong() {
             .iter()
             .any(|end| built.name.ends_with(end));
         let reduce = built.name.starts_with("reduce");
-        let sizes = Sizes {
-            elements: 37,
-            rows: 19,
-            columns: 45,
-            radius: 3,
-        };
-        let block = if reduce {
-            [8, 1, 1]
-        } else {
-            built.usual_block()
-        };
+        let sizes = Sizes { elements: 37, rows: 19, columns: 45, radius: 3 };
+        let block = if reduce { [8, 1, 1] } else { built.usual_block() };
         let out = example(built.name, sizes, block, None, Schedule::Random);
         let right =
             out.machine.findings().is_clean() && out.mismatches.is_empty() && out.unwritten == 0;
@@ -252,11 +179,7 @@ fn a_histogram_with_atomics() {
     ];
     let machine = ran(HISTOGRAM, Launch::line(8, 128), &arguments);
     assert_eq!(all(&machine, "bins"), want);
-    assert!(
-        machine.findings().is_clean(),
-        "{:?}",
-        machine.findings().first()
-    );
+    assert!(machine.findings().is_clean(), "{:?}", machine.findings().first());
 }
 
 const SCAN: &str = "
@@ -276,18 +199,11 @@ __global__ void scan(const int *in, int *out) {
 
 #[test]
 fn a_scan_in_two_rows() {
-    let arguments = [
-        Argument::Buffer(Values::Int((1..=64).collect())),
-        poison(64),
-    ];
+    let arguments = [Argument::Buffer(Values::Int((1..=64).collect())), poison(64)];
     let machine = ran(SCAN, Launch::line(1, 64), &arguments);
     let want: Vec<f64> = (1..=64).map(|i| f64::from(i * (i + 1) / 2)).collect();
     assert_eq!(all(&machine, "out"), want);
-    assert!(
-        machine.findings().is_clean(),
-        "{:?}",
-        machine.findings().first()
-    );
+    assert!(machine.findings().is_clean(), "{:?}", machine.findings().first());
 }
 
 const SHUFFLE: &str = "
@@ -302,10 +218,8 @@ __global__ void reduce(const float *in, float *out) {
 
 #[test]
 fn a_reduction_by_shuffles() {
-    let arguments = [
-        Argument::Buffer(Values::Float((0..64).map(|i| i as f32).collect())),
-        poison(2),
-    ];
+    let arguments =
+        [Argument::Buffer(Values::Float((0..64).map(|i| i as f32).collect())), poison(2)];
     let machine = ran(SHUFFLE, Launch::line(2, 32), &arguments);
     assert_eq!(all(&machine, "out"), [496.0, 1520.0]);
     assert!(machine.findings().is_clean());

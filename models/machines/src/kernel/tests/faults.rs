@@ -14,37 +14,12 @@ fn every_fault_is_found_at_its_line_and_counted() {
         (Fault::OutOfBounds, 4, 2, "\nint *p = 0; *p = t;"),
         (Fault::Uninitialized, 4, 2, "\no[t + 8] = o[t];"),
         (Fault::Uninitialized, 4, 3, "int x;\n\no[t] = x;"),
-        (
-            Fault::Uninitialized,
-            2,
-            3,
-            "int x;\nif (t < 2) x = 1;\no[t] = x;",
-        ),
-        (
-            Fault::Uninitialized,
-            4,
-            2,
-            "int a[4]; a[1] = 2;\no[t] = a[0];",
-        ),
-        (
-            Fault::Uninitialized,
-            4,
-            2,
-            "__shared__ int s[4];\no[t] = s[t];",
-        ),
+        (Fault::Uninitialized, 2, 3, "int x;\nif (t < 2) x = 1;\no[t] = x;"),
+        (Fault::Uninitialized, 4, 2, "int a[4]; a[1] = 2;\no[t] = a[0];"),
+        (Fault::Uninitialized, 4, 2, "__shared__ int s[4];\no[t] = s[t];"),
         (Fault::Race, 1, 2, "\no[0] = t;"),
-        (
-            Fault::Race,
-            1,
-            2,
-            "if (t == 1) o[0] = 1;\nif (t == 2) o[0] += 1;",
-        ),
-        (
-            Fault::BarrierDivergence,
-            1,
-            2,
-            "if (t < 2)\n__syncthreads();",
-        ),
+        (Fault::Race, 1, 2, "if (t == 1) o[0] = 1;\nif (t == 2) o[0] += 1;"),
+        (Fault::BarrierDivergence, 1, 2, "if (t < 2)\n__syncthreads();"),
         (Fault::Overflow, 4, 2, "int x = 2147483647;\no[t] = x + 1;"),
         (Fault::Overflow, 4, 2, "int x = 65536;\no[t] = x * x;"),
         (Fault::Overflow, 4, 2, "float x = 3e9f;\no[t] = (int)x;"),
@@ -63,18 +38,8 @@ fn every_fault_is_found_at_its_line_and_counted() {
             "float *f = (float *)o; double *d = (double *)(f + 1);\nd[t] = 1.0;",
         ),
         (Fault::Shift, 4, 2, "int by = 32 + t;\no[t] = 1 << by;"),
-        (
-            Fault::LostLane,
-            2,
-            2,
-            "if (t < 2)\no[t] = __shfl_sync(3, t, 3);",
-        ),
-        (
-            Fault::LostLane,
-            1,
-            2,
-            "if (t < 2)\no[t] = __ballot_sync(15, 1);",
-        ),
+        (Fault::LostLane, 2, 2, "if (t < 2)\no[t] = __shfl_sync(3, t, 3);"),
+        (Fault::LostLane, 1, 2, "if (t < 2)\no[t] = __ballot_sync(15, 1);"),
         (Fault::LostLane, 1, 2, "if (t < 2)\n__syncwarp();"),
     ] {
         let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
@@ -84,17 +49,8 @@ fn every_fault_is_found_at_its_line_and_counted() {
             assert!(findings.count(fault) >= 1, "{body}: {:?}", findings.told());
             continue;
         }
-        assert_eq!(
-            findings.count(fault),
-            count,
-            "{body}: {:?}",
-            findings.told()
-        );
-        let told = findings
-            .told()
-            .iter()
-            .find(|finding| finding.fault == fault)
-            .expect("told");
+        assert_eq!(findings.count(fault), count, "{body}: {:?}", findings.told());
+        let told = findings.told().iter().find(|finding| finding.fault == fault).expect("told");
         assert_eq!(told.place.line, line, "{body}: {told:?}");
         assert!(told.sentence.len() > 10);
     }
@@ -118,11 +74,7 @@ fn what_is_right_is_no_fault() {
         let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
         let input = Argument::Buffer(Values::Int(vec![0; 64]));
         let machine = ran(&text, Launch::line(1, 4), &[input]);
-        assert!(
-            machine.findings().is_clean(),
-            "{body}: {:?}",
-            machine.findings().first()
-        );
+        assert!(machine.findings().is_clean(), "{body}: {:?}", machine.findings().first());
     }
 }
 
@@ -136,22 +88,15 @@ fn races_between_warps_and_blocks_do_not_depend_on_who_came_first() {
             launch.seed = seed;
             let machine = ran(text, launch, &[poison(2)]);
             // Each of the 64 shared cells of two blocks, and the two outputs that 64 threads write.
-            assert_eq!(
-                machine.findings().count(Fault::Race),
-                130,
-                "{schedule:?} {seed}"
-            );
+            assert_eq!(machine.findings().count(Fault::Race), 130, "{schedule:?} {seed}");
         }
     }
 }
 
 #[test]
 fn an_endless_loop_stops_at_its_budget_and_a_nan_is_told_if_asked() {
-    let mut machine = started(
-        "__global__ void k(int *o) { for (;;) ; }",
-        Launch::line(1, 4),
-        &[poison(1)],
-    );
+    let mut machine =
+        started("__global__ void k(int *o) { for (;;) ; }", Launch::line(1, 4), &[poison(1)]);
     assert_eq!(machine.run(1000), Progress::Going);
     assert_eq!(machine.clock(), 1000);
     let mut launch = Launch::line(1, 4);
@@ -170,69 +115,15 @@ fn launches_that_cannot_be_are_refused() {
     let kernel = Kernel::parse("k.cu", "__global__ void k(float *o, int n) { }").expect("a kernel");
     let whole = Argument::Whole(1);
     for (grid, block, shared, arguments, word) in [
-        (
-            [1, 1, 1],
-            [1025, 1, 1],
-            0,
-            vec![poison(1), whole.clone()],
-            "1024",
-        ),
-        (
-            [0, 1, 1],
-            [1, 1, 1],
-            0,
-            vec![poison(1), whole.clone()],
-            "at least 1",
-        ),
-        (
-            [1, 70_000, 1],
-            [1, 1, 1],
-            0,
-            vec![poison(1), whole.clone()],
-            "65535",
-        ),
-        (
-            [u32::MAX; 3],
-            [u32::MAX; 3],
-            0,
-            vec![poison(1), whole.clone()],
-            "threads",
-        ),
-        (
-            [1, 1, 1],
-            [1, 1, 1],
-            300_000,
-            vec![poison(1), whole.clone()],
-            "232448",
-        ),
-        (
-            [1, 1, 1],
-            [1, 1, 1],
-            0,
-            vec![poison(1)],
-            "takes 2 arguments",
-        ),
-        (
-            [1, 1, 1],
-            [1, 1, 1],
-            0,
-            vec![whole.clone(), whole.clone()],
-            "wants a buffer",
-        ),
-        (
-            [1, 1, 1],
-            [1, 1, 1],
-            0,
-            vec![poison(1), poison(1)],
-            "not a buffer",
-        ),
-        (
-            [1, 1, 1],
-            [1, 1, 1],
-            0,
-            vec![poison(1), Argument::Real(0.5)],
-            "no whole number",
-        ),
+        ([1, 1, 1], [1025, 1, 1], 0, vec![poison(1), whole.clone()], "1024"),
+        ([0, 1, 1], [1, 1, 1], 0, vec![poison(1), whole.clone()], "at least 1"),
+        ([1, 70_000, 1], [1, 1, 1], 0, vec![poison(1), whole.clone()], "65535"),
+        ([u32::MAX; 3], [u32::MAX; 3], 0, vec![poison(1), whole.clone()], "threads"),
+        ([1, 1, 1], [1, 1, 1], 300_000, vec![poison(1), whole.clone()], "232448"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1)], "takes 2 arguments"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![whole.clone(), whole.clone()], "wants a buffer"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1), poison(1)], "not a buffer"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1), Argument::Real(0.5)], "no whole number"),
         (
             [1, 1, 1],
             [1, 1, 1],
@@ -243,10 +134,7 @@ fn launches_that_cannot_be_are_refused() {
     ] {
         let mut launch = Launch::line(1, 1);
         (launch.grid_dim, launch.block_dim, launch.dynamic_shared) = (grid, block, shared);
-        let error = kernel
-            .launch(launch, &arguments)
-            .expect_err("refused")
-            .to_string();
+        let error = kernel.launch(launch, &arguments).expect_err("refused").to_string();
         assert!(error.contains(word), "{error}");
     }
 }
@@ -254,18 +142,12 @@ fn launches_that_cannot_be_are_refused() {
 #[test]
 fn a_finding_names_shared_memory_as_the_text_does() {
     for (body, name) in [
-        (
-            "__shared__ float tile[3][32]; o[0] = tile[1][2];",
-            "reads tile[1][2],",
-        ),
+        ("__shared__ float tile[3][32]; o[0] = tile[1][2];", "reads tile[1][2],"),
         ("__shared__ float total; o[0] = total;", "reads total,"),
     ] {
         let machine = faults(&format!("__global__ void k(int *o) {{ {body} }}"), 1);
         let told = machine.findings().first().map(|one| one.sentence.clone());
-        assert!(
-            told.as_ref().is_some_and(|told| told.starts_with(name)),
-            "{told:?}"
-        );
+        assert!(told.as_ref().is_some_and(|told| told.starts_with(name)), "{told:?}");
     }
 }
 

@@ -144,9 +144,7 @@ fn bytes_of_any_kind_are_refused_or_read() {
             .map(|_| match random.below(3) {
                 0 => PIECES[random.below(PIECES.len())].to_owned(),
                 1 => char::from(random.below(128) as u8).to_string(),
-                _ => char::from_u32(random.below(0x11_0000) as u32)
-                    .unwrap_or('x')
-                    .to_string(),
+                _ => char::from_u32(random.below(0x11_0000) as u32).unwrap_or('x').to_string(),
             })
             .collect();
         try_out(&text);

@@ -5,12 +5,7 @@ use super::*;
 
 fn reduce() -> Machine {
     let example = Example::of("reduce-interleaved").expect("an example");
-    let sizes = Sizes {
-        elements: 128,
-        rows: 1,
-        columns: 1,
-        radius: 0,
-    };
+    let sizes = Sizes { elements: 128, rows: 1, columns: 1, radius: 0 };
     let mut launch = Launch::line(2, 64);
     launch.dynamic_shared = 256;
     launch.schedule = Schedule::Random;
@@ -30,16 +25,10 @@ fn stepping_and_running_are_one_and_going_back_returns_to_the_same_state() {
     assert!(at_once.same_state(by_steps.machine()));
     for clock in [0, 1, 63, 64, 65, 200, states.len() - 1, 17, 130, 3] {
         by_steps.go(clock as u64);
-        assert!(
-            by_steps.machine().same_state(&states[clock]),
-            "clock {clock}"
-        );
+        assert!(by_steps.machine().same_state(&states[clock]), "clock {clock}");
     }
     by_steps.go(100);
-    assert_eq!(
-        seek(&mut by_steps, Goal::Instruction, Way::Back),
-        Sought::Found
-    );
+    assert_eq!(seek(&mut by_steps, Goal::Instruction, Way::Back), Sought::Found);
     assert!(by_steps.machine().same_state(&states[99]));
     by_steps.go(0);
     assert_eq!(by_steps.last(), None);
@@ -58,12 +47,7 @@ fn seek(replay: &mut Replay, goal: Goal, way: Way) -> Sought {
 
 #[test]
 fn what_is_found_going_on_is_found_going_back() {
-    let goals = [
-        (Goal::Barrier, 14),
-        (Goal::Block, 2),
-        (Goal::Breakpoint, 22),
-        (Goal::Problem, 0),
-    ];
+    let goals = [(Goal::Barrier, 14), (Goal::Block, 2), (Goal::Breakpoint, 22), (Goal::Problem, 0)];
     for (goal, count) in goals {
         let mut replay = Replay::new(reduce());
         replay.breakpoints_mut().insert(12);
@@ -114,12 +98,7 @@ fn the_lines_of_a_warp_are_gone_through_both_ways() {
 fn a_recipe_makes_the_launch_it_was_made_of() {
     let machine = reduce();
     let example = Example::of("reduce-interleaved").expect("an example");
-    let sizes = Sizes {
-        elements: 128,
-        rows: 1,
-        columns: 1,
-        radius: 0,
-    };
+    let sizes = Sizes { elements: 128, rows: 1, columns: 1, radius: 0 };
     let launch = machine.launch().clone();
     let given = example.given(sizes, &launch);
     let mut recipe = recipe::recipe(example.source, &launch, given);
@@ -138,12 +117,7 @@ fn a_recipe_makes_the_launch_it_was_made_of() {
 fn blocks_wait_run_and_end_whatever_the_order() {
     for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
         let example = Example::of("vector-add").expect("an example");
-        let sizes = Sizes {
-            elements: 40,
-            rows: 1,
-            columns: 1,
-            radius: 0,
-        };
+        let sizes = Sizes { elements: 40, rows: 1, columns: 1, radius: 0 };
         let mut launch = Launch::line(10, 4);
         launch.schedule = schedule;
         let arguments = example.arguments(sizes, &launch);
@@ -165,12 +139,7 @@ fn blocks_wait_run_and_end_whatever_the_order() {
 #[test]
 fn a_panel_reads_variables_states_and_accesses() {
     let example = Example::of("vector-add").expect("an example");
-    let sizes = Sizes {
-        elements: 8,
-        rows: 1,
-        columns: 1,
-        radius: 0,
-    };
+    let sizes = Sizes { elements: 8, rows: 1, columns: 1, radius: 0 };
     let mut launch = Launch::line(2, 6);
     launch.schedule = Schedule::InOrder;
     let arguments = example.arguments(sizes, &launch);
@@ -179,41 +148,17 @@ fn a_panel_reads_variables_states_and_accesses() {
     assert!(replay.forward_until(|step| step.block == 1 && step.place.line == 5));
     let machine = replay.machine();
     let states = machine.threads(1);
-    assert_eq!(
-        states,
-        [
-            [ThreadState::Active; 2].as_slice(),
-            &[ThreadState::Masked; 4]
-        ]
-        .concat()
-    );
+    assert_eq!(states, [[ThreadState::Active; 2].as_slice(), &[ThreadState::Masked; 4]].concat());
     let variables = machine.variables(1, 1);
-    let value = |name: &str| {
-        variables
-            .iter()
-            .find(|v| v.name == name)
-            .and_then(|v| v.value.clone())
-    };
+    let value =
+        |name: &str| variables.iter().find(|v| v.name == name).and_then(|v| v.value.clone());
     assert_eq!(value("i"), Some(mlsys_lab::Value::Int(7)));
     assert_eq!(value("A"), Some(mlsys_lab::Value::Text("&A[0]".into())));
     let (access, lanes) = machine.access(1, 0).expect("an access");
-    assert_eq!(
-        (access.kind, access.sectors, access.used),
-        (AccessKind::Load, 1, 8)
-    );
-    assert_eq!(
-        lanes[1],
-        Some(Reach::Global {
-            buffer: "A".into(),
-            element: 7,
-            sector: 0
-        })
-    );
+    assert_eq!((access.kind, access.sectors, access.used), (AccessKind::Load, 1, 8));
+    assert_eq!(lanes[1], Some(Reach::Global { buffer: "A".into(), element: 7, sector: 0 }));
     assert_eq!(lanes[2], None);
-    assert_eq!(
-        machine.lines().get(&5).map(|counts| counts.load.elements),
-        Some(14)
-    );
+    assert_eq!(machine.lines().get(&5).map(|counts| counts.load.elements), Some(14));
 }
 
 /// What a thread's variable shows each time a warp of a block is about to run a line; none where it has no value yet.
@@ -252,9 +197,7 @@ fn a_variable_has_no_value_before_its_declaration_in_any_block() {
         let before = |name: &str, line: u32| {
             let seen = shown(&mut start(), block, name);
             let first = seen.into_iter().find(|(at, _)| *at == line);
-            first
-                .unwrap_or_else(|| panic!("line {line} is not reached"))
-                .1
+            first.unwrap_or_else(|| panic!("line {line} is not reached")).1
         };
         assert_eq!(before("x", 2), None, "block {block}");
         assert_eq!(before("x", 5), int(i64::from(block) + 5));
@@ -262,9 +205,6 @@ fn a_variable_has_no_value_before_its_declaration_in_any_block() {
         assert_eq!(before("z", 8), int(4));
         let array = |second| Some(mlsys_lab::Value::Array(vec![poison(), second]));
         assert_eq!(before("own", 3), array(poison()), "block {block}");
-        assert_eq!(
-            before("own", 8),
-            array(mlsys_lab::Value::Int(i64::from(block) + 5))
-        );
+        assert_eq!(before("own", 8), array(mlsys_lab::Value::Int(i64::from(block) + 5)));
     }
 }

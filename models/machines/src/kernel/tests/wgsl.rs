@@ -4,17 +4,12 @@ use super::super::examples::EXAMPLES;
 use super::*;
 use crate::kernel::types::{Access, Scalar};
 
-const TARGET: Target = Target {
-    block_dim: [32, 4, 1],
-    dynamic_shared: 128,
-    subgroups: Subgroups::Of32,
-};
+const TARGET: Target =
+    Target { block_dim: [32, 4, 1], dynamic_shared: 128, subgroups: Subgroups::Of32 };
 
 fn translated(text: &str) -> Wgsl {
     let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
-    kernel
-        .wgsl(TARGET)
-        .unwrap_or_else(|told| panic!("{told:?}"))
+    kernel.wgsl(TARGET).unwrap_or_else(|told| panic!("{told:?}"))
 }
 
 /// Names that stand in a text, without what follows a number, a dot or an at sign.
@@ -37,10 +32,7 @@ fn sound(wgsl: &Wgsl) {
             ')' | ']' | '}' => {
                 let begun = open.pop();
                 assert!(
-                    matches!(
-                        (begun, c),
-                        (Some('('), ')') | (Some('['), ']') | (Some('{'), '}')
-                    ),
+                    matches!((begun, c), (Some('('), ')') | (Some('['), ']') | (Some('{'), '}')),
                     "{text}"
                 );
             }
@@ -52,10 +44,7 @@ fn sound(wgsl: &Wgsl) {
     let mut declared = std::collections::BTreeSet::new();
     for line in text.lines() {
         let line = line.trim().trim_start_matches("for (");
-        if let Some(rest) = line
-            .strip_prefix("let ")
-            .or_else(|| line.strip_prefix("var "))
-        {
+        if let Some(rest) = line.strip_prefix("let ").or_else(|| line.strip_prefix("var ")) {
             let name = words(rest).into_iter().next().unwrap_or_default();
             assert!(declared.insert(name), "{name} is declared twice:\n{text}");
         }
@@ -85,26 +74,13 @@ fn buffers_and_numbers_are_bound_in_the_order_of_the_arguments() {
     let wgsl = translated(
         "__global__ void add(const float *A, int n, float *C, bool twice, float by) { if (threadIdx.x < n) C[threadIdx.x] = twice ? by * A[threadIdx.x] : A[threadIdx.x]; }",
     );
-    let binding = |name: &str, access: Access| Binding {
-        name: name.to_owned(),
-        of: Scalar::Float,
-        access,
-    };
-    assert_eq!(
-        wgsl.buffers,
-        [
-            binding("A", Access::Constant),
-            binding("C", Access::Mutable)
-        ]
-    );
+    let binding =
+        |name: &str, access: Access| Binding { name: name.to_owned(), of: Scalar::Float, access };
+    assert_eq!(wgsl.buffers, [binding("A", Access::Constant), binding("C", Access::Mutable)]);
     let number = |name: &str, of: Scalar| (name.to_owned(), of);
     assert_eq!(
         wgsl.numbers,
-        [
-            number("n", Scalar::Int),
-            number("twice", Scalar::Bool),
-            number("by", Scalar::Float)
-        ]
+        [number("n", Scalar::Int), number("twice", Scalar::Bool), number("by", Scalar::Float)]
     );
     for line in [
         "@group(0) @binding(0) var<storage, read> A: array<f32>;",
@@ -134,10 +110,7 @@ fn what_wgsl_lacks_but_can_say_is_written_out() {
             "int i = 3; a[i++] = i * 2;",
             "let t = i * 2i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] = t;",
         ),
-        (
-            "int i = 3; a[i++] += i;",
-            "let t = i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] += t;",
-        ),
+        ("int i = 3; a[i++] += i;", "let t = i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] += t;"),
         ("int i = 3; a[i] = i++;", "i = i + 1i;\n  a[i] = t;"),
         // A side of && that changes something runs only where C runs it.
         (
@@ -145,10 +118,7 @@ fn what_wgsl_lacks_but_can_say_is_written_out() {
             "if (t) {\n    i += 1i;\n    t = 0i < i;\n  }",
         ),
         // Only the chosen side of ?: may read memory.
-        (
-            "a[0] = n > 0 ? a[1] : 4;",
-            "if (0i < n) {\n    t = a[1i];\n  } else {\n    t = 4i;\n  }",
-        ),
+        ("a[0] = n > 0 ? a[1] : 4;", "if (0i < n) {\n    t = a[1i];\n  } else {\n    t = 4i;\n  }"),
         ("a[0] = n > 0 ? n : 4;", "a[0i] = select(4i, n, 0i < n);"),
         (
             "do { n--; if (n == 2) continue; } while (n > 0);",
@@ -158,41 +128,20 @@ fn what_wgsl_lacks_but_can_say_is_written_out() {
             "for (int i = 0, j = 9; i < j; i++, j--) a[i] = j;",
             "continuing {\n      i += 1i;\n      j -= 1i;\n    }",
         ),
-        (
-            "while (n > 0) n = n / 2;",
-            "while (0i < n) {\n    n = n / 2i;\n  }",
-        ),
+        ("while (n > 0) n = n / 2;", "while (0i < n) {\n    n = n / 2i;\n  }"),
         // Addresses become indices.
-        (
-            "int *p = a + n; *p++ = 1; p[-2] = 2;",
-            "a[t] = 1i;\n  a[p + (-2i)] = 2i;",
-        ),
+        ("int *p = a + n; *p++ = 1; p[-2] = 2;", "a[t] = 1i;\n  a[p + (-2i)] = 2i;"),
         ("int *p = a; p -= n; p[1] = 2;", "p += -n;"),
         // Types, wraps and names.
         ("unsigned u = n; a[0] = u >> 3;", "i32(u >> u32(3i))"),
         ("a[0] = -2147483647 - 1;", "a[0i] = i32(-2147483648);"),
         ("a[0] = 2147483647 + 1;", "a[0i] = i32(-2147483648);"),
-        (
-            "float target = 1e-7f; a[0] = (int)target;",
-            "let target_: f32 = 1e-7f;",
-        ),
-        (
-            "float f = 1.0f / 0.0f; a[0] = f > 1.0f;",
-            "let f: f32 = bitcast<f32>(infinity_bits);",
-        ),
-        (
-            "a[0] = isnan((float)n);",
-            "(bitcast<u32>(f32(n)) & 0x7fffffffu) > 0x7f800000u",
-        ),
+        ("float target = 1e-7f; a[0] = (int)target;", "let target_: f32 = 1e-7f;"),
+        ("float f = 1.0f / 0.0f; a[0] = f > 1.0f;", "let f: f32 = bitcast<f32>(infinity_bits);"),
+        ("a[0] = isnan((float)n);", "(bitcast<u32>(f32(n)) & 0x7fffffffu) > 0x7f800000u"),
         ("a[0] = __ffs(n);", "i32(firstTrailingBit(u32(n)) + 1)"),
-        (
-            "__syncthreads(); a[0] = 1;",
-            "storageBarrier();\n  workgroupBarrier();",
-        ),
-        (
-            "atomicMax(&a[1], n); a[2] = a[3];",
-            "atomicStore(&a[2i], atomicLoad(&a[3i]));",
-        ),
+        ("__syncthreads(); a[0] = 1;", "storageBarrier();\n  workgroupBarrier();"),
+        ("atomicMax(&a[1], n); a[2] = a[3];", "atomicStore(&a[2i], atomicLoad(&a[3i]));"),
         (
             "a[0] = __shfl_down_sync(0xffffffff, n, 4);",
             "subgroupShuffle(t, (lane + u32(t_2)) % 32u)",
@@ -219,20 +168,12 @@ __global__ void k(float *out, const float *x) {
     sound(&wgsl);
     for (text, times) in [
         ("fn at(p: i32, i: i32) -> f32 {\n  return x[p + i];", 1),
-        (
-            "fn at_2(p_2: i32, i_2: i32) -> f32 {\n  return tile[p_2 + i_2];",
-            1,
-        ),
+        ("fn at_2(p_2: i32, i_2: i32) -> f32 {\n  return tile[p_2 + i_2];", 1),
         ("at(1i, 4i)", 1),
         ("where_(threadIdx, blockIdx, gridDim)", 2),
         ("fn at", 2),
     ] {
-        assert_eq!(
-            wgsl.text.matches(text).count(),
-            times,
-            "{text}\n{}",
-            wgsl.text
-        );
+        assert_eq!(wgsl.text.matches(text).count(), times, "{text}\n{}", wgsl.text);
     }
 }
 
@@ -251,42 +192,18 @@ __global__ void k(int *a) { a[a[0]] = next(a); a[1] = next(a); }",
 #[test]
 fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
     for (body, at, fragment) in [
-        (
-            "a[0] = a[1] * 0.5;",
-            "* 0.5",
-            "double: WGSL has floating point of 32 bits only",
-        ),
+        ("a[0] = a[1] * 0.5;", "* 0.5", "double: WGSL has floating point of 32 bits only"),
         (
             "long long q = n; a[0] = q;",
             "q = n",
             "long long: WGSL has whole numbers of 32 bits only",
         ),
         ("a[0] = &a[n] - a;", "- a;", "distance of two addresses"),
-        (
-            "const int *p = b; if (n) p = a; a[0] = p[0];",
-            "= a;",
-            "points into two arrays",
-        ),
-        (
-            "int z = 0; int *p = &z; p[0] = n;",
-            "[0] = n",
-            "single variable",
-        ),
-        (
-            "a[0] = (int)cbrtf((float)n);",
-            "cbrtf",
-            "cbrtf: WGSL has none",
-        ),
-        (
-            "a[0] = __shfl_sync(0xffff, n, 1);",
-            "0xffff",
-            "not all 32 lanes",
-        ),
-        (
-            "a[0] = __shfl_sync(0xffffffff, n, 1, 16);",
-            "16",
-            "parts of a warp",
-        ),
+        ("const int *p = b; if (n) p = a; a[0] = p[0];", "= a;", "points into two arrays"),
+        ("int z = 0; int *p = &z; p[0] = n;", "[0] = n", "single variable"),
+        ("a[0] = (int)cbrtf((float)n);", "cbrtf", "cbrtf: WGSL has none"),
+        ("a[0] = __shfl_sync(0xffff, n, 1);", "0xffff", "not all 32 lanes"),
+        ("a[0] = __shfl_sync(0xffffffff, n, 1, 16);", "16", "parts of a warp"),
     ] {
         let text = format!("__global__ void k(int *a, const int *b, int n) {{ {body} }}");
         let kernel = Kernel::parse("k.cu", &text).unwrap_or_else(|refused| panic!("{refused}"));
@@ -294,9 +211,7 @@ fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
             Ok(wgsl) => panic!("{body} is translated:\n{}", wgsl.text),
             Err(told) => told,
         };
-        let found = told
-            .iter()
-            .find(|complaint| complaint.message.contains(fragment));
+        let found = told.iter().find(|complaint| complaint.message.contains(fragment));
         let Some(found) = found else {
             panic!("{body}: {told:?}");
         };
@@ -305,13 +220,8 @@ fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
     }
     let votes = "__global__ void k(int *a) { a[0] = __any_sync(0xffffffff, threadIdx.x); }";
     let kernel = Kernel::parse("k.cu", votes).unwrap_or_else(|refused| panic!("{refused}"));
-    let other = Target {
-        subgroups: Subgroups::Other,
-        ..TARGET
-    };
-    let told = kernel
-        .wgsl(other)
-        .expect_err("a device without groups of 32");
+    let other = Target { subgroups: Subgroups::Other, ..TARGET };
+    let told = kernel.wgsl(other).expect_err("a device without groups of 32");
     assert!(told[0].message.contains("a warp of 32 threads"), "{told:?}");
     assert!(kernel.wgsl(TARGET).is_ok());
 }

@@ -61,12 +61,7 @@ impl Writer<'_, '_> {
         let by = value.ty.scalar().unwrap_or(Scalar::Int);
         let result = |old: &Text, value: &Text| -> Told<Text> {
             let old = converted(old.clone(), of, meeting, expr.place)?;
-            converted(
-                arithmetic(operation, &old, value, by),
-                meeting,
-                of,
-                expr.place,
-            )
+            converted(arithmetic(operation, &old, value, by), meeting, of, expr.place)
         };
         match target {
             Target::Variable(index) => {

@@ -24,9 +24,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         given: Vec<Option<Root>>,
     ) -> Self {
         let variables = function.variables.iter();
-        let locals = variables
-            .map(|variable| module.names.fresh(&variable.name))
-            .collect();
+        let locals = variables.map(|variable| module.names.fresh(&variable.name)).collect();
         Self {
             module,
             function,
@@ -211,9 +209,7 @@ impl<'m, 'a> Writer<'m, 'a> {
         self.effect(expr)?;
         let written = self.text.split_off(at);
         let written = written.trim();
-        let one = written
-            .strip_suffix(';')
-            .filter(|line| !line.contains('\n'));
+        let one = written.strip_suffix(';').filter(|line| !line.contains('\n'));
         Ok(one.map(str::to_owned))
     }
 

@@ -59,10 +59,9 @@ impl Writer<'_, '_> {
         let ty = type_name(expr.ty.scalar().unwrap_or(Scalar::Int), expr.place)?;
         let name = self.module.names.fresh("t");
         self.line(&format!("var {name}: {ty};"));
-        for (side, head) in [
-            (yes, format!("if {} {{", condition.inside())),
-            (no, "} else {".to_owned()),
-        ] {
+        for (side, head) in
+            [(yes, format!("if {} {{", condition.inside())), (no, "} else {".to_owned())]
+        {
             let (lines, ()) = self.aside(|writer| {
                 let value = writer.value(side)?;
                 writer.line(&format!("{name} = {};", value.text));

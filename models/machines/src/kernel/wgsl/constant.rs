@@ -77,11 +77,7 @@ impl Writer<'_, '_> {
 
 /// A number; one below zero is no operand as it stands.
 pub(super) fn signed(text: String) -> Text {
-    if text.starts_with('-') {
-        Text::sum(text)
-    } else {
-        Text::atom(text)
-    }
+    if text.starts_with('-') { Text::sum(text) } else { Text::atom(text) }
 }
 
 pub(super) fn whole(value: i64, of: Scalar, place: Place) -> Told<Text> {

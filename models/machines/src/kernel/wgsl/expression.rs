@@ -17,26 +17,16 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn atom(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            atom: true,
-        }
+        Self { text: text.into(), atom: true }
     }
 
     pub(super) fn sum(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            atom: false,
-        }
+        Self { text: text.into(), atom: false }
     }
 
     /// As an operand.
     pub(super) fn operand(&self) -> String {
-        if self.atom {
-            self.text.clone()
-        } else {
-            format!("({})", self.text)
-        }
+        if self.atom { self.text.clone() } else { format!("({})", self.text) }
     }
 
     /// In parentheses, as a condition stands.
@@ -188,11 +178,9 @@ impl Writer<'_, '_> {
                 "the distance of two addresses has 64 bits, and WGSL's whole numbers 32",
                 "keep indices, and subtract those",
             ),
-            Kind::Shared(_) | Kind::Local(_) | Kind::Offset(..) => refuse(
-                place,
-                "an address is used as a value, and WGSL has none",
-                "keep an index",
-            ),
+            Kind::Shared(_) | Kind::Local(_) | Kind::Offset(..) => {
+                refuse(place, "an address is used as a value, and WGSL has none", "keep an index")
+            }
             Kind::Barrier | Kind::WarpBarrier(_) => refuse(place, "a barrier has no value", ""),
         }
     }
@@ -209,16 +197,9 @@ impl Writer<'_, '_> {
         let mut texts = Vec::new();
         for (at, expr) in list.iter().enumerate() {
             let text = self.value(expr)?;
-            let fixed = matches!(
-                expr.kind,
-                Kind::Whole(_) | Kind::Real(_) | Kind::Special(..)
-            );
+            let fixed = matches!(expr.kind, Kind::Whole(_) | Kind::Real(_) | Kind::Special(..));
             let later = list[at + 1..].iter().any(|later| walk::has_effect(later));
-            texts.push(if later && !fixed {
-                self.kept(&text)
-            } else {
-                text
-            });
+            texts.push(if later && !fixed { self.kept(&text) } else { text });
         }
         Ok(texts)
     }
@@ -240,11 +221,7 @@ impl Writer<'_, '_> {
             let (one, at) = self.pointer(left)?;
             let (other, to) = self.pointer(right)?;
             if one != other {
-                return refuse(
-                    place,
-                    "addresses in two arrays are compared",
-                    "compare indices",
-                );
+                return refuse(place, "addresses in two arrays are compared", "compare indices");
             }
             let index = |at: Option<Text>| at.unwrap_or_else(|| Text::atom("0i"));
             return Ok(binary(&index(at), sign, &index(to)));

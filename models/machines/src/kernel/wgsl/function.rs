@@ -16,11 +16,7 @@ impl<'a> Module<'a> {
     pub(super) fn entry(&mut self, name: &str) -> String {
         let function = &self.program.functions[self.program.kernel];
         let given: Vec<Option<Root>> = (0..function.params)
-            .map(|index| {
-                self.buffers
-                    .contains_key(&index)
-                    .then_some(Root::Buffer(index))
-            })
+            .map(|index| self.buffers.contains_key(&index).then_some(Root::Buffer(index)))
             .collect();
         let mut writer = Writer::new(self, function, given);
         for index in 0..function.params {
@@ -76,8 +72,7 @@ impl<'a> Module<'a> {
             }
         };
         let params = params.join(", ");
-        self.written
-            .push(format!("fn {name}({params}){result} {{\n{body}}}\n"));
+        self.written.push(format!("fn {name}({params}){result} {{\n{body}}}\n"));
         self.helpers.insert(variant, name.clone());
         Ok(name)
     }

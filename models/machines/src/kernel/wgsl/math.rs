@@ -22,11 +22,7 @@ impl Writer<'_, '_> {
         let mut texts = Vec::new();
         for text in self.operands(&arguments.iter().collect::<Vec<_>>())? {
             // What stands in the formula twice is worked out once.
-            texts.push(if is_repeated(math) {
-                self.kept(&text).text
-            } else {
-                text.text
-            });
+            texts.push(if is_repeated(math) { self.kept(&text).text } else { text.text });
         }
         let mut texts = texts.into_iter();
         let mut next = || texts.next().unwrap_or_default();
@@ -77,12 +73,12 @@ impl Writer<'_, '_> {
                 "bitcast<f32>((bitcast<u32>({x}) & 0x7fffffffu) | (bitcast<u32>({y}) & 0x80000000u))"
             ))),
             // By their bits, since a compiler of WGSL may take it that there are neither.
-            Math::IsNan => Ok(Text::sum(format!(
-                "(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u"
-            ))),
-            Math::IsInf => Ok(Text::sum(format!(
-                "(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u"
-            ))),
+            Math::IsNan => {
+                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u")))
+            }
+            Math::IsInf => {
+                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u")))
+            }
             Math::Popc => Ok(Text::atom(format!("i32(countOneBits({x}))"))),
             Math::Clz => Ok(Text::atom(format!("i32(countLeadingZeros({x}))"))),
             Math::Ffs => Ok(Text::atom(format!("i32(firstTrailingBit({x}) + 1)"))),

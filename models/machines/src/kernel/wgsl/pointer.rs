@@ -83,11 +83,7 @@ impl Writer<'_, '_> {
             let at = self.value(expr)?;
             return match self.roots[index] {
                 Some(root) => Ok((root, Some(at))),
-                None => refuse(
-                    place,
-                    "an address into no known array",
-                    "index the array itself",
-                ),
+                None => refuse(place, "an address into no known array", "index the array itself"),
             };
         }
         refuse(
@@ -179,16 +175,8 @@ impl Writer<'_, '_> {
                 );
             }
         };
-        let atomic = if self.module.atomic.contains(&root) {
-            Atomics::Yes
-        } else {
-            Atomics::No
-        };
-        Ok(Spot {
-            name,
-            of: to,
-            atomic,
-        })
+        let atomic = if self.module.atomic.contains(&root) { Atomics::Yes } else { Atomics::No };
+        Ok(Spot { name, of: to, atomic })
     }
 
     pub(super) fn load(&mut self, address: &Expr) -> Told<Text> {
@@ -204,11 +192,7 @@ impl Writer<'_, '_> {
         yields: Yields,
     ) -> Told<Text> {
         let Target::Variable(index) = target else {
-            return refuse(
-                place,
-                "an address in memory, and WGSL has none",
-                "keep an index",
-            );
+            return refuse(place, "an address in memory, and WGSL has none", "keep an index");
         };
         let name = Text::atom(self.locals[*index].clone());
         let by = self.index(by)?;
@@ -252,10 +236,7 @@ impl Spot {
             return self;
         }
         let kept = writer.kept(&Text::sum(index));
-        Self {
-            name: format!("{array}[{}]", kept.text),
-            ..self
-        }
+        Self { name: format!("{array}[{}]", kept.text), ..self }
     }
 
     pub(super) fn load(&self) -> Text {

@@ -62,11 +62,7 @@ impl Writer<'_, '_> {
         self.module.atomic.insert(root);
         let spot = self.place(address)?;
         type_name(spot.of, place)?;
-        let spot = if operands.iter().any(walk::has_effect) {
-            spot.fixed(self)
-        } else {
-            spot
-        };
+        let spot = if operands.iter().any(walk::has_effect) { spot.fixed(self) } else { spot };
         let operands = self.operands(&operands.iter().collect::<Vec<_>>())?;
         let (first, second) = (operands.first(), operands.get(1));
         let first = first.map_or_else(String::new, |text| text.text.clone());
@@ -101,10 +97,7 @@ impl Writer<'_, '_> {
                     Atomic::Xor => "atomicXor",
                 };
                 let name = self.module.names.fresh("t");
-                self.line(&format!(
-                    "let {name} = {function}(&{}, {first});",
-                    spot.name
-                ));
+                self.line(&format!("let {name} = {function}(&{}, {first});", spot.name));
                 Ok(Text::atom(name))
             }
         }

@@ -67,9 +67,7 @@ pub(super) fn has_effect(expr: &Expr) -> bool {
 pub(super) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
     fn expr<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
         visit(one);
-        children(one)
-            .into_iter()
-            .for_each(|child| expr(child, visit));
+        children(one).into_iter().for_each(|child| expr(child, visit));
     }
     for statement in statements {
         match &statement.kind {

@@ -35,18 +35,8 @@ pub(in crate::pipeline) fn schedules(setup: &Setup) -> Frame {
         if large && setup.schedule != schedule {
             return None;
         }
-        let outcome = Setup {
-            schedule,
-            chunks,
-            ..*setup
-        }
-        .outcome()
-        .ok()?;
-        let chosen = if schedule == setup.schedule {
-            " (this)"
-        } else {
-            ""
-        };
+        let outcome = Setup { schedule, chunks, ..*setup }.outcome().ok()?;
+        let chosen = if schedule == setup.schedule { " (this)" } else { "" };
         let name = if interleaves {
             format!("{}, {chunks} chunks{chosen}", schedule.name())
         } else {
@@ -107,12 +97,7 @@ fn theory(setup: &Setup) -> Option<(&'static str, &'static str, String, f64)> {
         Schedule::ZeroBubbleH2 => (
             "wait of the first stage, in theory",
             "(p-1)(F+B-2W)",
-            format!(
-                "({p} - 1)*({} + {} - 2*{})",
-                number(f),
-                number(b),
-                number(w)
-            ),
+            format!("({p} - 1)*({} + {} - 2*{})", number(f), number(b), number(w)),
             (p - 1.0) * (f + b - 2.0 * w),
         ),
         Schedule::Asynchronous => return None,
@@ -170,12 +155,7 @@ pub(in crate::pipeline) fn steps(setup: &Setup, outcome: &Outcome) -> Frame {
             ("min(2(p-1) + (v-1)p + 1, mv)/v", numbers)
         }
     };
-    steps.add(
-        "microbatches that stage 0 keeps",
-        formula,
-        numbers,
-        outcome.peak(0),
-    );
+    steps.add("microbatches that stage 0 keeps", formula, numbers, outcome.peak(0));
     let places = p * setup.chunks;
     let (formula, numbers) = match setup.schedule {
         Schedule::Interleaved => ("2m(pv-1)", format!("2*{m}*({p}*{} - 1)", setup.chunks)),
@@ -185,11 +165,6 @@ pub(in crate::pipeline) fn steps(setup: &Setup, outcome: &Outcome) -> Frame {
         | Schedule::ZeroBubbleH2
         | Schedule::Asynchronous => ("2m(p-1)", format!("2*{m}*({p} - 1)")),
     };
-    steps.add(
-        "messages between stages",
-        formula,
-        numbers,
-        whole(2 * m * (places - 1)),
-    );
+    steps.add("messages between stages", formula, numbers, whole(2 * m * (places - 1)));
     steps.table()
 }

@@ -8,27 +8,15 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
             assert_eq!(map.cells.len(), map.columns * map.rows, "{place}");
             assert!(!map.cells.is_empty(), "{place}");
             assert!(
-                map.cells
-                    .iter()
-                    .all(|c| c.is_nan() || (map.low..=map.high).contains(c)),
+                map.cells.iter().all(|c| c.is_nan() || (map.low..=map.high).contains(c)),
                 "{place}"
             );
             let inside = |(a, b): (f32, f32), at: f32| (a.min(b)..=a.max(b)).contains(&at);
-            assert!(
-                map.points
-                    .iter()
-                    .all(|p| inside(map.x, p.x) && inside(map.y, p.y)),
-                "{place}"
-            );
+            assert!(map.points.iter().all(|p| inside(map.x, p.x) && inside(map.y, p.y)), "{place}");
         }
         Frame::Bars(bars) => {
             assert!(!bars.bars.is_empty(), "{place}");
-            assert!(
-                bars.bars
-                    .iter()
-                    .all(|bar| bar.value.is_some_and(f64::is_finite)),
-                "{place}"
-            );
+            assert!(bars.bars.iter().all(|bar| bar.value.is_some_and(f64::is_finite)), "{place}");
         }
         Frame::Histogram(histogram) => {
             let (edges, counts) = (&histogram.edges, &histogram.first.counts);
@@ -43,13 +31,7 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         }
         Frame::Table(table) => {
             assert!(!table.rows.is_empty(), "{place}");
-            assert!(
-                table
-                    .rows
-                    .iter()
-                    .all(|row| row.len() == table.columns.len()),
-                "{place}"
-            );
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{place}");
         }
         Frame::Cells(cells) => {
             let all = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
@@ -59,13 +41,7 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         Frame::Graph(graph) => {
             assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
             let inside = |node: usize| node < graph.nodes.len();
-            assert!(
-                graph
-                    .edges
-                    .iter()
-                    .all(|edge| inside(edge.from) && inside(edge.to)),
-                "{place}"
-            );
+            assert!(graph.edges.iter().all(|edge| inside(edge.from) && inside(edge.to)), "{place}");
             assert!(graph.walk.iter().all(|step| inside(step.node)), "{place}");
         }
         Frame::Timeline(timeline) => {
@@ -80,22 +56,13 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         Frame::Stacks(stacks) => {
             assert!(!stacks.stacks.is_empty(), "{place}");
             let parts = stacks.parts.len();
-            assert!(
-                stacks
-                    .stacks
-                    .iter()
-                    .all(|stack| stack.values.len() == parts),
-                "{place}"
-            );
+            assert!(stacks.stacks.iter().all(|stack| stack.values.len() == parts), "{place}");
         }
         Frame::Exchange(exchange) => {
             let chunks = exchange.chunks.len();
             let rounds = exchange.rounds.iter().flat_map(|round| &round.messages);
             for message in rounds {
-                assert!(
-                    message.from < exchange.ranks && message.to < exchange.ranks,
-                    "{place}"
-                );
+                assert!(message.from < exchange.ranks && message.to < exchange.ranks, "{place}");
                 assert!(message.chunk + message.count <= chunks, "{place}");
             }
         }
@@ -116,13 +83,9 @@ pub(super) fn well_formed(frame: &Frame, place: &str) {
         }
         Frame::Film(film) => {
             assert!(film.cover < film.stills.len(), "{place}");
-            film.stills
-                .iter()
-                .for_each(|still| well_formed(&still.frame, place));
+            film.stills.iter().for_each(|still| well_formed(&still.frame, place));
         }
-        Frame::Panes(panes) => panes
-            .iter()
-            .for_each(|pane| well_formed(&pane.frame, place)),
+        Frame::Panes(panes) => panes.iter().for_each(|pane| well_formed(&pane.frame, place)),
         Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
         Frame::Passage(_) | Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
     }

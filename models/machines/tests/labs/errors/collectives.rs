@@ -4,11 +4,7 @@ use super::{error, refused};
 
 #[test]
 fn a_link_that_carries_nothing_is_refused() {
-    let nothing: &[&str] = &[
-        "bandwidth_bytes_per_second",
-        "nothing ever arrives",
-        "above 0",
-    ];
+    let nothing: &[&str] = &["bandwidth_bytes_per_second", "nothing ever arrives", "above 0"];
     refused(
         "link-time",
         &[
@@ -19,10 +15,7 @@ fn a_link_that_carries_nothing_is_refused() {
             ),
             (
                 &["payload_bits=131", "line_bits=130"],
-                &[
-                    "payload_bits, line_bits",
-                    "131 data bits do not fit into the 130",
-                ],
+                &["payload_bits, line_bits", "131 data bits do not fit into the 130"],
             ),
             (&["link=token-ring"], &["link", "token-ring"]),
             (&["links=0"], &["links"]),
@@ -49,18 +42,12 @@ fn ranks_that_an_algorithm_cannot_pair_are_refused_with_those_it_can() {
             (&["ranks=1"], &["ranks", "2"]),
             (&["ranks=-3"], &["ranks"]),
             (&["algorithm=rings"], &["algorithm", "ring"]),
-            (
-                &["ranks=9223372036854775807"],
-                &["ranks", "the steps would be beyond 2^63 - 1"],
-            ),
+            (&["ranks=9223372036854775807"], &["ranks", "the steps would be beyond 2^63 - 1"]),
         ],
     );
     refused(
         "double-binary-tree",
-        &[
-            (&["ranks=1"], &["ranks"]),
-            (&["ranks=65537"], &["ranks", "65536"]),
-        ],
+        &[(&["ranks=1"], &["ranks"]), (&["ranks=65537"], &["ranks", "65536"])],
     );
 }
 
@@ -68,10 +55,7 @@ fn ranks_that_an_algorithm_cannot_pair_are_refused_with_those_it_can() {
 fn a_benchmark_that_took_no_time_is_refused() {
     refused(
         "bus-bandwidth",
-        &[
-            (&["seconds=0"], &["seconds", "nothing is moved in 0 s"]),
-            (&["ranks=1"], &["ranks"]),
-        ],
+        &[(&["seconds=0"], &["seconds", "nothing is moved in 0 s"]), (&["ranks=1"], &["ranks"])],
     );
 }
 

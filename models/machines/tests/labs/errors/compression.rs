@@ -49,20 +49,14 @@ fn integer_matmul_refuses_matrices_that_do_not_fit() {
             (&["a=[]"], &["no row"]),
             (&["multiplier=1"], &["multiplier is 1", "between 0 and 1"]),
             (&["multiplier=0"], &["multiplier is 0"]),
-            (
-                &["a=[[9000000000000000, 1]]", "b=[[9000000000000000], [1]]"],
-                &["beyond 2^63"],
-            ),
+            (&["a=[[9000000000000000, 1]]", "b=[[9000000000000000], [1]]"], &["beyond 2^63"]),
         ],
     );
 }
 
 #[test]
 fn shapes_that_contradict_each_other_are_refused() {
-    refused(
-        "kmeans-quantize",
-        &[(&["gradients=[1.0]"], &["gradients", "shape"])],
-    );
+    refused("kmeans-quantize", &[(&["gradients=[1.0]"], &["gradients", "shape"])]);
     refused(
         "prune",
         &[
@@ -111,16 +105,8 @@ fn a_cache_of_nothing_and_a_unit_of_nothing_are_told() {
         )],
     );
     for (kind, set, told) in [
-        (
-            "energy",
-            "tonnes_per_car_lifetime=0",
-            "car_lifetimes is not finite",
-        ),
-        (
-            "flash-io",
-            "bytes_per_element=1e308",
-            "scores_bytes is not finite",
-        ),
+        ("energy", "tonnes_per_car_lifetime=0", "car_lifetimes is not finite"),
+        ("flash-io", "bytes_per_element=1e308", "scores_bytes is not finite"),
     ] {
         let said = error(kind, &[set]).to_string();
         assert!(said.contains(told), "{said}");

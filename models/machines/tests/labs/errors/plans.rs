@@ -16,10 +16,7 @@ fn deepspeed_memory_refuses_what_no_stage_offers() {
                 &["stage, offload", "stage 2 keeps the weights", "stage 3"],
             ),
             (&["stage=1"], &["stage", "2 to 3"]),
-            (
-                &["parameters=1e30"],
-                &["parameters", "bytes would be beyond"],
-            ),
+            (&["parameters=1e30"], &["parameters", "bytes would be beyond"]),
             (&["buffer_factor=0.5"], &["buffer_factor", "1 and above"]),
         ],
     );
@@ -42,31 +39,19 @@ fn parallel_plan_refuses_what_does_not_divide() {
     refused(
         "parallel-plan",
         &[
-            (
-                &["devices=100"],
-                &["100 devices", "8*1*16 = 128", "multiple of 128"],
-            ),
-            (
-                &["global_batch=100"],
-                &["global_batch, data, microbatch", "100 sequences", "128"],
-            ),
+            (&["devices=100"], &["100 devices", "8*1*16 = 128", "multiple of 128"]),
+            (&["global_batch=100"], &["global_batch, data, microbatch", "100 sequences", "128"]),
             (&["tensor=0"], &["tensor", "1 and above"]),
             (
                 &["tensor=9000000000000000000", "data=1"],
                 &["tensor, context, pipeline, data", "beyond 2^63"],
             ),
-            (
-                &["data=9000000000000000"],
-                &["sequence, global_batch", "beyond"],
-            ),
+            (&["data=9000000000000000"], &["sequence, global_batch", "beyond"]),
             (
                 &["batch_per_data_rank=9000000000000000000"],
                 &["batch_per_data_rank, data", "beyond"],
             ),
-            (
-                &["microbatch=9000000000000000000"],
-                &["data, microbatch", "beyond"],
-            ),
+            (&["microbatch=9000000000000000000"], &["data, microbatch", "beyond"]),
             (
                 &["inside_bandwidth_bytes_per_second=0"],
                 &["inside_bandwidth_bytes_per_second", "nothing ever arrives"],
@@ -106,13 +91,7 @@ fn training_compute_does_not_borrow_another_machines_peak() {
 fn a_pipeline_of_any_length_is_judged_at_once() {
     for set in [
         &["pipeline=1e12", "tensor=1", "data=1", "global_batch=16"][..],
-        &[
-            "pipeline=1e18",
-            "tensor=1",
-            "data=1",
-            "global_batch=16",
-            "chunks_per_stage=64",
-        ],
+        &["pipeline=1e18", "tensor=1", "data=1", "global_batch=16", "chunks_per_stage=64"],
         &["pipeline=9e18", "tensor=1", "data=1", "global_batch=16"],
     ] {
         let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");

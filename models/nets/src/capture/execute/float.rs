@@ -36,10 +36,7 @@ impl<B: Backend> Machine<B> {
         Ok((op.out.id, Handle::Float(result)))
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn base_float(&self, base: &Base) -> Done<B> {
         let answer = |out: &burn::backend::ir::TensorIr,
                       result: Result<FloatTensor<B>, Unknown>| {
@@ -48,32 +45,25 @@ impl<B: Backend> Machine<B> {
         match base {
             Base::Reshape(op) => answer(
                 &op.out,
-                self.float(&op.input)
-                    .map(|x| B::float_reshape(x, op.out.shape.clone())),
+                self.float(&op.input).map(|x| B::float_reshape(x, op.out.shape.clone())),
             ),
             Base::Expand(op) => answer(
                 &op.out,
-                self.float(&op.input)
-                    .map(|x| B::float_expand(x, op.out.shape.clone())),
+                self.float(&op.input).map(|x| B::float_expand(x, op.out.shape.clone())),
             ),
             Base::SwapDims(op) => answer(
                 &op.out,
-                self.float(&op.input)
-                    .map(|x| B::float_swap_dims(x, op.dim1, op.dim2)),
+                self.float(&op.input).map(|x| B::float_swap_dims(x, op.dim1, op.dim2)),
             ),
-            Base::Permute(op) => answer(
-                &op.out,
-                self.float(&op.input).map(|x| B::float_permute(x, &op.axes)),
-            ),
-            Base::Flip(op) => answer(
-                &op.out,
-                self.float(&op.input).map(|x| B::float_flip(x, &op.axes)),
-            ),
-            Base::Slice(op) => answer(
-                &op.out,
-                self.float(&op.tensor)
-                    .map(|x| B::float_slice(x, &op.ranges)),
-            ),
+            Base::Permute(op) => {
+                answer(&op.out, self.float(&op.input).map(|x| B::float_permute(x, &op.axes)))
+            }
+            Base::Flip(op) => {
+                answer(&op.out, self.float(&op.input).map(|x| B::float_flip(x, &op.axes)))
+            }
+            Base::Slice(op) => {
+                answer(&op.out, self.float(&op.tensor).map(|x| B::float_slice(x, &op.ranges)))
+            }
             Base::Select(op) => answer(
                 &op.out,
                 self.float(&op.tensor)
@@ -91,8 +81,7 @@ impl<B: Backend> Machine<B> {
             ),
             Base::RepeatDim(op) => answer(
                 &op.out,
-                self.float(&op.tensor)
-                    .map(|x| B::float_repeat_dim(x, op.dim, op.times)),
+                self.float(&op.tensor).map(|x| B::float_repeat_dim(x, op.dim, op.times)),
             ),
             Base::Cat(op) => {
                 let parts: Result<Vec<_>, _> = op.tensors.iter().map(|x| self.float(x)).collect();
@@ -100,8 +89,7 @@ impl<B: Backend> Machine<B> {
             }
             Base::Cast(op) => answer(
                 &op.out,
-                self.float(&op.input)
-                    .map(|x| B::float_cast(x, op.out.dtype.into())),
+                self.float(&op.input).map(|x| B::float_cast(x, op.out.dtype.into())),
             ),
             Base::Empty(op) | Base::Zeros(op) => {
                 let shape = op.out.shape.clone();
@@ -133,10 +121,7 @@ impl<B: Backend> Machine<B> {
         Ok((op.out.id, Handle::Bool(result)))
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn numeric_float(&self, numeric: &Numeric) -> Done<B> {
         let reduced = |out: &burn::backend::ir::TensorIr,
                        result: Result<FloatTensor<B>, Unknown>| {
@@ -183,10 +168,7 @@ impl<B: Backend> Machine<B> {
         })
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn only_float(&self, float: &Float) -> Done<B> {
         Some(match float {
             Float::Exp(op) => self.unary(op, B::float_exp),
@@ -207,19 +189,16 @@ impl<B: Backend> Machine<B> {
         })
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn activation(&self, activation: &Activation) -> Done<B> {
         Some(match activation {
             Activation::Relu(op) => self.unary(op, B::relu),
             Activation::Gelu(op) => self.unary(op, B::gelu),
             Activation::Sigmoid(op) => self.unary(op, B::sigmoid),
             Activation::LogSigmoid(op) => self.unary(op, B::log_sigmoid),
-            Activation::Softmax(op) => self
-                .float(&op.input)
-                .map(|x| (op.out.id, Handle::Float(B::softmax(x, op.axis)))),
+            Activation::Softmax(op) => {
+                self.float(&op.input).map(|x| (op.out.id, Handle::Float(B::softmax(x, op.axis))))
+            }
             Activation::LogSoftmax(op) => self
                 .float(&op.input)
                 .map(|x| (op.out.id, Handle::Float(B::log_softmax(x, op.axis)))),
@@ -227,10 +206,7 @@ impl<B: Backend> Machine<B> {
         })
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn module(&self, module: &Module) -> Done<B> {
         let done = match module {
             Module::Linear(op) => self.float(&op.x).and_then(|x| {

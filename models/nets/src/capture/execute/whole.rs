@@ -10,10 +10,7 @@ use burn::backend::tensor::{BoolTensor, IntTensor};
 use super::{Done, Handle, Machine, Unknown};
 
 impl<B: Backend> Machine<B> {
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn base_int(&self, base: &Base) -> Done<B> {
         let answer = |out: &TensorIr, result: Result<IntTensor<B>, Unknown>| {
             Some(result.map(|result| (out.id, Handle::Int(result))))
@@ -49,10 +46,7 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn numeric_int(&self, numeric: &Numeric) -> Done<B> {
         let whole = |out: &TensorIr, result: Result<IntTensor<B>, Unknown>| {
             result.map(|result| (out.id, Handle::Int(result)))
@@ -90,10 +84,7 @@ impl<B: Backend> Machine<B> {
             Numeric::GreaterEqual(op) => {
                 let dtype = op.out.dtype.into();
                 let answer = both(&op.lhs, &op.rhs);
-                truth(
-                    &op.out,
-                    answer.map(|(x, y)| B::int_greater_equal(x, y, dtype)),
-                )
+                truth(&op.out, answer.map(|(x, y)| B::int_greater_equal(x, y, dtype)))
             }
             Numeric::Lower(op) => {
                 let dtype = op.out.dtype.into();
@@ -103,10 +94,7 @@ impl<B: Backend> Machine<B> {
             Numeric::LowerEqual(op) => {
                 let dtype = op.out.dtype.into();
                 let answer = both(&op.lhs, &op.rhs);
-                truth(
-                    &op.out,
-                    answer.map(|(x, y)| B::int_lower_equal(x, y, dtype)),
-                )
+                truth(&op.out, answer.map(|(x, y)| B::int_lower_equal(x, y, dtype)))
             }
             Numeric::LowerElem(op) => {
                 let lower = |x| B::int_lower_elem(x, op.rhs.into(), op.out.dtype.into());
@@ -128,10 +116,7 @@ impl<B: Backend> Machine<B> {
         })
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn only_int(&self, int: &Int) -> Done<B> {
         match int {
             Int::IntoFloat(op) => {
@@ -143,10 +128,7 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn base_bool(&self, base: &Base) -> Done<B> {
         let answer = |out: &TensorIr, result: Result<BoolTensor<B>, Unknown>| {
             Some(result.map(|result| (out.id, Handle::Bool(result))))
@@ -168,10 +150,7 @@ impl<B: Backend> Machine<B> {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "refused by name where it is called"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "refused by name where it is called")]
     pub(super) fn only_bool(&self, truth: &Truth) -> Done<B> {
         match truth {
             Truth::Not(op) => {

@@ -50,10 +50,9 @@ impl Again {
             let in_loss = table.nodes[node].pass == Pass::Loss;
             let (inside, from): (Box<dyn Fn(usize) -> bool>, usize) = match recompute {
                 Recompute::Nothing => continue,
-                Recompute::Elementwise => (
-                    Box::new(|node: usize| table.nodes[node].class == Class::Elementwise),
-                    first,
-                ),
+                Recompute::Elementwise => {
+                    (Box::new(|node: usize| table.nodes[node].class == Class::Elementwise), first)
+                }
                 Recompute::Blocks => {
                     let own = block(node);
                     // What other blocks read is where they begin, and stays.
@@ -75,10 +74,7 @@ impl Again {
             again.dropped.insert(tensor, from);
             again.trace(table, tensor, from, &inside, &mut redone);
         }
-        again.flops = redone
-            .iter()
-            .map(|&node: &usize| table.nodes[node].flops())
-            .sum();
+        again.flops = redone.iter().map(|&node: &usize| table.nodes[node].flops()).sum();
         for tensor in again.dropped.keys() {
             again.sources.remove(tensor);
         }

@@ -62,11 +62,8 @@ impl Drawing<'_> {
         let table = &record.table;
         let node = &table.nodes[index];
         let group = self.group_of(index);
-        let sources: Vec<(usize, usize)> = node
-            .inputs
-            .iter()
-            .map(|&input| (self.source(input, group), input))
-            .collect();
+        let sources: Vec<(usize, usize)> =
+            node.inputs.iter().map(|&input| (self.source(input, group), input)).collect();
         let drawn = self.graph.nodes.len();
         let is_output = node.output == table.loss || node.output == table.logits;
         let (kind, way) = match node.pass {
@@ -85,11 +82,7 @@ impl Drawing<'_> {
         });
         self.of_tensor.insert(node.output, drawn);
         for (from, input) in sources {
-            self.graph.edges.push(Edge {
-                from,
-                to: drawn,
-                label: table.tensors[input].sizes(),
-            });
+            self.graph.edges.push(Edge { from, to: drawn, label: table.tensors[input].sizes() });
         }
         if !node.is_view() {
             let result = table.tensors[node.output].sizes();
@@ -158,11 +151,8 @@ impl Drawing<'_> {
         };
         let layer = record.layers.of.get(index).copied().flatten();
         let layer = layer.map(|layer| record.layers.paths[layer].clone());
-        let path: Vec<String> = pass
-            .map(str::to_owned)
-            .into_iter()
-            .chain(layer.into_iter().flatten())
-            .collect();
+        let path: Vec<String> =
+            pass.map(str::to_owned).into_iter().chain(layer.into_iter().flatten()).collect();
         let mut parent = None;
         for depth in 1..=path.len() {
             let known = self.groups.get(&path[..depth]).copied();
@@ -172,8 +162,7 @@ impl Drawing<'_> {
                     parent,
                     facts: Vec::new(),
                 });
-                self.groups
-                    .insert(path[..depth].to_vec(), self.graph.groups.len() - 1);
+                self.groups.insert(path[..depth].to_vec(), self.graph.groups.len() - 1);
                 self.graph.groups.len() - 1
             }));
         }
@@ -181,9 +170,7 @@ impl Drawing<'_> {
     }
 
     fn facts(&self, index: usize) -> Vec<Fact> {
-        let Shown {
-            record, counting, ..
-        } = self.shown;
+        let Shown { record, counting, .. } = self.shown;
         let table = &record.table;
         let node = &table.nodes[index];
         let output = &table.tensors[node.output];
@@ -194,29 +181,17 @@ impl Drawing<'_> {
             Fact::new("layer", Value::Text(layer(record, index)), ""),
         ];
         if node.is_view() {
-            facts.push(Fact::new(
-                "moves",
-                Value::Text("nothing: a view".to_owned()),
-                "",
-            ));
+            facts.push(Fact::new("moves", Value::Text("nothing: a view".to_owned()), ""));
             return facts;
         }
         facts.push(Fact::new("flops", Value::Int(node.flops() as i64), ""));
         let alone = crate::capture::cost::units(table, &[index], counting);
         if let Some(unit) = alone.first() {
             facts.push(Fact::new("moves", Value::Int(unit.bytes as i64), "bytes"));
-            facts.push(Fact::new(
-                "intensity",
-                Value::Float(unit.intensity()),
-                "flops/byte",
-            ));
+            facts.push(Fact::new("intensity", Value::Float(unit.intensity()), "flops/byte"));
         }
         if let Some(share) = self.seconds.get(&index) {
-            facts.push(Fact::new(
-                "time of forward",
-                Value::Float(100.0 * share),
-                "%",
-            ));
+            facts.push(Fact::new("time of forward", Value::Float(100.0 * share), "%"));
         }
         if node.inside.len() > 1 {
             let inside = node.inside.join(", ");

@@ -12,9 +12,7 @@ const MOST_LANES: usize = 400;
 
 /// One bar per tensor over the operations of a step, the largest amounts first to be kept, and the total as a curve.
 pub(super) fn picture(shown: Shown<'_>) -> Frame {
-    let Shown {
-        count, counting, ..
-    } = shown;
+    let Shown { count, counting, .. } = shown;
     let step = &count.step;
     let mut lives: Vec<&Life> = step.lives.iter().collect();
     if lives.len() > MOST_LANES {
@@ -56,10 +54,7 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
             .map(str::to_owned)
             .to_vec(),
         spans,
-        marks: vec![Milestone {
-            at: step.forward as f64,
-            label: "backward begins".to_owned(),
-        }],
+        marks: vec![Milestone { at: step.forward as f64, label: "backward begins".to_owned() }],
         total: Some(Total {
             name: "activations alive, by rule".to_owned(),
             unit: "bytes".to_owned(),

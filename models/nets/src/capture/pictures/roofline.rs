@@ -17,10 +17,7 @@ pub(super) fn picture(shown: Shown<'_>) -> Frame {
     let mut points: Vec<(ScatterPoint, u64)> = Vec::new();
     for unit in working {
         let first = unit.nodes[0];
-        let is_product = unit
-            .nodes
-            .iter()
-            .any(|&node| table.nodes[node].matmul_flops > 0);
+        let is_product = unit.nodes.iter().any(|&node| table.nodes[node].matmul_flops > 0);
         let place = layer(shown.record, first);
         // Blocks are alike: what they are made of is named once, and where it is more than one, how often.
         let place = place.rsplit('.').next().unwrap_or_default();

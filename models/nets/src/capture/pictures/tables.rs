@@ -20,11 +20,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
     let seconds: Vec<f64> = count.units.iter().map(|unit| roof.seconds(unit)).collect();
     let all: f64 = seconds.iter().sum();
     let row = |(place, unit): (usize, &Unit)| {
-        let names: Vec<&str> = unit
-            .nodes
-            .iter()
-            .map(|&n| table.nodes[n].name.as_str())
-            .collect();
+        let names: Vec<&str> = unit.nodes.iter().map(|&n| table.nodes[n].name.as_str()).collect();
         let last = unit.nodes.last().copied().unwrap_or_default();
         let output = &table.tensors[table.nodes[last].output];
         vec![
@@ -37,12 +33,7 @@ pub(super) fn operations(shown: Shown<'_>) -> Frame {
             short(unit.intensity()),
             short(100.0 * seconds[place] / all.max(f64::MIN_POSITIVE)),
             Value::Text(
-                if roof.is_memory_bound(unit) {
-                    "memory"
-                } else {
-                    "arithmetic"
-                }
-                .to_owned(),
+                if roof.is_memory_bound(unit) { "memory" } else { "arithmetic" }.to_owned(),
             ),
         ]
     };
@@ -88,9 +79,8 @@ pub(super) fn tape(shown: Shown<'_>) -> Frame {
                 .filter(|view| view.is_view() && table.storage(view.output) == node.output);
             views.filter_map(|view| gradients.get(&view.output)).next()
         });
-        let gives = adds.map_or_else(String::new, |&parameter| {
-            record.layers.parameters[parameter].clone()
-        });
+        let gives =
+            adds.map_or_else(String::new, |&parameter| record.layers.parameters[parameter].clone());
         vec![
             Value::Int(place as i64 + 1),
             Value::Text(node.name.clone()),
@@ -125,11 +115,9 @@ fn saved(shown: Shown<'_>, tensor: usize) -> Option<String> {
         Source::Labels => Some("labels".to_owned()),
         Source::Parameter(index) => Some(shown.record.layers.parameters[index].clone()),
         Source::Node(node) => match table.nodes[node].pass {
-            Pass::Forward | Pass::Loss => Some(format!(
-                "{} of {}",
-                table.nodes[node].name,
-                layer(shown.record, node)
-            )),
+            Pass::Forward | Pass::Loss => {
+                Some(format!("{} of {}", table.nodes[node].name, layer(shown.record, node)))
+            }
             Pass::Backward | Pass::Update(_) => None,
         },
         Source::Inside(node) => Some(format!("inside {}", table.nodes[node].name)),

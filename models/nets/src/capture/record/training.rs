@@ -96,18 +96,12 @@ fn train(
     rule: Rule,
     device: &Device,
 ) -> Result<(Training, HashMap<TensorId, Part>), RecordError> {
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "every other device computes"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other device computes")]
     let capture = match device.as_dispatch() {
         DispatchDevice::Capture(capture) => *capture,
         _ => return Err(mismatch()),
     };
-    let mut signs = Signs {
-        parts: HashMap::new(),
-        capture,
-    };
+    let mut signs = Signs { parts: HashMap::new(), capture };
     let mut machine = Machine::<Recorder>::new(capture);
     for (id, data) in &forward.values {
         machine.put_data(*id, data.clone());
@@ -137,31 +131,19 @@ fn train(
             }
         }
     }
-    let leaves: Vec<_> = leaves
-        .into_iter()
-        .collect::<Option<_>>()
-        .ok_or_else(mismatch)?;
+    let leaves: Vec<_> = leaves.into_iter().collect::<Option<_>>().ok_or_else(mismatch)?;
 
     signs.put(Part::Backward);
     let gradients: Gradients = Recorder::backward(loss.ok_or_else(mismatch)?);
     let gradients = leaves.iter().map(|leaf| Recorder::grad(leaf, &gradients));
     let gradients: Vec<Option<Recorded>> = gradients.collect();
 
-    let ids = gradients
-        .iter()
-        .map(|gradient| Some(gradient.as_ref()?.id()));
-    let training = Training {
-        operations: Vec::new(),
-        same,
-        gradients: ids.collect(),
-    };
+    let ids = gradients.iter().map(|gradient| Some(gradient.as_ref()?.id()));
+    let training = Training { operations: Vec::new(), same, gradients: ids.collect() };
     let mut update = Update {
         rule,
         signs,
-        leaves: leaves
-            .into_iter()
-            .map(|leaf| leaf.into_primitive())
-            .collect(),
+        leaves: leaves.into_iter().map(|leaf| leaf.into_primitive()).collect(),
         gradients,
         seen: 0,
     };
@@ -198,20 +180,12 @@ impl ModuleVisitor for Update {
         let weights = Tensor::<D>::from_primitive::<Capture>(leaf.clone());
         let gradient = Tensor::<D>::from_primitive::<Capture>(gradient.clone());
         match self.rule {
-            Rule::Sgd => usual(
-                &SgdConfig::new().build(),
-                index,
-                &mut self.signs,
-                weights,
-                gradient,
-            ),
-            Rule::Adam => usual(
-                &AdamConfig::new().build(),
-                index,
-                &mut self.signs,
-                weights,
-                gradient,
-            ),
+            Rule::Sgd => {
+                usual(&SgdConfig::new().build(), index, &mut self.signs, weights, gradient)
+            }
+            Rule::Adam => {
+                usual(&AdamConfig::new().build(), index, &mut self.signs, weights, gradient)
+            }
         }
     }
 }

@@ -61,11 +61,8 @@ impl Class {
         let written = numbers(output);
         match self {
             Self::Product => {
-                let bias = if inputs.len() > 2 && !name.ends_with("_backward") {
-                    written
-                } else {
-                    0
-                };
+                let bias =
+                    if inputs.len() > 2 && !name.ends_with("_backward") { written } else { 0 };
                 (2 * multiply_adds(name, inputs, output), bias)
             }
             Self::Elementwise => (0, written),
@@ -138,10 +135,7 @@ pub(in crate::capture) fn name_of(operation: &OperationIr) -> String {
     let mut head = Head(String::new());
     // The error is how the text is ended at the brace.
     let _ended = write!(head, "{operation:?}");
-    let words = head
-        .0
-        .split(['(', ',', ' '])
-        .filter(|word| !word.is_empty());
+    let words = head.0.split(['(', ',', ' ']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.collect();
     let name = match words.as_slice() {
         [.., name, _] => name,

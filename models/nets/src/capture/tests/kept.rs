@@ -34,13 +34,7 @@ fn a_block_of_llama_keeps_what_a_hand_counts() {
     // The last norm, the normed stream, the loss's softmax.
     let after = norm + width + vocab;
     let of_one_token = norm + attention + norm + mlp + after;
-    let set = [
-        "model=transformer",
-        "width=16",
-        "depth=1",
-        "context=8",
-        "batch_size=2",
-    ];
+    let set = ["model=transformer", "width=16", "depth=1", "context=8", "batch_size=2"];
     assert_eq!(counted(&set).1.saved_bytes, SIZE * 2 * 8 * of_one_token);
 }
 
@@ -74,22 +68,13 @@ fn recomputing_keeps_less_for_work_that_is_counted() {
 
 #[test]
 fn of_recomputed_blocks_only_what_goes_into_them_is_kept() {
-    let set = [
-        "model=transformer",
-        "width=16",
-        "context=8",
-        "batch_size=2",
-        "recompute=blocks",
-    ];
+    let set = ["model=transformer", "width=16", "context=8", "batch_size=2", "recompute=blocks"];
     let stream = 16;
     // What goes into both blocks and into the last norm, the normed stream, and the loss's softmax; the norm's one
     // number a row is made anew with it.
     let of_one_token = 3 * stream + 64;
     let kept = counted(&set).1.saved_bytes / (SIZE * 2 * 8);
-    assert!(
-        kept >= of_one_token && kept <= of_one_token + stream + 2 * 2 + 1,
-        "{kept}"
-    );
+    assert!(kept >= of_one_token && kept <= of_one_token + stream + 2 * 2 + 1, "{kept}");
 }
 
 #[test]
@@ -137,13 +122,7 @@ fn the_largest_networks_are_counted_without_running_over() {
             "batch_size=4096",
             "bytes_per_element=8",
         ],
-        vec![
-            "model=cnn",
-            "width=4096",
-            "depth=64",
-            "batch_size=4096",
-            "bytes_per_element=8",
-        ],
+        vec!["model=cnn", "width=4096", "depth=64", "batch_size=4096", "bytes_per_element=8"],
         vec![
             "layers=[1000000, 1000000, 1000000, 1000000]",
             "batch_size=4096",
@@ -154,10 +133,7 @@ fn the_largest_networks_are_counted_without_running_over() {
         let (record, count) = counted(&set);
         let flops = record.setup.architecture.forward_flops(4096);
         assert_eq!(count.matmul_flops, flops, "{set:?}");
-        assert!(
-            i64::try_from(count.backward_matmul_flops).is_ok(),
-            "{set:?}"
-        );
+        assert!(i64::try_from(count.backward_matmul_flops).is_ok(), "{set:?}");
         assert!(count.memory_bound_share.is_finite(), "{set:?}");
     }
 }

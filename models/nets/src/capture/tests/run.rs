@@ -22,12 +22,7 @@ fn run(set: &[&str], control: Control, sink: &mut dyn Sink) -> Result<(), LabErr
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
         .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
-    lab.run(&mut Run {
-        params,
-        device: DeviceId::CPU,
-        sink,
-        control,
-    })
+    lab.run(&mut Run { params, device: DeviceId::CPU, sink, control })
 }
 
 /// A run on the CPU that must end well.
@@ -45,22 +40,9 @@ const NETWORKS: [&[&str]; 6] = [
     &["layers=[20, 16, 16, 4]", "batch_size=8"],
     &["layers=[6, 3]", "batch_size=2", "activation=identity"],
     &["layers=[20, 16, 4]", "batch_size=8", "activation=gelu"],
-    &[
-        "model=cnn",
-        "width=2",
-        "depth=3",
-        "batch_size=2",
-        "activation=silu",
-    ],
+    &["model=cnn", "width=2", "depth=3", "batch_size=2", "activation=silu"],
     &["model=transformer", "width=16", "context=8", "batch_size=2"],
-    &[
-        "model=transformer",
-        "width=16",
-        "kv_heads=4",
-        "depth=1",
-        "context=1",
-        "batch_size=3",
-    ],
+    &["model=transformer", "width=16", "kv_heads=4", "depth=1", "context=1", "batch_size=3"],
 ];
 
 #[test]
@@ -111,10 +93,7 @@ fn what_cannot_be_recorded_is_refused_with_a_sentence_about_its_parameter() {
         (&["model=transformer", "kv_heads=3"], "kv_heads"),
         (&["model=transformer", "width=12"], "even"),
         (&["model=transformer", "ffn=100001"], "100001"),
-        (
-            &["gpu=v100-sxm2-16gb", "precision=bf16-tensor"],
-            "precision",
-        ),
+        (&["gpu=v100-sxm2-16gb", "precision=bf16-tensor"], "precision"),
     ] {
         let error = try_capture(set).expect_err(set[0]).to_string();
         assert!(error.contains(said), "{set:?}: {error}");
@@ -126,17 +105,8 @@ fn what_cannot_be_recorded_is_refused_with_a_sentence_about_its_parameter() {
 
 #[test]
 fn a_network_too_large_for_the_machine_is_counted_and_says_what_is_left_out() {
-    let data = capture(&[
-        "model=transformer",
-        "width=4096",
-        "heads=32",
-        "context=1024",
-    ]);
-    assert!(
-        data.notices[0].contains("are left out"),
-        "{:?}",
-        data.notices
-    );
+    let data = capture(&["model=transformer", "width=4096", "heads=32", "context=1024"]);
+    assert!(data.notices[0].contains("are left out"), "{:?}", data.notices);
     assert!(data.metric("gradient_check_error").is_none());
     assert!(number(&data, "saved_bytes") > 1e9);
 }
@@ -166,11 +136,7 @@ impl Sink for Turning {
 /// A run with knobs turned while it goes on.
 fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
     let (sender, receiver) = mpsc::channel();
-    let mut sink = Turning {
-        data: RunData::default(),
-        sender,
-        turns: turns.to_vec(),
-    };
+    let mut sink = Turning { data: RunData::default(), sender, turns: turns.to_vec() };
     let control = Control::steered(receiver, Limits::default(), Default::default());
     let ended = run(&["layers=[20, 16, 4]", "batch_size=8"], control, &mut sink);
     (sink.data, ended)
@@ -179,24 +145,13 @@ fn turned(turns: &[(&'static str, Value)]) -> (RunData, Result<(), LabError>) {
 #[test]
 fn knobs_that_contradict_on_the_way_to_others_do_not_end_the_run() {
     let text = |text: &str| Value::Text(text.to_owned());
-    let fits = [
-        ("gpu", text("v100-sxm2-16gb")),
-        ("precision", text("fp16-tensor")),
-    ];
+    let fits = [("gpu", text("v100-sxm2-16gb")), ("precision", text("fp16-tensor"))];
     let (data, ended) = turned(&fits);
     ended.unwrap();
     assert!(data.metric("gradient_check_error").is_some());
-    let (data, ended) = turned(&[
-        ("gpu", text("v100-sxm2-16gb")),
-        ("precision", text("bf16-tensor")),
-    ]);
-    assert!(
-        data.notices
-            .iter()
-            .any(|notice| notice.contains("precision")),
-        "{:?}",
-        data.notices
-    );
+    let (data, ended) =
+        turned(&[("gpu", text("v100-sxm2-16gb")), ("precision", text("bf16-tensor"))]);
+    assert!(data.notices.iter().any(|notice| notice.contains("precision")), "{:?}", data.notices);
     // The checks were still made; that the knobs fit nothing is how it ends.
     assert!(data.metric("gradient_check_error").is_some());
     assert!(ended.unwrap_err().to_string().contains("precision"));
@@ -209,10 +164,7 @@ fn turned_live_a_knob_gives_the_counts_of_a_run_that_began_so() {
     let fresh = capture(&["layers=[20, 16, 4]", "batch_size=3", "fuse=true"]);
     assert_eq!(data.changes.len(), 2);
     for (name, value) in fresh.metrics() {
-        if !matches!(
-            name,
-            "wall_seconds" | "gradient_check_error" | "replay_difference"
-        ) {
+        if !matches!(name, "wall_seconds" | "gradient_check_error" | "replay_difference") {
             assert_eq!(data.metric(name), Some(value), "{name}");
         }
     }

@@ -41,12 +41,8 @@ fn curve(points: &[Point]) -> Vec<Point> {
 fn capsule(from: Point, to: Point, radius: f32, image: &mut [f32]) {
     let reach = radius + 0.5;
     let [columns, rows] = [0, 1].map(|axis| {
-        let low = (from[axis].min(to[axis]) - reach)
-            .floor()
-            .clamp(0.0, SIDE as f32);
-        let high = (from[axis].max(to[axis]) + reach)
-            .ceil()
-            .clamp(0.0, SIDE as f32);
+        let low = (from[axis].min(to[axis]) - reach).floor().clamp(0.0, SIDE as f32);
+        let high = (from[axis].max(to[axis]) + reach).ceil().clamp(0.0, SIDE as f32);
         low as usize..high as usize
     });
     for row in rows {
@@ -84,11 +80,7 @@ mod tests {
         for (index, point) in points.iter().enumerate() {
             assert_eq!(line[index * PIECES], *point);
         }
-        assert!(
-            line[PIECES..2 * PIECES]
-                .windows(2)
-                .all(|pair| pair[1][0] > pair[0][0])
-        );
+        assert!(line[PIECES..2 * PIECES].windows(2).all(|pair| pair[1][0] > pair[0][0]));
         assert_eq!(curve(&[]), Vec::<Point>::new());
         assert_eq!(curve(&points[..1]), points[..1]);
     }
@@ -98,14 +90,8 @@ mod tests {
         let mut image = [0.0; SIDE * SIDE];
         stroke(&[[4.0, 14.0], [24.0, 14.0]], 1.5, 1.5, &mut image);
         let column: Vec<f32> = (0..SIDE).map(|row| image[row * SIDE + 14]).collect();
-        assert!(
-            (column.iter().sum::<f32>() - 3.0).abs() < 1e-5,
-            "{column:?}"
-        );
-        assert_eq!(
-            (column[12], column[13], column[14], column[15]),
-            (0.5, 1.0, 1.0, 0.5)
-        );
+        assert!((column.iter().sum::<f32>() - 3.0).abs() < 1e-5, "{column:?}");
+        assert_eq!((column[12], column[13], column[14], column[15]), (0.5, 1.0, 1.0, 0.5));
     }
 
     #[test]

@@ -3,12 +3,7 @@ use crate::data::tests::labelled;
 use crate::data::{DataConfig, Dataset, Halves, Labelled, load};
 
 fn digits(samples: usize, noise: f32, jitter: f32) -> Halves<Labelled> {
-    let config = DataConfig {
-        samples,
-        noise,
-        jitter,
-        ..DataConfig::new(Dataset::Digits, 1)
-    };
+    let config = DataConfig { samples, noise, jitter, ..DataConfig::new(Dataset::Digits, 1) };
     labelled(load(&config).expect("generated data cannot fail"))
 }
 
@@ -38,10 +33,7 @@ fn nearest_mean_accuracy(data: &Halves<Labelled>) -> f32 {
 fn digits_can_be_told_apart_and_jitter_makes_it_harder() {
     let [none, one, three] =
         [0.0, 1.0, 3.0].map(|jitter| nearest_mean_accuracy(&digits(500, 0.1, jitter)));
-    assert!(
-        none > 0.999 && one > 0.6 && three < one - 0.2 && three > 0.15,
-        "{none} {one} {three}"
-    );
+    assert!(none > 0.999 && one > 0.6 && three < one - 0.2 && three > 0.15, "{none} {one} {three}");
 }
 
 #[test]
@@ -68,11 +60,7 @@ fn a_little_more_jitter_moves_the_same_digits_a_little() {
     let [one, more, three] = [1.0, 1.01, 3.0].map(|jitter| digits(100, 0.0, jitter).train);
     assert_eq!(one.labels, more.labels);
     let apart = |a: &Labelled, b: &Labelled| {
-        a.inputs
-            .iter()
-            .zip(&b.inputs)
-            .map(|(a, b)| (a - b).abs())
-            .sum::<f32>()
+        a.inputs.iter().zip(&b.inputs).map(|(a, b)| (a - b).abs()).sum::<f32>()
             / a.inputs.len() as f32
     };
     assert!(
@@ -108,11 +96,7 @@ fn unturned_glyphs_lie_inside_the_image_with_a_margin() {
         let ink = |row: usize, column: usize| image[row * SIDE + column] > 0.0;
         for edge in 0..SIDE {
             for near in [0, 1, SIDE - 2, SIDE - 1] {
-                assert!(
-                    !ink(edge, near) && !ink(near, edge),
-                    "digit {}",
-                    train.labels[index]
-                );
+                assert!(!ink(edge, near) && !ink(near, edge), "digit {}", train.labels[index]);
             }
         }
     }

@@ -63,10 +63,7 @@ pub(super) fn body_bytes(
             (count, PIXELS)
         }
         _ => {
-            return Err(IdxFault::NoHeader {
-                expected: header_bytes,
-                found: file_bytes,
-            });
+            return Err(IdxFault::NoHeader { expected: header_bytes, found: file_bytes });
         }
     };
     match count {
@@ -84,7 +81,5 @@ pub(super) fn body_bytes(
 }
 
 fn big_endian(bytes: &[u8]) -> u32 {
-    bytes
-        .iter()
-        .fold(0, |number, &byte| number << 8 | u32::from(byte))
+    bytes.iter().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }

@@ -9,11 +9,8 @@ struct Folder(PathBuf);
 impl Folder {
     fn empty() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "mlsys-idx-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name =
+            format!("mlsys-idx-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         fs::create_dir(&path).expect("a fresh folder");
         Self(path)
@@ -54,11 +51,7 @@ impl Drop for Folder {
 }
 
 fn config(folder: Option<PathBuf>) -> DataConfig {
-    DataConfig {
-        folder,
-        samples: 20,
-        ..DataConfig::new(Dataset::Idx, 1)
-    }
+    DataConfig { folder, samples: 20, ..DataConfig::new(Dataset::Idx, 1) }
 }
 
 fn header(element: u8, sizes: &[u32]) -> Vec<u8> {
@@ -106,20 +99,14 @@ fn the_seed_chooses_the_images_and_a_dot_may_stand_in_the_names() {
         folder.rename(&format!("{name}-idx3-ubyte"), &format!("{name}.idx3-ubyte"));
     }
     assert_eq!(folder.load().expect("good files"), first);
-    let other = DataConfig {
-        seed: 2,
-        ..config(Some(folder.0.clone()))
-    };
+    let other = DataConfig { seed: 2, ..config(Some(folder.0.clone())) };
     assert_ne!(load(&other).expect("good files").train, first.train);
 }
 
 #[test]
 fn noise_is_added_to_pixels_read_from_files() {
     let folder = Folder::good();
-    let noisy = DataConfig {
-        noise: 0.5,
-        ..config(Some(folder.0.clone()))
-    };
+    let noisy = DataConfig { noise: 0.5, ..config(Some(folder.0.clone())) };
     let noisy = load(&noisy).expect("good files").train;
     assert_ne!(noisy, folder.load().expect("good files").train);
     assert!(noisy.inputs.iter().all(|pixel| (0.0..=1.0).contains(pixel)));
@@ -155,67 +142,27 @@ fn each_bad_file_has_its_own_fault() {
             IdxFault::Gzip(IMAGES.into()),
             "gunzip train-images-idx3-ubyte",
         ),
-        (
-            LABELS,
-            b"P5 28 28 255".to_vec(),
-            IdxFault::WrongMagic(*b"P5 2"),
-            "found 50 35 20 32",
-        ),
-        (
-            LABELS,
-            vec![0; 40],
-            IdxFault::WrongMagic([0; 4]),
-            "not an IDX file",
-        ),
-        (
-            LABELS,
-            wrong_type,
-            IdxFault::WrongType(0x0d),
-            "type 0x0d, expected unsigned bytes",
-        ),
-        (
-            IMAGES,
-            labels(30),
-            IdxFault::WrongDimensions {
-                expected: 3,
-                found: 1,
-            },
-            "not swapped",
-        ),
+        (LABELS, b"P5 28 28 255".to_vec(), IdxFault::WrongMagic(*b"P5 2"), "found 50 35 20 32"),
+        (LABELS, vec![0; 40], IdxFault::WrongMagic([0; 4]), "not an IDX file"),
+        (LABELS, wrong_type, IdxFault::WrongType(0x0d), "type 0x0d, expected unsigned bytes"),
+        (IMAGES, labels(30), IdxFault::WrongDimensions { expected: 3, found: 1 }, "not swapped"),
         (
             LABELS,
             images(30),
-            IdxFault::WrongDimensions {
-                expected: 1,
-                found: 3,
-            },
+            IdxFault::WrongDimensions { expected: 1, found: 3 },
             "3 dimensions, expected 1",
         ),
         (
             IMAGES,
             header(8, &[30, 32, 30]),
-            IdxFault::WrongSize {
-                rows: 32,
-                columns: 30,
-            },
+            IdxFault::WrongSize { rows: 32, columns: 30 },
             "32x30 pixels, expected 28x28",
         ),
-        (
-            LABELS,
-            vec![],
-            IdxFault::NoHeader {
-                expected: 8,
-                found: 0,
-            },
-            "at least 8 bytes, found 0",
-        ),
+        (LABELS, vec![], IdxFault::NoHeader { expected: 8, found: 0 }, "at least 8 bytes, found 0"),
         (
             IMAGES,
             images(1)[..15].to_vec(),
-            IdxFault::NoHeader {
-                expected: 16,
-                found: 15,
-            },
+            IdxFault::NoHeader { expected: 16, found: 15 },
             "at least 16 bytes, found 15",
         ),
         (LABELS, labels(0), IdxFault::Empty, "no items"),
@@ -228,28 +175,19 @@ fn each_bad_file_has_its_own_fault() {
         (
             IMAGES,
             header(8, &[1_000_000, 28, 28]),
-            IdxFault::Truncated {
-                expected: 784_000_016,
-                found: 16,
-            },
+            IdxFault::Truncated { expected: 784_000_016, found: 16 },
             "cut off",
         ),
         (
             IMAGES,
             long,
-            IdxFault::TrailingBytes {
-                expected: 23_536,
-                found: 23_537,
-            },
+            IdxFault::TrailingBytes { expected: 23_536, found: 23_537 },
             "expected 23536 bytes",
         ),
         (
             LABELS,
             wrong_label,
-            IdxFault::LabelAboveNine {
-                label: 10,
-                index: 17,
-            },
+            IdxFault::LabelAboveNine { label: 10, index: 17 },
             "label 10 at item 17",
         ),
     ];
@@ -265,10 +203,7 @@ fn a_file_cut_off_anywhere_is_an_error_and_never_a_panic() {
     let whole = images(30);
     for length in (0..40).chain([5000, whole.len() - 1]) {
         let found = fault(IMAGES, &whole[..length]);
-        let truncated = matches!(
-            found,
-            IdxFault::Truncated { .. } | IdxFault::NoHeader { .. }
-        );
+        let truncated = matches!(found, IdxFault::Truncated { .. } | IdxFault::NoHeader { .. });
         assert!(truncated, "{length}: {found}");
     }
 }
@@ -282,10 +217,7 @@ fn without_a_folder_the_error_says_how_to_name_one() {
     for wrong in [folder.0.join("nowhere"), folder.0.join(LABELS)] {
         let error = load(&config(Some(wrong.clone()))).expect_err("not a folder");
         assert!(matches!(&error, DataError::FolderUnreadable { folder, .. } if *folder == wrong));
-        assert!(
-            error.to_string().contains(&*wrong.to_string_lossy()),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&*wrong.to_string_lossy()), "{error}");
     }
 }
 
@@ -300,10 +232,7 @@ fn missing_files_are_named_together_with_what_is_there() {
         error.contains("lacks train-images-idx3-ubyte, t10k-labels-idx1-ubyte; it holds notes"),
         "{error}"
     );
-    assert!(
-        error.contains("t10k-images-idx3-ubyte, train-labels-idx1-ubyte;"),
-        "{error}"
-    );
+    assert!(error.contains("t10k-images-idx3-ubyte, train-labels-idx1-ubyte;"), "{error}");
     assert!(!error.contains('\u{1b}'), "{error:?}");
 }
 
@@ -312,12 +241,7 @@ fn a_packed_file_is_to_be_unpacked_rather_than_missing() {
     let folder = Folder::good();
     folder.rename(IMAGES, "train-images-idx3-ubyte.gz");
     let error = folder.load().expect_err("a packed file");
-    assert!(
-        error
-            .to_string()
-            .contains("`gunzip train-images-idx3-ubyte.gz`"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("`gunzip train-images-idx3-ubyte.gz`"), "{error}");
 }
 
 #[test]
@@ -325,10 +249,7 @@ fn images_and_labels_must_be_as_many() {
     let folder = Folder::good();
     folder.write(LABELS, &labels(29));
     let error = folder.load().expect_err("counts differ").to_string();
-    assert!(
-        error.contains("holds 30 images") && error.contains("holds 29 labels"),
-        "{error}"
-    );
+    assert!(error.contains("holds 30 images") && error.contains("holds 29 labels"), "{error}");
 }
 
 #[test]
@@ -347,9 +268,6 @@ fn all_bad_files_are_reported_at_once() {
     folder.write(LABELS, b"nonsense");
     folder.write("t10k-images-idx3-ubyte", &images(13));
     let error = folder.load().expect_err("three bad files");
-    assert!(
-        matches!(&error, DataError::Several(errors) if errors.len() == 3),
-        "{error:?}"
-    );
+    assert!(matches!(&error, DataError::Several(errors) if errors.len() == 3), "{error:?}");
     assert_eq!(error.to_string().lines().count(), 3);
 }

@@ -73,10 +73,7 @@ mod tests {
         assert_eq!(measured.workers(), None);
         push(&mut measured, 8.0);
         measured.turn();
-        assert_eq!(
-            (measured.workers(), measured.one()),
-            (Some(8.0), Some(16.0))
-        );
+        assert_eq!((measured.workers(), measured.one()), (Some(8.0), Some(16.0)));
         push(&mut measured, 1.0);
         assert_eq!(measured.one(), Some(2.0));
         for _ in 0..MOST {

@@ -187,10 +187,6 @@ impl Session {
 
     /// What a thread of the run is called.
     pub(super) fn name(&self, rank: usize) -> String {
-        if rank < self.setup.workers {
-            format!("worker {rank}")
-        } else {
-            "server".to_owned()
-        }
+        if rank < self.setup.workers { format!("worker {rank}") } else { "server".to_owned() }
     }
 }

@@ -18,13 +18,7 @@ impl Session {
         run.scalar("parameters", model.parameters() as i64);
         run.scalar("model_flops", model.flops(batch) as i64);
         run.scalar("f32_rounding", f64::from(f32::EPSILON) / 2.0);
-        let Modelled {
-            compute,
-            communication,
-            step,
-            speedup,
-            ..
-        } = self.modelled;
+        let Modelled { compute, communication, step, speedup, .. } = self.modelled;
         for (name, value) in [
             ("compute_seconds", compute),
             ("communication_seconds", communication),
@@ -66,19 +60,16 @@ impl Session {
     pub(super) fn sent(&self) -> Flow {
         let workers = 0..self.setup.workers;
         let most = self.sent.as_ref().map(|sent| {
-            workers
-                .map(|rank| sent.traffic.sent_by(rank))
-                .fold(Flow::default(), |most, flow| Flow {
+            workers.map(|rank| sent.traffic.sent_by(rank)).fold(Flow::default(), |most, flow| {
+                Flow {
                     messages: most.messages.max(flow.messages),
                     bytes: most.bytes.max(flow.bytes),
-                })
+                }
+            })
         });
         let most = most.unwrap_or_default();
         let steps = self.sent.as_ref().map_or(1, |sent| sent.steps);
-        Flow {
-            messages: most.messages,
-            bytes: most.bytes / steps.max(1),
-        }
+        Flow { messages: most.messages, bytes: most.bytes / steps.max(1) }
     }
 
     /// What a worker held at most.

@@ -7,15 +7,8 @@ use super::*;
 /// A run on digits with so many steps at that rate.
 fn digits_at(rate: &str, steps: u32, more: &[&str]) -> RunData {
     let (rate, steps) = (format!("learning_rate={rate}"), format!("steps={steps}"));
-    let set = [
-        "model=mlp",
-        "optimizer=sgd",
-        "global_batch=64",
-        "compare=false",
-        "seed=2",
-        &rate,
-        &steps,
-    ];
+    let set =
+        ["model=mlp", "optimizer=sgd", "global_batch=64", "compare=false", "seed=2", &rate, &steps];
     run(&lab(), &[&set, more].concat())
 }
 
@@ -50,22 +43,11 @@ fn every_stage_of_sharding_gives_the_same_weights_and_holds_its_share() {
 fn exact_schemes_stay_with_one_worker_over_twenty_steps() {
     let data = run(
         &lab(),
-        &[
-            "model=mlp",
-            "optimizer=sgd",
-            "learning_rate=0.1",
-            "steps=20",
-            "global_batch=64",
-        ],
+        &["model=mlp", "optimizer=sgd", "learning_rate=0.1", "steps=20", "global_batch=64"],
     );
-    let (gradient, weight) = (
-        most(&data, "max_gradient_difference"),
-        last(&data, "max_weight_difference"),
-    );
-    assert!(
-        gradient <= 1e-5 && weight <= 1e-5,
-        "{gradient:e} {weight:e}"
-    );
+    let (gradient, weight) =
+        (most(&data, "max_gradient_difference"), last(&data, "max_weight_difference"));
+    assert!(gradient <= 1e-5 && weight <= 1e-5, "{gradient:e} {weight:e}");
 }
 
 #[test]
@@ -81,16 +63,8 @@ fn every_algorithm_sends_what_its_plan_says_and_sums_alike() {
     ] {
         let set = [&format!("algorithm={algorithm}")[..], "steps=2"];
         let data = run(&lab(), &set);
-        assert_eq!(
-            number(&data, "bytes_sent_per_worker") / buffer,
-            bytes,
-            "{algorithm}"
-        );
-        assert_eq!(
-            number(&data, "messages_per_worker"),
-            messages,
-            "{algorithm}"
-        );
+        assert_eq!(number(&data, "bytes_sent_per_worker") / buffer, bytes, "{algorithm}");
+        assert_eq!(number(&data, "messages_per_worker"), messages, "{algorithm}");
         let found = most(&data, "max_gradient_difference");
         assert!(found <= 1e-5 && identical(&data), "{algorithm} {found:e}");
     }
@@ -116,10 +90,7 @@ fn compressed_rarer_and_late_gradients_learn_what_they_can() {
     assert!((ratio - 50.0).abs() <= 1.0, "{ratio}");
     assert!(dense >= 0.95, "{all}");
     assert!(lost <= dense - 0.04 && kept >= dense - 0.02, "{all}");
-    assert!(
-        sign_lost <= dense - 0.04 && sign_kept >= dense - 0.02,
-        "{all}"
-    );
+    assert!(sign_lost <= dense - 0.04 && sign_kept >= dense - 0.02, "{all}");
     assert!(local >= dense - 0.02, "{all}");
     assert!(late <= dense - 0.1 && late_slow >= late, "{all}");
     assert!(late_slow <= slow + 0.02, "{all}");

@@ -9,10 +9,7 @@ use crate::parallel::room::Room;
 use crate::trial::{ended_within_a_step, params, steered, turned};
 
 fn set(name: &str, value: Value) -> Command {
-    Command::Set {
-        name: name.to_owned(),
-        value,
-    }
+    Command::Set { name: name.to_owned(), value }
 }
 
 const SMALL: [&str; 4] = ["layers=1", "hidden=16", "context=8", "steps=4"];
@@ -38,10 +35,8 @@ fn a_run_pauses_steps_takes_knobs_and_goes_on() {
 
 #[test]
 fn another_link_brings_its_bandwidth_and_a_contradiction_is_refused() {
-    let orders = [
-        set("link", Value::Text("nvlink2".to_owned())),
-        set("global_batch", Value::Int(33)),
-    ];
+    let orders =
+        [set("link", Value::Text("nvlink2".to_owned())), set("global_batch", Value::Int(33))];
     let data = steered(&lab(), &SMALL, "starting the workers", &orders);
     let faster = number(&data, "communication_seconds");
     let slower = number(&run(&lab(), &SMALL), "communication_seconds");
@@ -68,10 +63,7 @@ fn a_run_that_is_ended_within_a_step_says_so_and_keeps_what_the_steps_before_fou
     assert!(number(&data, "weight_bytes_per_worker") > 0.0);
     // The knob that was turned before the end has not made what was measured disappear.
     assert!(number(&data, "measured_speedup") > 0.0);
-    assert_eq!(
-        values(&data, "loss").len(),
-        values(&data, "reference_loss").len()
-    );
+    assert_eq!(values(&data, "loss").len(), values(&data, "reference_loss").len());
 }
 
 #[test]
@@ -129,10 +121,7 @@ fn compression_is_turned_on_and_what_it_left_out_is_forgotten_when_it_is_turned_
         let Frame::Stacks(memory) = &data.frames["memory"].1 else {
             panic!("memory is drawn otherwise");
         };
-        let part = memory
-            .parts
-            .iter()
-            .position(|part| part.starts_with("left"));
+        let part = memory.parts.iter().position(|part| part.starts_with("left"));
         let held = memory.stacks[1].values[part.unwrap()].unwrap();
         assert_eq!(held > 0.0, holds, "{held}");
     }

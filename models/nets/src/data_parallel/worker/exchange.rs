@@ -65,10 +65,7 @@ impl Replica {
         for (from, packed) in all.iter().enumerate() {
             if !packed.add_to(gradient) {
                 let what = format!("it does not stand for {} numbers", gradient.len());
-                let tag = Tag {
-                    what: WHAT,
-                    index: from,
-                };
+                let tag = Tag { what: WHAT, index: from };
                 return Err(Trouble::Wrong { from, tag, what });
             }
         }

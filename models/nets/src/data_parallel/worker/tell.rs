@@ -77,11 +77,7 @@ impl Replica {
         };
         let split = mlsys_machines::collective::Split::new(weights.len(), self.workers);
         Ok(match self.zero {
-            Zero::Nothing => Row {
-                range: 0..weights.len(),
-                gradient: Vec::new(),
-                weights,
-            },
+            Zero::Nothing => Row { range: 0..weights.len(), gradient: Vec::new(), weights },
             Zero::Optimizer | Zero::Gradients | Zero::Weights => Row {
                 range: split.piece(self.rank),
                 gradient: Vec::new(),
@@ -91,10 +87,7 @@ impl Replica {
     }
 
     pub(super) fn show(&self) -> Result<Answer, Trouble> {
-        Ok(Answer {
-            row: Some(self.own()?),
-            ..Answer::default()
-        })
+        Ok(Answer { row: Some(self.own()?), ..Answer::default() })
     }
 }
 

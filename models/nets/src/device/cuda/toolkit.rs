@@ -30,11 +30,7 @@ fn has_headers() -> bool {
 
 /// Whether the system's loader would find the library.
 fn has_nvrtc() -> bool {
-    let variable = if cfg!(windows) {
-        "PATH"
-    } else {
-        "LD_LIBRARY_PATH"
-    };
+    let variable = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
     let listed = env::var_os(variable).unwrap_or_default();
     let standard = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"].map(PathBuf::from);
     let folders = env::split_paths(&listed).chain(standard);

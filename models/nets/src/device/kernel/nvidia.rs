@@ -128,21 +128,17 @@ impl Order {
             .map_err(|error| uncompiled(error, &card))?;
         let name = entry(&ptx.to_src())
             .ok_or_else(|| Refusal::Failed("NVRTC made no kernel of the text".to_owned()))?;
-        let module = context
-            .load_module(ptx)
-            .map_err(|error| unloaded(error, &card))?;
+        let module = context.load_module(ptx).map_err(|error| unloaded(error, &card))?;
         let function = module.load_function(&name).map_err(failed)?;
         if self.dynamic_shared > 0 && self.shared > UNASKED {
             let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // At most 227 KiB, which the launch was checked for.
-            function
-                .set_attribute(most, self.dynamic_shared as i32)
-                .map_err(|error| {
-                    let asked = self.shared;
-                    Refusal::TooLarge(format!(
-                        "it gives no block {asked} bytes of shared memory: {error}"
-                    ))
-                })?;
+            function.set_attribute(most, self.dynamic_shared as i32).map_err(|error| {
+                let asked = self.shared;
+                Refusal::TooLarge(format!(
+                    "it gives no block {asked} bytes of shared memory: {error}"
+                ))
+            })?;
         }
         let stream = context.new_stream().map_err(failed)?;
         let mut arguments = Vec::new();
@@ -158,21 +154,13 @@ impl Order {
                 Argument::Number(bits) => Argument::Number(*bits),
             });
         }
-        Ok(Ready {
-            stream,
-            function,
-            arguments,
-        })
+        Ok(Ready { stream, function, arguments })
     }
 
     /// One launch on fresh contents; the seconds it took by the card's clock.
     fn launch(&self, ready: &mut Ready) -> Result<f64, DriverError> {
         for argument in &mut ready.arguments {
-            if let Argument::Buffer(OnCard {
-                used,
-                pristine: Some(pristine),
-            }) = argument
-            {
+            if let Argument::Buffer(OnCard { used, pristine: Some(pristine) }) = argument {
                 ready.stream.memcpy_dtod(&*pristine, used)?;
             }
         }
@@ -185,13 +173,8 @@ impl Order {
 /// The kernel's name in PTX, where C++ has mangled it.
 fn entry(ptx: &str) -> Option<String> {
     let (_, rest) = ptx.split_once(".entry")?;
-    let name = rest
-        .trim_start()
-        .split(|c: char| c == '(' || c.is_whitespace());
-    name.into_iter()
-        .next()
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
+    let name = rest.trim_start().split(|c: char| c == '(' || c.is_whitespace());
+    name.into_iter().next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 fn failed(error: DriverError) -> Refusal {

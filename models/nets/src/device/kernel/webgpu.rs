@@ -14,9 +14,8 @@ use order::Order;
 
 /// Runs a kernel on the adapter of this number, counted as probing lists them.
 pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
-    let opened = guarded(move || Opened::of(index))
-        .and_then(|opened| opened)
-        .map_err(Refusal::NoDevice)?;
+    let opened =
+        guarded(move || Opened::of(index)).and_then(|opened| opened).map_err(Refusal::NoDevice)?;
     let launch = work.start.launch();
     let target = Target {
         block_dim: launch.block_dim,
@@ -26,10 +25,7 @@ pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
     let wgsl = work
         .kernel
         .wgsl(target)
-        .map_err(|complaints| Refusal::Untranslated {
-            file: work.file.to_owned(),
-            complaints,
-        })?;
+        .map_err(|complaints| Refusal::Untranslated { file: work.file.to_owned(), complaints })?;
     opened.takes(work.start, &wgsl).map_err(Refusal::TooLarge)?;
     let order = Order::new(wgsl, work.start);
     let run = {

@@ -22,10 +22,7 @@ mod kernels {
     include!("../../../../lowering/src/kernels.rs");
 }
 
-#[expect(
-    unreachable_pub,
-    reason = "public in the workspace that it is shared with"
-)]
+#[expect(unreachable_pub, reason = "public in the workspace that it is shared with")]
 mod built {
     use super::kernels;
     use burn::cubecl;
@@ -70,8 +67,7 @@ fn text<C: Compiler>(
     definition: KernelDefinition,
 ) -> Result<String, String> {
     let made = compiler.compile(definition, options);
-    made.map(|form| form.to_string())
-        .map_err(|error| error.to_string())
+    made.map(|form| form.to_string()).map_err(|error| error.to_string())
 }
 
 #[cfg(feature = "wgpu")]
@@ -113,18 +109,10 @@ pub(super) fn run(id: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
 }
 
 fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
-    let buffer = |contents: &Vec<f32>| {
-        (
-            client.create_from_slice(f32::as_bytes(contents)),
-            contents.len(),
-        )
-    };
+    let buffer =
+        |contents: &Vec<f32>| (client.create_from_slice(f32::as_bytes(contents)), contents.len());
     let [x, y] = work.blocks;
-    let Build {
-        kernel,
-        block,
-        width,
-    } = work.build;
+    let Build { kernel, block, width } = work.build;
     let count = CubeCount::Static(x, y, 1);
     let dim = CubeDim::new_1d(block as u32);
     let inputs: Vec<(Handle, usize)> = work.inputs.iter().map(buffer).collect();
@@ -150,9 +138,7 @@ fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
             kernels::softmax_row::launch(client, count, dim, a(), out(), work.size, block)
         }
     }
-    let bytes = client
-        .read_one(output.0)
-        .map_err(|error| error.to_string())?;
+    let bytes = client.read_one(output.0).map_err(|error| error.to_string())?;
     Ok(f32::from_bytes(&bytes).to_vec())
 }
 
@@ -169,11 +155,7 @@ mod tests {
     #[test]
     fn every_kernel_is_compiled_for_every_target_that_has_a_compiler_here() {
         for kernel in Kernel::ALL {
-            let build = Build {
-                kernel,
-                block: 64,
-                width: 1,
-            };
+            let build = Build { kernel, block: 64, width: 1 };
             for target in [Target::Ir, Target::Wgsl, Target::Cuda] {
                 let built = match target {
                     Target::Wgsl => cfg!(feature = "wgpu"),

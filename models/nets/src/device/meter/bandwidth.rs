@@ -24,9 +24,7 @@ impl Meter {
     pub(crate) fn bandwidth(&self, interrupted: &dyn Fn() -> bool) -> Result<f64, LabError> {
         let [least, most] = BUFFER;
         // Too large for the last cache, where its size is known or can be guessed.
-        let buffer = self
-            .last_cache()
-            .map_or(least, |cache| (2 * cache).clamp(least, most));
+        let buffer = self.last_cache().map_or(least, |cache| (2 * cache).clamp(least, most));
         let mut bandwidth = 0.0_f64;
         for pass in [self.read(buffer)?, self.copy(buffer)?] {
             let mut clock = Clock::warm_up(pass, PACE)?;

@@ -15,11 +15,7 @@ pub(crate) fn computing<T>(
     id: DeviceId,
     compute: impl Fn() -> T + 'static,
 ) -> Box<dyn Pass> {
-    Box::new(Computing {
-        device: device.clone(),
-        id,
-        compute,
-    })
+    Box::new(Computing { device: device.clone(), id, compute })
 }
 
 struct Computing<F> {

@@ -61,11 +61,7 @@ pub(super) fn copy(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
 pub(super) fn read(bytes: u64) -> Result<Box<dyn Pass>, LabError> {
     let cores = count();
     let [numbers, chunk] = share(bytes, cores);
-    let parts = (0..cores).map(|_| Buffers {
-        from: vec![1.0; numbers],
-        to: Vec::new(),
-        at: 0,
-    });
+    let parts = (0..cores).map(|_| Buffers { from: vec![1.0; numbers], to: Vec::new(), at: 0 });
     let work = |part: &mut Buffers| {
         let chunk = part.next();
         black_box(lanes::sum(black_box(&part.from[chunk])));
@@ -98,11 +94,7 @@ fn count() -> usize {
 fn share(bytes: u64, cores: usize) -> [usize; 2] {
     let numbers = usize::try_from(bytes / 4).unwrap_or(usize::MAX / 8);
     let share = (numbers / cores).max(1);
-    if share > CHUNK {
-        [share - share % CHUNK, CHUNK]
-    } else {
-        [share, share]
-    }
+    if share > CHUNK { [share - share % CHUNK, CHUNK] } else { [share, share] }
 }
 
 /// What a core copies or reads, and where it is.
@@ -115,11 +107,7 @@ struct Buffers {
 impl Buffers {
     /// The next chunk; after the last one the first.
     fn next(&mut self) -> std::ops::Range<usize> {
-        let begin = if self.at < self.from.len() {
-            self.at
-        } else {
-            0
-        };
+        let begin = if self.at < self.from.len() { self.at } else { 0 };
         self.at = (begin + CHUNK).min(self.from.len());
         begin..self.at
     }
@@ -133,9 +121,7 @@ impl<T: Send + 'static> Cores<T> {
         work: fn(&mut T),
         amount: f64,
     ) -> Result<Box<dyn Pass>, LabError> {
-        let own = parts
-            .next()
-            .ok_or_else(|| failed("there is no core".to_owned()))?;
+        let own = parts.next().ok_or_else(|| failed("there is no core".to_owned()))?;
         let others: Result<Vec<Worker>, LabError> =
             parts.map(|part| Worker::start(part, work)).collect();
         let others = others?;
@@ -168,22 +154,20 @@ impl Worker {
         let (orders, inbox) = mpsc::channel::<Order>();
         let (told, done) = mpsc::channel();
         // It ends when nobody can order any more.
-        let thread = thread::Builder::new()
-            .name("meter".to_owned())
-            .spawn(move || {
-                while let Ok(order) = inbox.recv() {
-                    order.gate.wait();
-                    let seconds = passes_of(&mut part, work, order.passes);
-                    if told.send(seconds).is_err() {
-                        break;
-                    }
+        let thread = thread::Builder::new().name("meter".to_owned()).spawn(move || {
+            while let Ok(order) = inbox.recv() {
+                order.gate.wait();
+                let seconds = passes_of(&mut part, work, order.passes);
+                if told.send(seconds).is_err() {
+                    break;
                 }
-            });
+            }
+        });
         match thread {
             Ok(_) => Ok(Self { orders, done }),
-            Err(error) => Err(failed(format!(
-                "no thread could be started to measure with: {error}"
-            ))),
+            Err(error) => {
+                Err(failed(format!("no thread could be started to measure with: {error}")))
+            }
         }
     }
 }
@@ -197,10 +181,7 @@ impl<T: Send> Pass for Cores<T> {
         let gone = || failed("a thread that measured has ended".to_owned());
         let gate = Arc::new(Gate::default());
         for worker in &self.others {
-            let order = Order {
-                passes,
-                gate: Arc::clone(&gate),
-            };
+            let order = Order { passes, gate: Arc::clone(&gate) };
             worker.orders.send(order).map_err(|_| gone())?;
         }
         gate.await_all(self.others.len());
@@ -220,10 +201,7 @@ fn harmonic_mean(times: &[f64]) -> f64 {
 }
 
 fn failed(reason: String) -> LabError {
-    LabError::Failed {
-        device: DeviceId::CPU,
-        reason,
-    }
+    LabError::Failed { device: DeviceId::CPU, reason }
 }
 
 #[cfg(test)]
@@ -232,11 +210,7 @@ mod tests {
 
     #[test]
     fn the_cores_go_through_all_of_their_buffers_and_begin_again() {
-        let mut part = Buffers {
-            from: vec![0.0; 2 * CHUNK],
-            to: Vec::new(),
-            at: 0,
-        };
+        let mut part = Buffers { from: vec![0.0; 2 * CHUNK], to: Vec::new(), at: 0 };
         let begins: Vec<usize> = (0..4).map(|_| part.next().start / CHUNK).collect();
         assert_eq!(begins, [0, 1, 0, 1]);
         for (bytes, cores, expected) in [

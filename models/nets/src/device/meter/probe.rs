@@ -18,9 +18,7 @@ pub(super) fn peak(device: &Device, precision: Precision, units: Units) -> Resul
         Precision::Bf16 => FloatKind::BF16,
     };
     let dtype = ElemType::Float(kind);
-    let mut keys = vec![ThroughputKey {
-        mode: ThroughputMode::ComputeDirect { dtype },
-    }];
+    let mut keys = vec![ThroughputKey { mode: ThroughputMode::ComputeDirect { dtype } }];
     let operand = match (precision, units) {
         (Precision::Fp32, Units::Plain) => None,
         // burn's products in single precision run on matrix units in TF32 where there are some.
@@ -41,9 +39,6 @@ pub(super) fn peak(device: &Device, precision: Precision, units: Units) -> Resul
         .filter(|rate| rate.is_finite() && *rate > 0.0)
         .reduce(f64::max)
         .ok_or_else(|| {
-            format!(
-                "burn's probe found no rate of its arithmetic in {}",
-                precision.name()
-            )
+            format!("burn's probe found no rate of its arithmetic in {}", precision.name())
         })
 }

@@ -27,12 +27,7 @@ impl From<SocketAddr> for Address {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
-        Self {
-            host,
-            port: address.port(),
-            sockets: vec![address],
-            token: None,
-        }
+        Self { host, port: address.port(), sockets: vec![address], token: None }
     }
 }
 
@@ -78,19 +73,13 @@ impl Address {
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let sockets = (bare, port).to_socket_addrs();
-        let sockets: Vec<SocketAddr> = sockets
-            .map_err(|error| format!("'{shown}' has no address here: {error}"))?
-            .collect();
+        let sockets: Vec<SocketAddr> =
+            sockets.map_err(|error| format!("'{shown}' has no address here: {error}"))?.collect();
         // What a name means is up to the machine: `localhost`, too, may be somewhere else.
         if !sockets.iter().all(|socket| socket.ip().is_loopback()) {
             return Err(format!("'{shown}' is on another machine; {}", tunnel(port)));
         }
-        Ok(Self {
-            host: host.to_owned(),
-            port,
-            sockets,
-            token,
-        })
+        Ok(Self { host: host.to_owned(), port, sockets, token })
     }
 
     /// The sockets that it stands for, looked up once, when it was read.
@@ -105,10 +94,7 @@ impl Address {
 
     /// The same place with this token.
     pub fn with_token(self, token: Token) -> Self {
-        Self {
-            token: Some(token),
-            ..self
-        }
+        Self { token: Some(token), ..self }
     }
 
     /// As it is passed on to whoever may use the worker, with its token.
@@ -122,18 +108,12 @@ impl Address {
 
 /// Whether a host as it is written means this machine and nothing else.
 fn is_loopback(host: &str) -> bool {
-    let bare = host
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match bare {
-        Some(bare) => bare
-            .parse::<Ipv6Addr>()
-            .is_ok_and(|address| address.is_loopback()),
+        Some(bare) => bare.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
         None => {
             host == "localhost"
-                || host
-                    .parse::<Ipv4Addr>()
-                    .is_ok_and(|address| address.is_loopback())
+                || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
         }
     }
 }

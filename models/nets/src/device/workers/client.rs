@@ -38,20 +38,12 @@ pub(super) fn connect(
     let mut devices = Vec::with_capacity(count);
     for rank in 0..count {
         let address = &addresses[rank % addresses.len()];
-        let asked = Asked {
-            limit: ANSWER,
-            interrupted,
-        };
+        let asked = Asked { limit: ANSWER, interrupted };
         match reach(address, rank / addresses.len(), asked) {
-            Ok(device) => devices.push(WorkerDevice {
-                device,
-                place: address.to_string(),
-            }),
+            Ok(device) => devices.push(WorkerDevice { device, place: address.to_string() }),
             Err(Trouble::Ended) => return Ok(None),
             Err(Trouble::Silent(reason) | Trouble::Stale(reason) | Trouble::Other(reason)) => {
-                return Err(LabError::Worker(format!(
-                    "worker {rank} ({address}) {reason}"
-                )));
+                return Err(LabError::Worker(format!("worker {rank} ({address}) {reason}")));
             }
         }
     }
@@ -69,10 +61,7 @@ struct Asked<'a> {
 fn reach(address: &Address, slot: usize, asked: Asked<'_>) -> Result<Device, Trouble> {
     let sockets = address.sockets().to_vec();
     let most = KNOCK * u32::try_from(sockets.len() + 1).unwrap_or(u32::MAX);
-    let knocking = Asked {
-        limit: most,
-        ..asked
-    };
+    let knocking = Asked { limit: most, ..asked };
     let socket = within(knocking, move || knock(&sockets))?.map_err(Trouble::Other)?;
     let mut before = given_up(socket, 0);
     let mut tried = session(socket, before, slot, asked);
@@ -173,11 +162,7 @@ fn refused(error: &ConnectError, token: Option<&Token>) -> String {
              ws://127.0.0.1:4100/#TOKEN"
         );
     }
-    if let ConnectError::IncompatibleProtocol {
-        client_version,
-        server_version,
-    } = error
-    {
+    if let ConnectError::IncompatibleProtocol { client_version, server_version } = error {
         return format!(
             "is of another version: it speaks version {server_version} of burn's protocol, and this mlsys {client_version}; \
              start it from the same version of mlsys as this one"
@@ -243,10 +228,7 @@ mod tests {
     fn a_process_that_let_the_limit_pass_is_not_tried_twice() {
         let mute = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Address::from(mute.local_addr().unwrap());
-        let asked = Asked {
-            limit: Duration::from_secs(1),
-            interrupted: &|| false,
-        };
+        let asked = Asked { limit: Duration::from_secs(1), interrupted: &|| false };
         for _ in 0..2 {
             let tried = reach(&address, 0, asked).map(|_| ());
             assert!(matches!(tried, Err(Trouble::Silent(_))), "{tried:?}");
@@ -260,10 +242,7 @@ mod tests {
     #[test]
     fn a_run_that_is_to_end_waits_for_nobody() {
         let (_sender, never) = mpsc::channel::<()>();
-        let asked = Asked {
-            limit: Duration::MAX,
-            interrupted: &|| true,
-        };
+        let asked = Asked { limit: Duration::MAX, interrupted: &|| true };
         let waited = within(asked, move || never.recv().is_ok());
         assert!(matches!(waited, Err(Trouble::Ended)), "{waited:?}");
     }

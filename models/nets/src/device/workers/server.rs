@@ -41,13 +41,9 @@ impl Server {
         let cannot = |reason: String| LabError::Worker(format!("cannot listen on {at}: {reason}"));
         let device = crate::device::open(id)?;
         let listener = TcpListener::bind(at).map_err(|error| {
-            cannot(format!(
-                "{error}; take another port, or 0 for any that is free"
-            ))
+            cannot(format!("{error}; take another port, or 0 for any that is free"))
         })?;
-        let bound = listener
-            .local_addr()
-            .map_err(|error| cannot(error.to_string()))?;
+        let bound = listener.local_addr().map_err(|error| cannot(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("worker-server")
@@ -64,10 +60,7 @@ impl Server {
             // What follows the first dot tells the sessions of a run apart.
             let mut parts = request.credential.as_bytes().split(|byte| *byte == b'.');
             let credential = Credential::from(parts.next().unwrap_or_default());
-            guard.authorize(AuthorizationRequest {
-                credential: &credential,
-                ..request
-            })?;
+            guard.authorize(AuthorizationRequest { credential: &credential, ..request })?;
             let _ = opened.send(Served::Opened);
             Ok(())
         };
@@ -81,11 +74,7 @@ impl Server {
             };
             let _ = tell.send(Served::Failed(reason));
         });
-        Ok(Self {
-            runtime: Some(runtime),
-            news,
-            address: Address::from(bound).with_token(token),
-        })
+        Ok(Self { runtime: Some(runtime), news, address: Address::from(bound).with_token(token) })
     }
 
     /// Where it listens, with the port that it has got and the token that it asks for.

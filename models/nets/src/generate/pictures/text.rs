@@ -21,27 +21,17 @@ const STRUCK: usize = 4;
 /// The text of each sequence.
 pub(in crate::generate) fn text(of: &Pictured<'_>) -> Frame {
     let (writer, rows) = (of.writer, of.writer.rows());
-    let paragraphs = rows
-        .iter()
-        .take(SEQUENCES)
-        .enumerate()
-        .map(|(place, row)| Paragraph {
-            label: if rows.len() > 1 {
-                (place + 1).to_string()
-            } else {
-                String::new()
-            },
-            stretches: stretches(writer, row, of.vocabulary),
-        });
+    let paragraphs = rows.iter().take(SEQUENCES).enumerate().map(|(place, row)| Paragraph {
+        label: if rows.len() > 1 { (place + 1).to_string() } else { String::new() },
+        stretches: stretches(writer, row, of.vocabulary),
+    });
     let standing = |name: &str, tone, marks: [&str; 2]| Standing {
         name: name.to_owned(),
         tone,
         marks: marks.map(str::to_owned),
     };
-    let mut standings = vec![
-        standing("prompt", Tone::Faint, ["", ""]),
-        standing("written", Tone::First, ["", ""]),
-    ];
+    let mut standings =
+        vec![standing("prompt", Tone::Faint, ["", ""]), standing("written", Tone::First, ["", ""])];
     if of.tracks.draft_positions > 0 {
         standings.extend([
             standing("drafted, stayed", Tone::Second, ["", ""]),
@@ -66,11 +56,7 @@ pub(in crate::generate) fn text(of: &Pictured<'_>) -> Frame {
     if rows.len() > SEQUENCES {
         note.push_str(&format!("; {SEQUENCES} of {} sequences shown", rows.len()));
     }
-    Frame::Passage(Passage {
-        standings,
-        paragraphs: paragraphs.collect(),
-        note,
-    })
+    Frame::Passage(Passage { standings, paragraphs: paragraphs.collect(), note })
 }
 
 fn stretches(writer: &Writer, row: &[i32], vocabulary: &Vocabulary) -> Vec<Stretch> {

@@ -40,18 +40,14 @@ impl Pool {
         while begin < tokens {
             let (at, used) = self.open(request, block);
             let end = tokens.min(begin + self.page - used);
-            let part = new
-                .clone()
-                .map(|x| x.slice([0..1, 0..heads, begin..end, 0..head]));
+            let part = new.clone().map(|x| x.slice([0..1, 0..heads, begin..end, 0..head]));
             if let Some(place) = self.pages.get_mut(at).and_then(|page| page.get_mut(block)) {
                 *place = Some(joined(place.take().into_iter().chain([part]).collect()));
             }
             begin = end;
         }
         let table = self.tables.get(&request).map_or(&[][..], Vec::as_slice);
-        let pieces = table
-            .iter()
-            .filter_map(|page| self.pages.get(*page)?.get(block)?.clone());
+        let pieces = table.iter().filter_map(|page| self.pages.get(*page)?.get(block)?.clone());
         joined(pieces.collect())
     }
 
@@ -81,10 +77,7 @@ impl Pool {
     }
 
     fn tokens(&self, page: usize, block: usize) -> usize {
-        let kept = self
-            .pages
-            .get(page)
-            .and_then(|page| page.get(block)?.as_ref());
+        let kept = self.pages.get(page).and_then(|page| page.get(block)?.as_ref());
         kept.map_or(0, |[keys, _]| keys.dims()[2])
     }
 
@@ -143,13 +136,7 @@ mod tests {
         pool.release(7);
         assert_eq!(pool.owners(), [None, None, Some((8, 1)), None]);
         // What was freed is taken again, and does not follow the order of the pages.
-        assert_eq!(
-            kept(&mut pool, 8, &[10.0, 11.0, 12.0, 13.0]),
-            [9.0, 10.0, 11.0, 12.0, 13.0]
-        );
-        assert_eq!(
-            pool.owners(),
-            [Some((8, 2)), Some((8, 1)), Some((8, 2)), None]
-        );
+        assert_eq!(kept(&mut pool, 8, &[10.0, 11.0, 12.0, 13.0]), [9.0, 10.0, 11.0, 12.0, 13.0]);
+        assert_eq!(pool.owners(), [Some((8, 2)), Some((8, 1)), Some((8, 2)), None]);
     }
 }

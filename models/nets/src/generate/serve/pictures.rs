@@ -64,10 +64,7 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
             last = here;
         }
     }
-    let end = Milestone {
-        at: played.steps.len() as f64,
-        label: "all served".to_owned(),
-    };
+    let end = Milestone { at: played.steps.len() as f64, label: "all served".to_owned() };
     let all = played.steps.len();
     Pane {
         title: format!("{} batching, {all} steps", batching.name()),
@@ -100,21 +97,15 @@ fn pages(of: &Serving) -> Frame {
             },
         })
     };
-    let rows = owners
-        .chunks(ACROSS)
-        .enumerate()
-        .map(|(row, part)| CellRow {
-            label: (row * ACROSS).to_string(),
-            cells: part.iter().map(cell).collect(),
-            remark: String::new(),
-        });
+    let rows = owners.chunks(ACROSS).enumerate().map(|(row, part)| CellRow {
+        label: (row * ACROSS).to_string(),
+        cells: part.iter().map(cell).collect(),
+        remark: String::new(),
+    });
     // Who is done has given its pages back already, so that the sentence counts what the picture shows.
     let owned: Vec<usize> = owners.iter().flatten().map(|(_, tokens)| *tokens).collect();
     let (held, room) = (owned.iter().sum::<usize>(), owned.len() * size);
-    let kind = |name: &str, tone| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |name: &str, tone| Kind { name: name.to_owned(), tone };
     Frame::Cells(Cells {
         across: "page".to_owned(),
         first: 0,
@@ -154,15 +145,8 @@ fn text(of: &Serving) -> Frame {
     };
     let waiting = of.now().map_or(0, |step| step.waiting);
     Frame::Passage(Passage {
-        standings: vec![
-            standing("prompt", Tone::Faint),
-            standing("written", Tone::First),
-        ],
+        standings: vec![standing("prompt", Tone::Faint), standing("written", Tone::First)],
         paragraphs: paragraphs.collect(),
-        note: format!(
-            "step {} of {}; {waiting} requests wait",
-            of.done,
-            of.played.steps.len()
-        ),
+        note: format!("step {} of {}; {waiting} requests wait", of.done, of.played.steps.len()),
     })
 }

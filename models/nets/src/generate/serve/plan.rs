@@ -98,10 +98,7 @@ impl Server {
                     next += 1;
                 }
             }
-            let mut step = Step {
-                waiting: come - next,
-                ..Step::default()
-            };
+            let mut step = Step { waiting: come - next, ..Step::default() };
             for (request, served) in slots.iter_mut().flatten() {
                 let of = requests[*request];
                 // In a static batch a request that is done keeps its slot and its memory.
@@ -117,10 +114,9 @@ impl Server {
                 slot.is_none_or(|(request, served)| served >= requests[request].answer)
             };
             match self.batching {
-                Batching::Continuous => slots
-                    .iter_mut()
-                    .filter(|slot| done(slot))
-                    .for_each(|slot| *slot = None),
+                Batching::Continuous => {
+                    slots.iter_mut().filter(|slot| done(slot)).for_each(|slot| *slot = None)
+                }
                 Batching::Static if slots.iter().all(done) => slots.fill(None),
                 Batching::Static => {}
             }
@@ -166,10 +162,8 @@ impl Played {
             let found = |step: &Step| step.slots.iter().flatten().any(|(of, _)| *of == request);
             self.steps.iter().position(found).unwrap_or(0)
         };
-        let waits = requests
-            .iter()
-            .enumerate()
-            .map(|(at, of)| first(at).saturating_sub(of.arrives));
+        let waits =
+            requests.iter().enumerate().map(|(at, of)| first(at).saturating_sub(of.arrives));
         waits.sum::<usize>() as f64 / requests.len().max(1) as f64
     }
 }
@@ -179,20 +173,11 @@ mod tests {
     use super::*;
 
     fn server(batching: Batching) -> Server {
-        Server {
-            batching,
-            slots: 2,
-            page: 4,
-            longest: [4, 8],
-        }
+        Server { batching, slots: 2, page: 4, longest: [4, 8] }
     }
 
     fn request(arrives: usize, prompt: usize, answer: usize) -> Request {
-        Request {
-            arrives,
-            prompt,
-            answer,
-        }
+        Request { arrives, prompt, answer }
     }
 
     #[test]
@@ -217,10 +202,7 @@ mod tests {
             for batching in [Batching::Static, Batching::Continuous] {
                 let played = server(batching).play(&requests);
                 for (at, of) in requests.iter().enumerate() {
-                    let served = played
-                        .steps
-                        .iter()
-                        .flat_map(|step| step.slots.iter().flatten());
+                    let served = played.steps.iter().flat_map(|step| step.slots.iter().flatten());
                     let most = served
                         .filter(|(request, _)| *request == at)
                         .map(|(_, served)| *served)

@@ -34,11 +34,7 @@ impl Session {
         let written = self.writer.written();
         let step = written as u64;
         for token in written + 1 - each..=written {
-            self.tracks.own.push(Spent {
-                token,
-                seconds,
-                flops,
-            });
+            self.tracks.own.push(Spent { token, seconds, flops });
         }
         if written > 1 {
             point(run, "decode_seconds", step, seconds);
@@ -102,9 +98,7 @@ impl Session {
     /// The last values of a run, however it ended.
     pub(super) fn report_all(&self, run: &mut Run<'_>) {
         let rows = self.writer.rows();
-        let own = rows
-            .first()
-            .map_or(&[][..], |row| &row[self.writer.prompt()..]);
+        let own = rows.first().map_or(&[][..], |row| &row[self.writer.prompt()..]);
         run.scalar("text", self.vocabulary.text(own));
         for (name, phase) in [
             ("prefill_intensity", Phase::Prefill),

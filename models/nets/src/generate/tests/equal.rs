@@ -20,10 +20,7 @@ fn tokens(count: usize, stream: &mut Stream) -> Vec<i32> {
 /// The scores after the last token of each sequence.
 fn last(decoder: &mut Decoder, new: &[Vec<i32>]) -> Vec<Vec<f32>> {
     let pass = decoder.read(new, 1).unwrap();
-    pass.scores
-        .into_iter()
-        .map(|mut places| places.remove(0))
-        .collect()
+    pass.scores.into_iter().map(|mut places| places.remove(0)).collect()
 }
 
 fn difference(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
@@ -32,13 +29,8 @@ fn difference(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
 }
 
 /// Heads, key/value heads, numbers of a head, blocks.
-const SHAPES: [[usize; 4]; 5] = [
-    [4, 2, 8, 2],
-    [4, 4, 4, 1],
-    [4, 1, 4, 3],
-    [1, 1, 2, 1],
-    [6, 3, 2, 2],
-];
+const SHAPES: [[usize; 4]; 5] =
+    [[4, 2, 8, 2], [4, 4, 4, 1], [4, 1, 4, 3], [1, 1, 2, 1], [6, 3, 2, 2]];
 
 fn shape([heads, kv_heads, head, depth]: [usize; 4]) -> TransformerConfig {
     config(heads, kv_heads, head, depth)
@@ -55,29 +47,21 @@ fn a_text_read_at_once_piece_by_piece_and_by_the_model_itself_scores_the_same() 
         let whole = Tensor::<2, Int>::from_data(flat, &Device::flex());
         let logits = network.forward(whole, crate::nets::Activation::Relu);
         let logits: Vec<f32> = logits.into_data().iter::<f32>().collect();
-        let expected: Vec<Vec<f32>> = [16, 33]
-            .iter()
-            .map(|row| logits[row * 13..(row + 1) * 13].to_vec())
-            .collect();
+        let expected: Vec<Vec<f32>> =
+            [16, 33].iter().map(|row| logits[row * 13..(row + 1) * 13].to_vec()).collect();
         for caching in [CACHED, Caching::Nothing] {
             // Random cuts, and one token at a time at the end.
             let mut decoder = decoder(&config, caching, None);
             let mut begin = 0;
             let mut found = Vec::new();
             while begin < 17 {
-                let end = if begin < 10 {
-                    (begin + 1 + stream.below(6)).min(10)
-                } else {
-                    begin + 1
-                };
+                let end =
+                    if begin < 10 { (begin + 1 + stream.below(6)).min(10) } else { begin + 1 };
                 let new: Vec<Vec<i32>> = rows.iter().map(|row| row[begin..end].to_vec()).collect();
                 found = last(&mut decoder, &new);
                 begin = end;
             }
-            assert!(
-                difference(&found, &expected) < 1e-4,
-                "{sizes:?} {caching:?}"
-            );
+            assert!(difference(&found, &expected) < 1e-4, "{sizes:?} {caching:?}");
         }
     }
 }
@@ -90,10 +74,8 @@ fn a_window_cuts_the_cache_and_changes_nothing_else() {
     let read = |caching, window: Option<usize>| {
         let mut decoder = decoder(&config, caching, window);
         let mut all = Vec::new();
-        for (place, piece) in [&row[..6], &row[6..7]]
-            .into_iter()
-            .chain(row[7..].chunks(1))
-            .enumerate()
+        for (place, piece) in
+            [&row[..6], &row[6..7]].into_iter().chain(row[7..].chunks(1)).enumerate()
         {
             decoder.settle();
             all.extend(last(&mut decoder, &[piece.to_vec()]));
@@ -142,11 +124,7 @@ fn each_row_of_a_batch_is_what_it_would_be_alone() {
     let mut stream = Stream::new(4, "test");
     let config = shape(SHAPES[4]);
     let rows: Vec<Vec<i32>> = (0..3).map(|_| tokens(5, &mut stream)).collect();
-    let wish = Wish {
-        temperature: 0.0,
-        drafted: 0,
-        generated: 12,
-    };
+    let wish = Wish { temperature: 0.0, drafted: 0, generated: 12 };
     let together = Writer::new(decoder(&config, CACHED, None), rows.clone(), 1);
     let together = written(&mut { together }, wish);
     for (row, expected) in rows.into_iter().zip(together) {
@@ -167,20 +145,11 @@ fn drafts_do_not_change_the_likeliest_text() {
         (16, CACHED, None),
     ] {
         let prompt = tokens(5, &mut stream);
-        let wish = Wish {
-            temperature: 0.0,
-            drafted,
-            generated: 21,
-        };
+        let wish = Wish { temperature: 0.0, drafted, generated: 21 };
         let mut plain = Writer::new(decoder(&large, caching, window), vec![prompt.clone()], 1);
         let expected = written(&mut plain, wish);
-        let drafter = Decoder::new(
-            transformer(&small, 9),
-            small.clone(),
-            &Device::flex(),
-            caching,
-            window,
-        );
+        let drafter =
+            Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), caching, window);
         let with = Writer::new(decoder(&large, caching, window), vec![prompt], 1);
         let found = written(&mut with.with_drafter(drafter, 1), wish);
         assert_eq!(found, expected, "{drafted} {caching:?} {window:?}");
@@ -191,20 +160,11 @@ fn drafts_do_not_change_the_likeliest_text() {
 fn a_model_that_drafts_for_itself_is_never_refused() {
     let config = shape(SHAPES[0]);
     for temperature in [0.0, 1.0] {
-        let wish = Wish {
-            temperature,
-            drafted: 4,
-            generated: 31,
-        };
+        let wish = Wish { temperature, drafted: 4, generated: 31 };
         let writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
         let mut writer = writer.with_drafter(decoder(&config, CACHED, None), 1);
         while writer.written() < wish.generated {
-            if let Turn::Judge {
-                gain,
-                accepted,
-                judged,
-            } = writer.turn(wish).unwrap()
-            {
+            if let Turn::Judge { gain, accepted, judged } = writer.turn(wish).unwrap() {
                 // Both see the same scores up to rounding, which decides once in a million.
                 assert_eq!((accepted, judged, gain.tokens), (4, 4, 5));
             }
@@ -221,25 +181,12 @@ fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
     let prompt = vec![3, 1, 4];
     let mut counts = vec![[0.0_f64; 2]; 13];
     let draws = 1500;
-    let wish = Wish {
-        temperature: 1.0,
-        drafted: 2,
-        generated: 3,
-    };
+    let wish = Wish { temperature: 1.0, drafted: 2, generated: 3 };
     for seed in 0..draws {
         let plain = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed);
-        let drafter = Decoder::new(
-            transformer(&small, 9),
-            small.clone(),
-            &Device::flex(),
-            CACHED,
-            None,
-        );
-        let with = Writer::new(
-            decoder(&large, CACHED, None),
-            vec![prompt.clone()],
-            seed + draws,
-        );
+        let drafter =
+            Decoder::new(transformer(&small, 9), small.clone(), &Device::flex(), CACHED, None);
+        let with = Writer::new(decoder(&large, CACHED, None), vec![prompt.clone()], seed + draws);
         let with = with.with_drafter(drafter, seed + draws);
         for (way, mut writer) in [plain, with].into_iter().enumerate() {
             let rows = written(&mut writer, wish);
@@ -247,11 +194,8 @@ fn tokens_drawn_with_drafts_have_the_models_own_frequencies() {
         }
     }
     // Two samples of one distribution: the sum of (a - b)² / (a + b), with 12 degrees of freedom.
-    let chi: f64 = counts
-        .iter()
-        .filter(|[a, b]| a + b > 0.0)
-        .map(|[a, b]| (a - b).powi(2) / (a + b))
-        .sum();
+    let chi: f64 =
+        counts.iter().filter(|[a, b]| a + b > 0.0).map(|[a, b]| (a - b).powi(2) / (a + b)).sum();
     assert!(chi < 32.9, "{chi} {counts:?}");
 }
 
@@ -266,32 +210,18 @@ fn the_lab_says_that_both_ways_wrote_the_same() {
         &["dataset=chain", "depth=1"],
     ] {
         let data = generate(&[&["generated_tokens=20", "prompt_tokens=7"], set].concat());
-        assert_eq!(
-            data.metric("tokens_identical"),
-            Some(Value::Bool(true)),
-            "{set:?}"
-        );
+        assert_eq!(data.metric("tokens_identical"), Some(Value::Bool(true)), "{set:?}");
         assert!(number(&data, "max_logit_difference") <= 1e-4, "{set:?}");
     }
     let plain = generate(&["generated_tokens=20"]);
-    assert_eq!(
-        text(&plain),
-        text(&generate(&["generated_tokens=20", "cache=false"]))
-    );
-    assert_eq!(
-        text(&plain),
-        text(&generate(&["generated_tokens=20", "draft_width=16"]))
-    );
+    assert_eq!(text(&plain), text(&generate(&["generated_tokens=20", "cache=false"])));
+    assert_eq!(text(&plain), text(&generate(&["generated_tokens=20", "draft_width=16"])));
 }
 
 #[test]
 fn of_a_long_text_fewer_and_fewer_tokens_go_through_the_model_again() {
     let config = shape(SHAPES[0]);
-    let wish = Wish {
-        temperature: 0.0,
-        drafted: 0,
-        generated: 120,
-    };
+    let wish = Wish { temperature: 0.0, drafted: 0, generated: 120 };
     // Tokens that are compared, and operations of that, if it has so much to spend.
     let compared = |caching, plenty| {
         let mut writer = Writer::new(decoder(&config, CACHED, None), vec![vec![1, 2, 3]], 1);
@@ -324,23 +254,10 @@ fn of_a_long_text_fewer_and_fewer_tokens_go_through_the_model_again() {
 
 #[test]
 fn fewer_bits_are_further_from_the_truth() {
-    let of = |bits: &str| {
-        number(
-            &generate(&["generated_tokens=12", bits]),
-            "max_logit_difference",
-        )
-    };
-    let [full, half, eight, four] = [
-        "cache_bits=32",
-        "cache_bits=16",
-        "cache_bits=8",
-        "cache_bits=4",
-    ]
-    .map(of);
-    assert!(
-        full < half && half < eight && eight < four,
-        "{full} {half} {eight} {four}"
-    );
+    let of = |bits: &str| number(&generate(&["generated_tokens=12", bits]), "max_logit_difference");
+    let [full, half, eight, four] =
+        ["cache_bits=32", "cache_bits=16", "cache_bits=8", "cache_bits=4"].map(of);
+    assert!(full < half && half < eight && eight < four, "{full} {half} {eight} {four}");
 }
 
 #[test]

@@ -26,12 +26,9 @@ fn the_default_run_counts_what_the_contract_says() {
 
 #[test]
 fn forwards_and_bytes_follow_their_formulas() {
-    for (prompt, generated, batch, bits, kv_heads) in [
-        (1, 1, 1, 32, 2),
-        (5, 9, 2, 16, 1),
-        (8, 4, 3, 8, 4),
-        (3, 12, 1, 4, 2),
-    ] {
+    for (prompt, generated, batch, bits, kv_heads) in
+        [(1, 1, 1, 32, 2), (5, 9, 2, 16, 1), (8, 4, 3, 8, 4), (3, 12, 1, 4, 2)]
+    {
         let set = [
             format!("prompt_tokens={prompt}"),
             format!("generated_tokens={generated}"),
@@ -46,29 +43,14 @@ fn forwards_and_bytes_follow_their_formulas() {
         let bytes = f64::from(bits) / 8.0;
         let token = bytes_per_token(2.0, f64::from(kv_heads), 8.0, bytes);
         let kept = values(&data, "cache_bytes");
-        assert_eq!(
-            *kept.last().unwrap(),
-            token * read * f64::from(batch),
-            "{set:?}"
-        );
+        assert_eq!(*kept.last().unwrap(), token * read * f64::from(batch), "{set:?}");
         assert_eq!(kept[0], token * f64::from(prompt * batch), "{set:?}");
-        let scales = if bits < 16 {
-            4.0 * 2.0 * 2.0 * f64::from(kv_heads * batch) * read
-        } else {
-            0.0
-        };
+        let scales =
+            if bits < 16 { 4.0 * 2.0 * 2.0 * f64::from(kv_heads * batch) * read } else { 0.0 };
         assert_eq!(number(&data, "cache_scale_bytes"), scales, "{set:?}");
     }
-    let data = generate(&[
-        "prompt_tokens=5",
-        "generated_tokens=9",
-        "cache=false",
-        "compare=false",
-    ]);
-    assert_eq!(
-        number(&data, "token_forwards"),
-        f64::from(5 * 9 + 9 * 8 / 2)
-    );
+    let data = generate(&["prompt_tokens=5", "generated_tokens=9", "cache=false", "compare=false"]);
+    assert_eq!(number(&data, "token_forwards"), f64::from(5 * 9 + 9 * 8 / 2));
 }
 
 #[test]
@@ -77,45 +59,26 @@ fn operations_are_those_of_the_products() {
     let (block, head) = (32.0 * 360.0, 32.0 * 13.0);
     let of = |new: f64, seen: f64| 2.0 * (2.0 * new * block + 4.0 * new * seen * 32.0) + 2.0 * head;
     let data = generate(&["generated_tokens=3"]);
-    assert_eq!(
-        values(&data, "forward_flops"),
-        [of(16.0, 16.0), of(1.0, 17.0), of(1.0, 18.0)]
-    );
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(1.0, 17.0), of(1.0, 18.0)]);
     let data = generate(&["generated_tokens=3", "cache=false"]);
-    assert_eq!(
-        values(&data, "forward_flops"),
-        [of(16.0, 16.0), of(17.0, 17.0), of(18.0, 18.0)]
-    );
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(17.0, 17.0), of(18.0, 18.0)]);
     // A window looks at no more than it holds.
     let data = generate(&["generated_tokens=3", "window=4"]);
-    assert_eq!(
-        values(&data, "forward_flops"),
-        [of(16.0, 16.0), of(1.0, 4.0), of(1.0, 4.0)]
-    );
+    assert_eq!(values(&data, "forward_flops"), [of(16.0, 16.0), of(1.0, 4.0), of(1.0, 4.0)]);
     assert_eq!(values(&data, "cache_bytes"), [1024.0; 3]);
 }
 
 #[test]
 fn drafts_are_counted_and_agree_with_the_formula() {
-    let set = [
-        "draft_width=16",
-        "temperature=1",
-        "generated_tokens=200",
-        "compare=false",
-    ];
+    let set = ["draft_width=16", "temperature=1", "generated_tokens=200", "compare=false"];
     let data = generate(&set);
-    let (share, gained) = (
-        number(&data, "acceptance_rate"),
-        number(&data, "tokens_per_target_run"),
-    );
+    let (share, gained) =
+        (number(&data, "acceptance_rate"), number(&data, "tokens_per_target_run"));
     assert!(share > 0.0 && share < 1.0, "{share}");
     // Rounds are independent but for the text they continue; their spread is at most 4 tokens wide.
     let rounds = 199.0 / gained;
     let error = 3.0 * 2.0 / rounds.sqrt();
-    assert!(
-        (gained - number(&data, "expected_tokens")).abs() < error,
-        "{gained} {error}"
-    );
+    assert!((gained - number(&data, "expected_tokens")).abs() < error, "{gained} {error}");
     assert_eq!(number(&data, "steps_done"), 200.0);
     assert!(number(&data, "draft_forwards") >= 199.0 - rounds);
     must_be_declared(&Generate::new().unwrap(), &data);
@@ -146,16 +109,10 @@ fn turned(set: &[&str], knobs: &[(f64, &str, Value)]) -> mlsys_lab::RunData {
 
 #[test]
 fn knobs_turn_between_tokens() {
-    let fewer = turned(
-        &["generated_tokens=40"],
-        &[(5.0, "generated_tokens", Value::Int(9))],
-    );
+    let fewer = turned(&["generated_tokens=40"], &[(5.0, "generated_tokens", Value::Int(9))]);
     assert_eq!(number(&fewer, "steps_done"), 9.0);
     let plain = generate(&["generated_tokens=30"]);
-    let hot = turned(
-        &["generated_tokens=30"],
-        &[(10.0, "temperature", Value::Float(3.0))],
-    );
+    let hot = turned(&["generated_tokens=30"], &[(10.0, "temperature", Value::Float(3.0))]);
     let (cold, hot_text) = (text(&plain), text(&hot));
     assert_eq!(
         cold.chars().take(10).collect::<String>(),
@@ -166,10 +123,7 @@ fn knobs_turn_between_tokens() {
     assert_eq!(hot.metric("tokens_identical"), None);
     let drafts = turned(
         &["generated_tokens=30", "draft_width=8"],
-        &[
-            (6.0, "draft_tokens", Value::Int(1)),
-            (20.0, "generated_tokens", Value::Int(24)),
-        ],
+        &[(6.0, "draft_tokens", Value::Int(1)), (20.0, "generated_tokens", Value::Int(24))],
     );
     assert_eq!(number(&drafts, "steps_done"), 24.0);
     assert_eq!(drafts.metric("tokens_identical"), Some(Value::Bool(true)));
@@ -183,15 +137,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_trained() {
         (&["prompt=1+y"], "character 3 is 'y'"),
         (&["prompt_tokens=97"], "longer than the model's window"),
         (&["draft_width=12"], "a multiple of 8"),
-        (
-            &[
-                "batch_size=256",
-                "generated_tokens=4096",
-                "heads=16",
-                "width=512",
-            ],
-            "are free; make",
-        ),
+        (&["batch_size=256", "generated_tokens=4096", "heads=16", "width=512"], "are free; make"),
     ] {
         // Nothing is trained: else so many steps would not end.
         for more in [&[][..], &["requests=3"]] {
@@ -219,10 +165,7 @@ fn what_drafts_should_gain_follows_a_knob_that_was_turned() {
         ["tokens_per_target_run", "expected_tokens"].map(|name| number(&data, name));
     // With drafts of one token no pass gains more than two.
     assert!(gained > 2.0 && expected > 2.0, "{gained} {expected}");
-    assert!(
-        (gained / expected - 1.0).abs() < 0.25,
-        "{gained} {expected}"
-    );
+    assert!((gained / expected - 1.0).abs() < 0.25, "{gained} {expected}");
 }
 
 #[test]
@@ -246,12 +189,7 @@ fn a_server_says_how_many_steps_it_takes_and_is_no_point_of_the_picture_of_batch
 #[test]
 fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
     let mut standings = Vec::new();
-    let set = [
-        "training_steps=2",
-        "draft_width=8",
-        "temperature=1",
-        "generated_tokens=30",
-    ];
+    let set = ["training_steps=2", "draft_width=8", "temperature=1", "generated_tokens=30"];
     trial::answered(&Generate::new().unwrap(), &set, |report| {
         if let mlsys_lab::Report::Frame { panel, frame, .. } = report
             && let Frame::Passage(passage) = frame.as_ref()
@@ -262,13 +200,7 @@ fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
         }
         trial::Then::On
     });
-    for name in [
-        "prompt",
-        "written",
-        "drafted",
-        "drafted, stayed",
-        "struck out",
-    ] {
+    for name in ["prompt", "written", "drafted", "drafted, stayed", "struck out"] {
         assert!(standings.iter().any(|of| of == name), "{name}");
     }
 }
@@ -276,9 +208,7 @@ fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
 #[test]
 fn attention_adds_up_and_a_window_shows_no_more_than_it_holds() {
     let data = generate(&["generated_tokens=10", "window=6"]);
-    let Some((_, Frame::HeatMap(map))) = data.frames.get("attention") else {
-        panic!("no field")
-    };
+    let Some((_, Frame::HeatMap(map))) = data.frames.get("attention") else { panic!("no field") };
     assert_eq!((map.columns, map.rows), (6, 8));
     for row in map.cells.chunks(6) {
         assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{row:?}");

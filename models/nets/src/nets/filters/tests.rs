@@ -20,11 +20,7 @@ fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<D> {
 }
 
 fn filter(weights: &[f32], shape: [usize; 4], groups: usize) -> Filter {
-    Filter {
-        weight: Param::from_tensor(tensor(weights, shape)),
-        stride: 1,
-        groups,
-    }
+    Filter { weight: Param::from_tensor(tensor(weights, shape)), stride: 1, groups }
 }
 
 fn assert_near(found: Tensor<4>, expected: Tensor<4>) {
@@ -40,10 +36,8 @@ fn a_column_and_a_row_are_the_square_filter_of_their_outer_product() {
         let image = drawn([2, 1, 9, 9], &mut stream);
         let x = tensor(&image, [2, 1, 9, 9]);
         let (column, row) = (drawn([k], &mut stream), drawn([k], &mut stream));
-        let outer: Vec<f32> = column
-            .iter()
-            .flat_map(|down| row.iter().map(move |across| down * across))
-            .collect();
+        let outer: Vec<f32> =
+            column.iter().flat_map(|down| row.iter().map(move |across| down * across)).collect();
         let both = filter(&column, [1, 1, k, 1], 1).forward(x.clone());
         let both = filter(&row, [1, 1, 1, k], 1).forward(both);
         assert_near(both, filter(&outer, [1, 1, k, k], 1).forward(x));
@@ -80,22 +74,13 @@ fn what_a_filter_costs_is_what_it_has() {
         stride: 2,
         sight: Sight::All,
     };
-    let own = FilterShape {
-        channels_in: 6,
-        stride: 1,
-        sight: Sight::Own,
-        ..stem
-    };
+    let own = FilterShape { channels_in: 6, stride: 1, sight: Sight::Own, ..stem };
     let cost = own.cost(7);
     assert_eq!((cost.inputs, cost.outputs), (6 * 49, 6 * 49));
     assert_eq!(cost.weights, 6 * 15);
     assert_eq!(cost.flops(3), 2 * 3 * 6 * 15 * 49);
     assert_eq!(cost.bytes(3), 4 * (3 * 2 * 6 * 49 + 90));
-    let config = FilterNetConfig {
-        edge: 13,
-        filters: vec![stem, own],
-        outputs: 4,
-    };
+    let config = FilterNetConfig { edge: 13, filters: vec![stem, own], outputs: 4 };
     assert_eq!(config.flat(), 6 * 49);
     assert_eq!(config.judging_bytes(3), 4 * 3 * 5 * 6 * 49);
     let parameters = 6 * 15 + 6 * 15 + (6 * 49 + 1) * 4;

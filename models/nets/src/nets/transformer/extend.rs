@@ -43,9 +43,6 @@ impl Transformer {
         }
         let x = x.reshape([batch, time, width]);
         let last = x.slice([0..batch, time - scored.min(time)..time, 0..width]);
-        Extended {
-            logits: self.read(last),
-            attention,
-        }
+        Extended { logits: self.read(last), attention }
     }
 }

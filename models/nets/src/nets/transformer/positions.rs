@@ -43,11 +43,7 @@ impl Positions {
     ) -> Self {
         let new: Vec<usize> = (first..first + time).collect();
         let [cosine, sine] = angles(&[new], head, dtype, device);
-        Self {
-            cosine,
-            sine,
-            ahead: Tensor::tril_mask([1, 1, time, time], 0, device),
-        }
+        Self { cosine, sine, ahead: Tensor::tril_mask([1, 1, time, time], 0, device) }
     }
 
     /// Positions of new tokens among those whose keys are kept.
@@ -58,18 +54,11 @@ impl Positions {
         let seen = standing.seen.first().map_or(0, Vec::len);
         let hidden = standing.new.iter().zip(&standing.seen);
         let hidden: Vec<bool> = hidden
-            .flat_map(|(new, seen)| {
-                new.iter()
-                    .flat_map(|at| seen.iter().map(move |key| (at, key)))
-            })
+            .flat_map(|(new, seen)| new.iter().flat_map(|at| seen.iter().map(move |key| (at, key))))
             .map(|(at, key)| standing.hides(*at, *key))
             .collect();
         let ahead = TensorData::new(hidden, [rows, 1, time, seen]);
-        Self {
-            cosine,
-            sine,
-            ahead: Tensor::from_data(ahead, device),
-        }
+        Self { cosine, sine, ahead: Tensor::from_data(ahead, device) }
     }
     /// Turns each pair of numbers of a head by its position's angles: number i and number i + head / 2 are a pair.
     ///
@@ -116,10 +105,7 @@ fn angles(rows: &[Vec<usize>], head: usize, dtype: DType, device: &Device) -> [T
         let data = TensorData::new(values, [rows.len(), 1, time, 2, pairs]);
         Tensor::<5>::from_data(data, (device, dtype))
     };
-    [
-        table(f64::cos, f64::cos),
-        table(|angle| -angle.sin(), f64::sin),
-    ]
+    [table(f64::cos, f64::cos), table(|angle| -angle.sin(), f64::sin)]
 }
 
 /// The angle in radians by which a pair of numbers is turned: the first pair by a radian a token, the last hardly.

@@ -46,9 +46,6 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     let largest = a.iter().chain(b).fold(0.0_f64, |most, x| most.max(x.abs()));
-    let worst = a
-        .iter()
-        .zip(b)
-        .fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+    let worst = a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
     worst / largest
 }

@@ -38,17 +38,11 @@ fn on_threads(plan: &Plan, before: &[Vec<f32>]) -> (Vec<Vec<f32>>, Vec<(u64, u64
         };
         let started = ports.into_iter().zip(before.iter().cloned()).map(worker);
         let started: Vec<_> = started.collect();
-        started
-            .into_iter()
-            .map(|worker| worker.join().unwrap())
-            .collect()
+        started.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     let traffic = ledger.take();
     let sent = (0..plan.endpoints()).map(|endpoint| traffic.sent_by(endpoint));
-    (
-        after,
-        sent.map(|flow| (flow.messages, flow.bytes)).collect(),
-    )
+    (after, sent.map(|flow| (flow.messages, flow.bytes)).collect())
 }
 
 #[test]
@@ -71,9 +65,8 @@ fn workers_on_threads_hold_what_the_plan_says_bit_for_bit_and_send_what_it_count
                 let (after, sent) = on_threads(&plan, &before);
                 assert_eq!(bits(&after), bits(&expected), "{plan:?}");
                 let counted = Tally::of(&plan).sent.into_iter();
-                let counted: Vec<(u64, u64)> = counted
-                    .map(|load| (load.messages, 4 * load.elements))
-                    .collect();
+                let counted: Vec<(u64, u64)> =
+                    counted.map(|load| (load.messages, 4 * load.elements)).collect();
                 assert_eq!(sent, counted, "{plan:?}");
             }
         }

@@ -64,16 +64,14 @@ impl Blame {
             Doing::Waiting { .. } | Doing::Working(_) | Doing::Nothing => None,
         });
         let gave_up = || {
-            self.troubles
-                .iter()
-                .find_map(|(rank, trouble)| match trouble {
-                    Trouble::Late { from, tag } if *from == culprit => Some((*rank, *tag)),
-                    Trouble::Late { .. }
-                    | Trouble::Gone { .. }
-                    | Trouble::Wrong { .. }
-                    | Trouble::Aborted
-                    | Trouble::Failed(_) => None,
-                })
+            self.troubles.iter().find_map(|(rank, trouble)| match trouble {
+                Trouble::Late { from, tag } if *from == culprit => Some((*rank, *tag)),
+                Trouble::Late { .. }
+                | Trouble::Gone { .. }
+                | Trouble::Wrong { .. }
+                | Trouble::Aborted
+                | Trouble::Failed(_) => None,
+            })
         };
         let waiting = waiting.or_else(gave_up);
         let waiting =

@@ -4,10 +4,7 @@ use super::*;
 use crate::parallel::wire::Tag;
 
 const LONG: Duration = Duration::from_secs(60);
-const SUM: Tag = Tag {
-    what: "sum",
-    index: 0,
-};
+const SUM: Tag = Tag { what: "sum", index: 0 };
 
 /// What a worker of these tests does with an order.
 #[derive(Clone, Copy)]
@@ -54,14 +51,9 @@ impl Worker for Adder {
 }
 
 fn crew(workers: usize, patience: Duration) -> Crew<Adder> {
-    let seat = Seat {
-        device: Device::flex(),
-        place: "cpu".to_owned(),
-    };
+    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
     Crew::start(DeviceId::CPU, vec![seat; workers], patience, |berth| {
-        Ok(Adder {
-            value: berth.rank as f32 + 1.0,
-        })
+        Ok(Adder { value: berth.rank as f32 + 1.0 })
     })
     .unwrap()
 }
@@ -130,10 +122,7 @@ fn a_worker_that_sends_a_wrong_shape_is_named() {
 
 #[test]
 fn a_worker_that_cannot_begin_ends_the_run_at_its_first_step() {
-    let seat = Seat {
-        device: Device::flex(),
-        place: "cpu".to_owned(),
-    };
+    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
     let mut crew: Crew<Adder> = Crew::start(DeviceId::CPU, vec![seat; 2], LONG, |berth| {
         if berth.rank == 1 {
             return Err(Trouble::Failed("found no model".to_owned()));

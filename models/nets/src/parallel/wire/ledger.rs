@@ -53,10 +53,7 @@ struct Book {
 
 impl Traffic {
     fn none(workers: usize) -> Self {
-        Self {
-            workers,
-            flows: vec![Flow::default(); workers * workers],
-        }
+        Self { workers, flows: vec![Flow::default(); workers * workers] }
     }
 
     /// Workers there are.
@@ -88,23 +85,14 @@ impl Traffic {
 
 impl Flow {
     fn plus(self, other: Self) -> Self {
-        Self {
-            messages: self.messages + other.messages,
-            bytes: self.bytes + other.bytes,
-        }
+        Self { messages: self.messages + other.messages, bytes: self.bytes + other.bytes }
     }
 }
 
 impl Ledger {
     pub(super) fn new(workers: usize, patience: Duration) -> Self {
-        let book = Book {
-            traffic: Traffic::none(workers),
-            doing: vec![Doing::Nothing; workers],
-        };
-        let ledger = Self {
-            book: Mutex::new(book),
-            patience: AtomicU64::new(0),
-        };
+        let book = Book { traffic: Traffic::none(workers), doing: vec![Doing::Nothing; workers] };
+        let ledger = Self { book: Mutex::new(book), patience: AtomicU64::new(0) };
         ledger.set_patience(patience);
         ledger
     }

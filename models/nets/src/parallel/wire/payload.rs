@@ -52,9 +52,9 @@ impl Payload {
                 let levels = levels.iter().take(most);
                 levels.map(|&level| f32::from(level) * step).collect()
             }
-            Self::Signs { size, count, bits } => (0..most.min(*count))
-                .map(|index| signed(*size, bits, index))
-                .collect(),
+            Self::Signs { size, count, bits } => {
+                (0..most.min(*count)).map(|index| signed(*size, bits, index)).collect()
+            }
             Self::Entries { values, .. } => values.iter().take(most).copied().collect(),
         }
     }
@@ -74,11 +74,7 @@ impl Payload {
                 add(sum, (0..*count).map(|index| signed(*size, bits, index)));
                 *count == sum.len() && bits.len() == count.div_ceil(64)
             }
-            Self::Entries {
-                count,
-                places,
-                values,
-            } => {
+            Self::Entries { count, places, values } => {
                 let mut all = places.len() == values.len();
                 for (&place, &value) in places.iter().zip(values) {
                     match sum.get_mut(place as usize) {
@@ -106,9 +102,5 @@ fn add(sum: &mut [f32], numbers: impl Iterator<Item = f32>) {
 
 fn signed(size: f32, bits: &[u64], index: usize) -> f32 {
     let word = bits.get(index / 64).copied().unwrap_or(0);
-    if word >> (index % 64) & 1 == 1 {
-        -size
-    } else {
-        size
-    }
+    if word >> (index % 64) & 1 == 1 { -size } else { size }
 }

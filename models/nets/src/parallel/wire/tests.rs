@@ -5,10 +5,7 @@ use super::*;
 const LONG: Duration = Duration::from_secs(60);
 
 fn tag(index: usize) -> Tag {
-    Tag {
-        what: "chunk",
-        index,
-    }
+    Tag { what: "chunk", index }
 }
 
 #[test]
@@ -24,17 +21,8 @@ fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
     assert_eq!(zero.receive_floats(2, tag(1), 1).unwrap(), [9.0]);
     assert_eq!(zero.receive_floats(1, tag(2), 2).unwrap(), [2.0, 3.0]);
     let traffic = ledger.take();
-    assert_eq!(
-        traffic.flow(1, 0),
-        Flow {
-            messages: 3,
-            bytes: 16
-        }
-    );
-    assert_eq!(
-        (traffic.sent_by(0).messages, traffic.most_sent().bytes),
-        (0, 16)
-    );
+    assert_eq!(traffic.flow(1, 0), Flow { messages: 3, bytes: 16 });
+    assert_eq!((traffic.sent_by(0).messages, traffic.most_sent().bytes), (0, 16));
     assert_eq!(ledger.take().most_sent(), Flow::default());
 }
 
@@ -46,10 +34,7 @@ fn what_does_not_come_is_waited_for_no_longer_than_agreed() {
         matches!(error, Trouble::Late { from: 1, tag: about, .. } if about == tag(7)),
         "{error:?}"
     );
-    assert_eq!(
-        ledger.doing(0).to_string(),
-        "it waited for chunk 7 from worker 1"
-    );
+    assert_eq!(ledger.doing(0).to_string(), "it waited for chunk 7 from worker 1");
 }
 
 #[test]
@@ -79,18 +64,10 @@ fn whoever_waits_for_a_worker_that_ends_hears_of_it_and_still_gets_what_was_sent
 fn a_wrong_shape_is_refused() {
     let (mut ports, _, _) = ports(2, LONG);
     ports[1].send(0, tag(0), vec![1.0; 7]);
-    ports[1].send(
-        0,
-        tag(1),
-        Payload::Levels {
-            step: 1.0,
-            levels: vec![1; 8],
-        },
-    );
-    for (index, expected) in [
-        (0, "7 numbers where 8 belong"),
-        (1, "compressed numbers where 8 plain ones belong"),
-    ] {
+    ports[1].send(0, tag(1), Payload::Levels { step: 1.0, levels: vec![1; 8] });
+    for (index, expected) in
+        [(0, "7 numbers where 8 belong"), (1, "compressed numbers where 8 plain ones belong")]
+    {
         let error = ports[0].receive_floats(1, tag(index), 8).unwrap_err();
         assert!(
             matches!(&error, Trouble::Wrong { from: 1, what, .. } if what == expected),
@@ -112,24 +89,13 @@ fn an_end_of_the_run_ends_every_wait() {
 #[test]
 fn compressed_numbers_are_added_as_what_they_stand_for() {
     let mut sum = vec![1.0; 4];
-    let levels = Payload::Levels {
-        step: 0.5,
-        levels: vec![1, -2, 0, 127],
-    };
+    let levels = Payload::Levels { step: 0.5, levels: vec![1, -2, 0, 127] };
     assert!(levels.add_to(&mut sum));
     assert_eq!(sum, [1.5, 0.0, 1.0, 64.5]);
-    let signs = Payload::Signs {
-        size: 2.0,
-        count: 4,
-        bits: vec![0b1010],
-    };
+    let signs = Payload::Signs { size: 2.0, count: 4, bits: vec![0b1010] };
     assert!(signs.add_to(&mut sum));
     assert_eq!(sum, [3.5, -2.0, 3.0, 62.5]);
-    let entries = Payload::Entries {
-        count: 4,
-        places: vec![3, 0],
-        values: vec![-62.5, 0.5],
-    };
+    let entries = Payload::Entries { count: 4, places: vec![3, 0], values: vec![-62.5, 0.5] };
     assert!(entries.add_to(&mut sum));
     assert_eq!(sum, [4.0, -2.0, 3.0, 0.0]);
     assert_eq!((levels.bytes(), signs.bytes(), entries.bytes()), (8, 5, 16));

@@ -47,11 +47,7 @@ struct Rows {
 impl Pending {
     /// A product with a matrix that was passed.
     pub(super) fn product(&mut self, weight: &Param<Tensor<2>>, x: Tensor<2>, slope: Tensor<2>) {
-        self.products.push(Product {
-            weight: weight.id,
-            x,
-            slope,
-        });
+        self.products.push(Product { weight: weight.id, x, slope });
     }
 
     /// Rows that were taken out of an embedding.
@@ -61,11 +57,7 @@ impl Pending {
         tokens: Tensor<1, Int>,
         slope: Tensor<2>,
     ) {
-        self.rows = Some(Rows {
-            embedding: embedding.clone(),
-            tokens,
-            slope,
-        });
+        self.rows = Some(Rows { embedding: embedding.clone(), tokens, slope });
     }
 
     /// Numbers that wait.
@@ -83,20 +75,10 @@ impl Pending {
         for Product { weight, x, slope } in self.products {
             gradients.register(weight, x.transpose().matmul(slope));
         }
-        for Scale {
-            scale,
-            normal,
-            slope,
-        } in self.scales
-        {
+        for Scale { scale, normal, slope } in self.scales {
             gradients.register(scale, (normal * slope).sum_dim(0).flatten::<1>(0, 1));
         }
-        if let Some(Rows {
-            embedding,
-            tokens,
-            slope,
-        }) = self.rows
-        {
+        if let Some(Rows { embedding, tokens, slope }) = self.rows {
             let none = Tensor::<2>::zeros(embedding.dims(), &slope.device());
             let sum = none.select_assign(0, tokens, slope, IndexingUpdateOp::Add);
             gradients.register(embedding.id, sum);
@@ -133,11 +115,7 @@ impl NormApart {
         let r = slope.clone() * norm.scale.val().unsqueeze::<2>();
         let along = (r.clone() * normal.clone()).mean_dim(1); // [rows, 1]
         let by_x = (r - normal.clone() * along) / size;
-        pending.scales.push(Scale {
-            scale: norm.scale.id,
-            normal,
-            slope,
-        });
+        pending.scales.push(Scale { scale: norm.scale.id, normal, slope });
         by_x
     }
 }
@@ -244,10 +222,7 @@ impl BlockApart {
         pending.product(&attention.query, self.given.clone(), by_q);
         pending.product(&attention.key, self.given.clone(), by_k);
         pending.product(&attention.value, self.given, by_v);
-        slope
-            + self
-                .attention_norm
-                .backward(&block.attention_norm, by_given, pending)
+        slope + self.attention_norm.backward(&block.attention_norm, by_given, pending)
     }
 }
 

@@ -16,11 +16,7 @@ pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(),
 /// What all workers keep at the end of their forward passes.
 fn bytes(setup: &Setup, model: &Model) -> u64 {
     // Weights and gradients, on the host and on the device, and the next weights.
-    let stashed = if setup.is_asynchronous() {
-        setup.stages as u64 - 1
-    } else {
-        0
-    };
+    let stashed = if setup.is_asynchronous() { setup.stages as u64 - 1 } else { 0 };
     let own = 5 + setup.rule.moments();
     let (copies, alone) = match setup.comparison {
         // It has a model of its own, and keeps the activations of the whole batch, after the stages have used theirs.

@@ -64,10 +64,7 @@ impl Session {
         let weights = stages.iter().map(|of| of.weights + of.stashed).max();
         run.scalar("weight_bytes_per_worker", whole(weights.unwrap_or(0)));
         let activations = stages.iter().map(|of| of.activations).max();
-        run.scalar(
-            "activation_bytes_per_worker",
-            whole(activations.unwrap_or(0)),
-        );
+        run.scalar("activation_bytes_per_worker", whole(activations.unwrap_or(0)));
         if self.setup.schedule.splits_backward() {
             let waiting = stages.iter().map(|of| of.waiting).max();
             run.scalar("waiting_weight_bytes", whole(waiting.unwrap_or(0)));
@@ -87,10 +84,7 @@ impl Session {
         let depth = setup.config.depth / parts;
         let sequences = setup.sequences as u64;
         let kept = |depth| {
-            let config = TransformerConfig {
-                depth,
-                ..setup.config.clone()
-            };
+            let config = TransformerConfig { depth, ..setup.config.clone() };
             let part = Architecture::Transformer(config);
             BYTES * part.kept_numbers(Activation::Relu, sequences)
         };
@@ -139,10 +133,7 @@ impl Session {
     fn weights_of(&self, stage: usize) -> u64 {
         let config = &self.setup.config;
         let with = |depth| {
-            let config = TransformerConfig {
-                depth,
-                ..config.clone()
-            };
+            let config = TransformerConfig { depth, ..config.clone() };
             Architecture::Transformer(config).parameters()
         };
         let (table, norm) = ((config.vocab * config.width) as u64, config.width as u64);

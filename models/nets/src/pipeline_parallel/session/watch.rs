@@ -33,10 +33,7 @@ impl Watch<'_> {
         if stages.iter().all(Vec::is_empty) {
             return;
         }
-        let played = Played {
-            stages,
-            transfers: Vec::new(),
-        };
+        let played = Played { stages, transfers: Vec::new() };
         self.sink.report(Report::Frame {
             panel: "timeline".into(),
             step: self.step,

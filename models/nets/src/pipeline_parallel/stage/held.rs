@@ -87,15 +87,9 @@ impl Held {
                 (output, Kind::Apart(Box::new(apart)))
             }
             Way::Again | Way::AgainApart => {
-                let output = part
-                    .valid()
-                    .forward(input.clone(), answers.clone(), &at.plain);
+                let output = part.valid().forward(input.clone(), answers.clone(), &at.plain);
                 let part = (way == Way::Again).then(|| part.clone());
-                let kind = Kind::Again {
-                    part,
-                    input,
-                    answers,
-                };
+                let kind = Kind::Again { part, input, answers };
                 (output, kind)
             }
         };
@@ -127,11 +121,7 @@ impl Held {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
             Kind::Apart(apart) => apart_back(*apart, now, slope, at),
-            Kind::Again {
-                part,
-                input,
-                answers,
-            } => match part {
+            Kind::Again { part, input, answers } => match part {
                 Some(part) => Recorded::forward(&part, input, answers, at).backward(slope),
                 None => {
                     let (_, apart) = now.valid().forward_apart(input, answers, &at.plain);
@@ -149,11 +139,7 @@ fn apart_back(
     at: &Tables,
 ) -> Result<Back, Trouble> {
     let (by_input, pending) = apart.backward(&now.valid(), slope, &at.plain)?;
-    Ok(Back {
-        by_input: Some(by_input),
-        gradients: None,
-        pending: Some(pending),
-    })
+    Ok(Back { by_input: Some(by_input), gradients: None, pending: Some(pending) })
 }
 
 impl Recorded {
@@ -165,11 +151,7 @@ impl Recorded {
                 (Some(leaf.clone()), Input::Vectors(leaf))
             }
         };
-        Self {
-            output: part.forward(input, answers, &at.recorded),
-            part: part.clone(),
-            leaf,
-        }
+        Self { output: part.forward(input, answers, &at.recorded), part: part.clone(), leaf }
     }
 
     fn backward(self, slope: Option<Tensor<3>>) -> Result<Back, Trouble> {

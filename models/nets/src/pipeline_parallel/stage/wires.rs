@@ -27,8 +27,7 @@ impl Stage {
             Work::Backward | Work::BackwardInput | Work::BackwardWeight => GRADIENTS,
         };
         if to == self.stage {
-            self.at_home
-                .insert((chunk, what, operation.microbatch), row);
+            self.at_home.insert((chunk, what, operation.microbatch), row);
         } else {
             let index = self.index(operation.microbatch, chunk);
             port.send(to, Tag { what, index }, row);

@@ -23,11 +23,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
 
 /// The norm of each, a block a row; those that are gone are no cells.
 fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
-    let field = Field {
-        body: of.body,
-        row: of.row,
-        draws: &[],
-    };
+    let field = Field { body: of.body, row: of.row, draws: &[] };
     let parts = of.body.parts.iter().zip(&of.cut.units);
     let parts = parts.zip(of.cut.norms(&field));
     let rows: Vec<_> = parts.filter(|((part, _), _)| part.kind == kind).collect();
@@ -49,9 +45,7 @@ fn map(of: &Pictured<'_>, kind: Kind) -> Pane {
         })
         .collect();
     let high = cells.iter().copied().fold(0.0, f32::max);
-    let name = rows
-        .first()
-        .and_then(|((part, _), _)| part.what.split_once(", "));
+    let name = rows.first().and_then(|((part, _), _)| part.what.split_once(", "));
     let name = name.map_or("", |(_, name)| name);
     let column_labels = match kind {
         Kind::Heads => (1..=columns).map(|head| head.to_string()).collect(),
@@ -91,15 +85,9 @@ fn matrices(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
         }
         let matrix = layer.matrix(of.row);
         let there = matrix.iter().zip(mask).filter(|(_, stays)| **stays);
-        let largest = there.fold(f32::MIN_POSITIVE, |most, (weight, _)| {
-            most.max(weight.abs())
-        });
+        let largest = there.fold(f32::MIN_POSITIVE, |most, (weight, _)| most.max(weight.abs()));
         let level = |(weight, stays): (&f32, &bool)| {
-            if *stays {
-                shade(*weight, largest)
-            } else {
-                GONE
-            }
+            if *stays { shade(*weight, largest) } else { GONE }
         };
         let image = Image {
             pixels: matrix.iter().zip(mask).map(level).collect(),

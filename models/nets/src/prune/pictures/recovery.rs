@@ -30,11 +30,7 @@ pub(in crate::prune) enum Event {
 
 impl Sample {
     pub(in crate::prune) fn at(step: u64, accuracy: f64, event: Event) -> Self {
-        Self {
-            step,
-            accuracy,
-            event,
-        }
+        Self { step, accuracy, event }
     }
 
     fn label(&self) -> Option<String> {
@@ -62,18 +58,11 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             Some(point(sample, label))
         })
         .collect();
-    if let Some(end) = of
-        .trail
-        .last()
-        .filter(|sample| sample.event == Event::Tuned)
-    {
+    if let Some(end) = of.trail.last().filter(|sample| sample.event == Event::Tuned) {
         points.push(point(end, format!("fine-tuned {:.3}", end.accuracy)));
     }
     Frame::Scatter(Scatter {
-        x: Dimension {
-            name: "step of fine-tuning".to_owned(),
-            ..Dimension::default()
-        },
+        x: Dimension { name: "step of fine-tuning".to_owned(), ..Dimension::default() },
         y: Dimension {
             name: of.score().to_owned(),
             better: Better::Neither,
@@ -95,10 +84,5 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
 }
 
 fn point(sample: &Sample, label: String) -> ScatterPoint {
-    ScatterPoint {
-        x: Some(sample.step as f64),
-        y: Some(sample.accuracy),
-        label,
-        series: 0,
-    }
+    ScatterPoint { x: Some(sample.step as f64), y: Some(sample.accuracy), label, series: 0 }
 }

@@ -38,20 +38,14 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
     }];
     points.extend(curves.crossings().into_iter().map(crossing));
     Frame::Scatter(Scatter {
-        x: Dimension {
-            name: "share removed".to_owned(),
-            ..Dimension::default()
-        },
+        x: Dimension { name: "share removed".to_owned(), ..Dimension::default() },
         y: Dimension {
             name: format!("stored at {} bits a weight", of.knobs.value_bits),
             unit: "bytes".to_owned(),
             scale: Scale::Log,
             ..Dimension::default()
         },
-        series: vec![
-            "this network".to_owned(),
-            "from here on smaller than another".to_owned(),
-        ],
+        series: vec!["this network".to_owned(), "from here on smaller than another".to_owned()],
         points,
         lines: Format::ALL.iter().enumerate().map(line).collect(),
     })

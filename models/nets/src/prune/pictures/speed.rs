@@ -61,11 +61,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         Item::Token => format!("µs for {} tokens", of.work.items),
     };
     let columns = [&time, "dense", "pruned", "gain", "why"];
-    Frame::Table(Table {
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-        ..Table::default()
-    })
+    Frame::Table(Table { columns: columns.map(str::to_owned).to_vec(), rows, ..Table::default() })
 }
 
 fn row(place: &str, dense: f64, pruned: f64, why: &str) -> Vec<Value> {

@@ -34,11 +34,8 @@ fn units(of: &Pictured<'_>) -> Frame {
     };
     let matrix = layer.matrix(of.row);
     let edge = layer.inputs.isqrt();
-    let (width, height) = if edge * edge == layer.inputs {
-        (edge, edge)
-    } else {
-        (layer.inputs, 1)
-    };
+    let (width, height) =
+        if edge * edge == layer.inputs { (edge, edge) } else { (layer.inputs, 1) };
     let most = match of.knobs.choice.method {
         Method::Neurons | Method::Heads => MOST_WHOLE,
         Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
@@ -49,11 +46,7 @@ fn units(of: &Pictured<'_>) -> Frame {
         let left = there.clone().count();
         let largest = there.fold(f32::MIN_POSITIVE, |most, at| most.max(matrix[at].abs()));
         let level = |at: usize| {
-            if mask[at] {
-                shade(matrix[at], largest)
-            } else {
-                GONE
-            }
+            if mask[at] { shade(matrix[at], largest) } else { GONE }
         };
         Image {
             pixels: column(unit).map(level).collect(),
@@ -89,21 +82,12 @@ pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
 }
 
 fn weights(of: &Pictured<'_>) -> Vec<Pane> {
-    let with = of
-        .body
-        .layers
-        .iter()
-        .zip(&of.cut.masks)
-        .zip(&of.cut.thresholds);
+    let with = of.body.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
     with.map(|((layer, mask), threshold)| {
         let before = numbers(&layer.matrix(of.before));
         let now = numbers(&layer.matrix(of.row));
-        let left: Vec<f64> = now
-            .iter()
-            .zip(mask)
-            .filter(|(_, stays)| **stays)
-            .map(|(weight, _)| *weight)
-            .collect();
+        let left: Vec<f64> =
+            now.iter().zip(mask).filter(|(_, stays)| **stays).map(|(weight, _)| *weight).collect();
         let reach = before
             .iter()
             .chain(&left)
@@ -111,23 +95,13 @@ fn weights(of: &Pictured<'_>) -> Vec<Pane> {
             .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
         let marks = threshold.filter(|at| at.is_finite() && *at > 0.0);
         let marks = marks.map_or_else(Vec::new, |at| vec![level(-at), level(at)]);
-        pane(
-            titled(layer, *threshold),
-            "weight",
-            (&before, &left),
-            (-reach, reach),
-            marks,
-        )
+        pane(titled(layer, *threshold), "weight", (&before, &left), (-reach, reach), marks)
     })
     .collect()
 }
 
 fn norms(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
-    let field = |row| Field {
-        body: of.body,
-        row,
-        draws: &[],
-    };
+    let field = |row| Field { body: of.body, row, draws: &[] };
     let before = crate::prune::cut::Cut::none(of.body).norms(&field(of.before));
     let now = of.cut.norms(&field(of.row));
     let parts = of.body.parts.iter().zip(before).zip(now);
@@ -164,15 +138,9 @@ fn pane(
     let outline = Histogram::between(quantity, "", before, range, BINS).first;
     let mut histogram = Histogram::between(quantity, "", left, range, BINS);
     histogram.first.name = "left".to_owned();
-    histogram.second = Some(Distribution {
-        name: "before".to_owned(),
-        ..outline
-    });
+    histogram.second = Some(Distribution { name: "before".to_owned(), ..outline });
     histogram.levels = levels;
-    Pane {
-        title,
-        frame: Frame::Histogram(histogram),
-    }
+    Pane { title, frame: Frame::Histogram(histogram) }
 }
 
 /// The layer with the size below which everything went.
@@ -194,10 +162,7 @@ fn titled_part(part: &Part, threshold: Option<f64>) -> String {
 
 /// A threshold. Its name would stand on the columns beside it.
 fn level(at: f64) -> Level {
-    Level {
-        at,
-        label: String::new(),
-    }
+    Level { at, label: String::new() }
 }
 
 fn numbers(weights: &[f32]) -> Vec<f64> {

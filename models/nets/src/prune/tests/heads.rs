@@ -26,11 +26,7 @@ fn quick(set: &[&str]) -> RunData {
 
 /// Two blocks of four heads, each key/value head of which serves so many query heads.
 fn decoder(kv_heads: usize) -> std::sync::Arc<Trained> {
-    let sizes = Sizes {
-        width: 16,
-        kv_heads,
-        ..Sizes::default()
-    };
+    let sizes = Sizes { width: 16, kv_heads, ..Sizes::default() };
     let recipe = Recipe::tokens(Dataset::Chain, sizes, 3, 5).unwrap();
     trained(&recipe, mlsys_lab::DeviceId::CPU).unwrap()
 }
@@ -61,10 +57,7 @@ fn silenced(whole: &Transformer, gone: &[Vec<bool>]) -> Tensor<3> {
         let attention = &block.attention;
         let (q, k, v) = attention.project(block.attention_norm.forward(rows.clone()), batch, &at);
         let found = attention.blend(attention.weigh(q, k, &at), v); // [batch, heads, time, head]
-        let keep: Vec<f32> = stays
-            .iter()
-            .map(|stays| f32::from(u8::from(*stays)))
-            .collect();
+        let keep: Vec<f32> = stays.iter().map(|stays| f32::from(u8::from(*stays))).collect();
         let keep = Tensor::<1>::from_floats(keep.as_slice(), &Device::flex());
         let found = found * keep.reshape([1, stays.len(), 1, 1]);
         let rows = rows + attention.join(found);
@@ -80,18 +73,10 @@ fn without_heads_it_answers_as_if_they_had_found_nothing() {
     for (kv_heads, group) in [(4, 1), (2, 2)] {
         let trained = decoder(kv_heads);
         for (scope, sparsity) in [(Scope::Layer, 0.5), (Scope::Global, 0.6)] {
-            let choice = Choice {
-                method: Method::Heads,
-                scope,
-                sparsity,
-                ..HALF
-            };
+            let choice = Choice { method: Method::Heads, scope, sparsity, ..HALF };
             let cut = chosen(&trained, choice);
-            let (heads, units): (Vec<_>, Vec<_>) = cut
-                .units
-                .chunks(2)
-                .map(|of| (of[0].clone(), &of[1]))
-                .unzip();
+            let (heads, units): (Vec<_>, Vec<_>) =
+                cut.units.chunks(2).map(|of| (of[0].clone(), &of[1])).unzip();
             assert!(units.iter().all(|units| units.iter().all(|stays| *stays)));
             assert!(heads.iter().all(|heads| mask::count(heads) > 0));
             assert!(heads.iter().any(|heads| mask::count(heads) < kv_heads));
@@ -129,31 +114,20 @@ fn without_heads_it_answers_as_if_they_had_found_nothing() {
 fn a_network_without_gated_units_answers_as_one_with_zeros_in_their_place() {
     let device = Device::flex();
     let trained = decoder(2);
-    let choice = Choice {
-        method: Method::Neurons,
-        ..HALF
-    };
+    let choice = Choice { method: Method::Neurons, ..HALF };
     let cut = chosen(&trained, choice);
     assert_eq!(cut.left_of(Kind::Heads, &Body::of(&trained)), (4, 4));
     assert_eq!(cut.left_of(Kind::Units, &Body::of(&trained)), (48, 96));
     let whole = transformer(trained.network(&device));
-    let normal = whole.blocks[1]
-        .mlp_norm
-        .forward(Tensor::ones([3, 16], &device));
+    let normal = whole.blocks[1].mlp_norm.forward(Tensor::ones([3, 16], &device));
     let mlp = &whole.blocks[1].mlp;
     let gate = activation::silu(normal.clone().matmul(mlp.gate.val()));
     let units = gate * normal.clone().matmul(mlp.up.val()); // [rows, ffn]
-    let keep: Vec<f32> = cut.units[3]
-        .iter()
-        .map(|stays| f32::from(u8::from(*stays)))
-        .collect();
+    let keep: Vec<f32> = cut.units[3].iter().map(|stays| f32::from(u8::from(*stays))).collect();
     let keep = Tensor::<1>::from_floats(keep.as_slice(), &device).unsqueeze::<2>();
     let wanted = numbers((units * keep).matmul(mlp.down.val()));
     let narrow = transformer(narrowed(&trained.network(&device), &cut.units, &device));
-    for (a, b) in numbers(narrow.blocks[1].mlp.forward(normal))
-        .iter()
-        .zip(wanted)
-    {
+    for (a, b) in numbers(narrow.blocks[1].mlp.forward(normal)).iter().zip(wanted) {
         assert!((a - b).abs() < 1e-5, "{a} {b}");
     }
 }
@@ -162,10 +136,7 @@ fn a_network_without_gated_units_answers_as_one_with_zeros_in_their_place() {
 fn the_heads_with_the_smallest_norm_go() {
     let trained = decoder(4);
     let body = Body::of(&trained);
-    let choice = Choice {
-        method: Method::Heads,
-        ..HALF
-    };
+    let choice = Choice { method: Method::Heads, ..HALF };
     let cut = chosen(&trained, choice);
     let network = transformer(trained.network(&Device::flex()));
     for (block, stays) in network.blocks.iter().zip(cut.units.chunks(2)) {
@@ -179,12 +150,8 @@ fn the_heads_with_the_smallest_norm_go() {
             squares.iter().sum::<f32>() + rows.square().sum().into_scalar::<f32>()
         };
         let norms: Vec<f32> = (0..4).map(norm).collect();
-        let least_left = (0..4)
-            .filter(|head| stays[0][*head])
-            .map(|head| norms[head]);
-        let most_gone = (0..4)
-            .filter(|head| !stays[0][*head])
-            .map(|head| norms[head]);
+        let least_left = (0..4).filter(|head| stays[0][*head]).map(|head| norms[head]);
+        let most_gone = (0..4).filter(|head| !stays[0][*head]).map(|head| norms[head]);
         assert!(most_gone.fold(0.0, f32::max) <= least_left.fold(f32::INFINITY, f32::min));
     }
     assert_eq!(cut.left_of(Kind::Heads, &body), (4, 8));
@@ -195,37 +162,20 @@ fn exactly_as_many_heads_stay_as_asked_and_the_rest_stay_zero() {
     let lab = PruneModel::new().unwrap();
     // Of a block 4 matrices of 16 x 16 with 8 heads, and 3 of 16 x 48; a head of 16 x 64; the output head.
     let (head, all) = (4 * 2 * 16, 2 * (4 * 256 + 3 * 16 * 48) + 16 * 64);
-    for (sparsity, left) in [
-        ("0.0", 16),
-        ("0.25", 12),
-        ("0.5", 8),
-        ("0.7", 5),
-        ("0.999", 2),
-    ] {
+    for (sparsity, left) in [("0.0", 16), ("0.25", 12), ("0.5", 8), ("0.7", 5), ("0.999", 2)] {
         let data = quick(&[&format!("sparsity={sparsity}")]);
         trial::must_be_declared(&lab, &data);
         let gone = (16 - left) * head;
-        assert_eq!(
-            number(&data, "kept_weights"),
-            f64::from(all - gone),
-            "{sparsity}"
-        );
+        assert_eq!(number(&data, "kept_weights"), f64::from(all - gone), "{sparsity}");
         assert_eq!(number(&data, "resurrected_weights"), 0.0);
         // What stands beside the matrices: the embedding, and five scales of norms.
         let parameters = all - gone + 64 * 16 + 5 * 16;
         assert_eq!(number(&data, "parameters"), f64::from(parameters));
         assert_eq!(number(&data, "stored_bytes"), f64::from(4 * parameters));
-        assert_eq!(
-            number(&data, "remaining_flops"),
-            f64::from(2 * (all - gone))
-        );
+        assert_eq!(number(&data, "remaining_flops"), f64::from(2 * (all - gone)));
         assert!(number(&data, "modelled_speedup") >= 1.0);
-        let Some((_, Frame::Panes(panes))) = data.frames.get("weights") else {
-            panic!("no panes")
-        };
-        let Frame::HeatMap(map) = &panes[0].frame else {
-            panic!("no heat map")
-        };
+        let Some((_, Frame::Panes(panes))) = data.frames.get("weights") else { panic!("no panes") };
+        let Frame::HeatMap(map) = &panes[0].frame else { panic!("no heat map") };
         assert_eq!((map.rows, map.columns), (2, 8));
         let there = map.cells.iter().filter(|norm| norm.is_finite());
         assert_eq!(there.count(), left as usize);
@@ -245,12 +195,7 @@ fn every_method_works_on_a_transformer_and_runs_repeat() {
         let (once, again) = (quick(set), quick(set));
         assert_eq!(number(&once, "resurrected_weights"), 0.0, "{set:?}");
         assert!(number(&once, "accuracy_after") < 0.0, "{set:?}");
-        for name in [
-            "accuracy_pruned",
-            "accuracy_after",
-            "kept_weights",
-            "stored_bytes",
-        ] {
+        for name in ["accuracy_pruned", "accuracy_after", "kept_weights", "stored_bytes"] {
             assert_eq!(number(&once, name), number(&again, name), "{set:?} {name}");
         }
     }
@@ -276,10 +221,7 @@ fn what_fits_no_network_is_said_before_anything_is_trained() {
         (&["model=transformer", "method=heads"], ["dataset", "model"]),
         (&["dataset=chain"], ["dataset", "model"]),
         (&["dataset=chain", "model=cnn"], ["dataset", "model"]),
-        (
-            &["dataset=chain", "model=transformer", "width=24"],
-            ["width", "model"],
-        ),
+        (&["dataset=chain", "model=transformer", "width=24"], ["width", "model"]),
     ] {
         // A network that would take hours.
         let error = try_run(&lab, &[set, &["baseline_steps=100000"]].concat()).unwrap_err();

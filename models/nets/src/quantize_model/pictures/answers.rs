@@ -39,17 +39,9 @@ fn images(of: &Pictured<'_>, examples: &Labelled, changed: &[usize]) -> Frame {
         let now = session.after.classes.get(*index)?;
         let truth = usize::try_from(*examples.labels.get(*index)?).ok()?;
         Some(Image {
-            pixels: examples
-                .input(*index)
-                .iter()
-                .map(|x| (255.0 * x).round() as u8)
-                .collect(),
+            pixels: examples.input(*index).iter().map(|x| (255.0 * x).round() as u8).collect(),
             label: format!("{then}, now {now}"),
-            verdict: if *now == truth {
-                Verdict::Right
-            } else {
-                Verdict::Wrong
-            },
+            verdict: if *now == truth { Verdict::Right } else { Verdict::Wrong },
         })
     };
     Frame::Images(Images {
@@ -82,9 +74,7 @@ fn tokens(of: &Pictured<'_>, sequence: &Sequence, changed: &[usize]) -> Frame {
         ])
     };
     Frame::Table(Table {
-        columns: ["after", "it said", "says now", "comes next", ""]
-            .map(str::to_owned)
-            .into(),
+        columns: ["after", "it said", "says now", "comes next", ""].map(str::to_owned).into(),
         rows: changed.iter().filter_map(row).take(MOST_TOKENS).collect(),
         ..Table::default()
     })

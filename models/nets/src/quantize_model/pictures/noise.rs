@@ -29,19 +29,13 @@ impl Curves {
         let curve = |layer: &Layer| {
             let matrix = layer.matrix(row);
             let at = |bits: &u32| {
-                let knobs = Knobs {
-                    bits: *bits,
-                    ..*knobs
-                };
+                let knobs = Knobs { bits: *bits, ..*knobs };
                 let noise = rounding::of_layer(&knobs, layer, row).noise(&matrix);
                 (*bits, noise.sqnr_db(), noise.predicted_db())
             };
             widths.iter().map(at).collect()
         };
-        Self {
-            of: *knobs,
-            layers: layers.iter().map(curve).collect(),
-        }
+        Self { of: *knobs, layers: layers.iter().map(curve).collect() }
     }
 
     /// Whether they would come out the same by these knobs.
@@ -72,11 +66,8 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
             continue;
         };
         for (bits, measured, _) in curve {
-            let label = if *bits == own {
-                format!("{bits} bits, as set")
-            } else {
-                format!("{bits} bits")
-            };
+            let label =
+                if *bits == own { format!("{bits} bits, as set") } else { format!("{bits} bits") };
             points.push(ScatterPoint {
                 x: Some(f64::from(*bits)),
                 y: *measured,
@@ -93,10 +84,7 @@ pub(super) fn draw(of: &Pictured<'_>) -> Frame {
         series.push(named.what.clone());
     }
     Frame::Scatter(Scatter {
-        x: Dimension {
-            name: "bits a weight".to_owned(),
-            ..Dimension::default()
-        },
+        x: Dimension { name: "bits a weight".to_owned(), ..Dimension::default() },
         y: Dimension {
             name: "signal over noise".to_owned(),
             unit: "dB".to_owned(),
@@ -125,11 +113,7 @@ pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
     let session = of.session;
     let widths = Scan::widths(session.knobs());
     // Accuracy in points, of which a test of a thousand images tells tenths.
-    let times = if session.judge.reads_tokens() {
-        1.0
-    } else {
-        100.0
-    };
+    let times = if session.judge.reads_tokens() { 1.0 } else { 100.0 };
     let mut cells = Vec::new();
     for layer in 0..session.layers.len() {
         for bits in &widths {
@@ -141,10 +125,7 @@ pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
             );
         }
     }
-    let most = cells
-        .iter()
-        .filter(|x| x.is_finite())
-        .fold(0.0_f32, |most, x| most.max(*x));
+    let most = cells.iter().filter(|x| x.is_finite()).fold(0.0_f32, |most, x| most.max(*x));
     let (columns, rows) = (widths.len(), session.layers.len());
     Frame::HeatMap(HeatMap {
         columns,
@@ -155,11 +136,7 @@ pub(super) fn sensitivity(of: &Pictured<'_>) -> Frame {
         x: (0.0, columns as f32),
         y: (0.0, rows as f32),
         column_labels: widths.iter().map(|bits| format!("{bits} bits")).collect(),
-        row_labels: session
-            .layers
-            .iter()
-            .map(|layer| layer.what.clone())
-            .collect(),
+        row_labels: session.layers.iter().map(|layer| layer.what.clone()).collect(),
         points: Vec::new(),
         legend: if session.judge.reads_tokens() {
             "nats lost if this layer alone is rounded".to_owned()

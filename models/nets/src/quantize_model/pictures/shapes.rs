@@ -30,9 +30,7 @@ pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
     let Some(levels) = rounded.levels.get(group) else {
         return nothing();
     };
-    let reach = weights
-        .iter()
-        .fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     if !(reach.is_finite() && reach > 0.0) {
         return Frame::Text("Every weight of this layer is zero.".to_owned());
     }
@@ -69,12 +67,7 @@ pub(super) fn histogram(of: &Pictured<'_>) -> Frame {
 fn marks(levels: &Levels, reach: f64) -> Vec<Level> {
     let all = levels.all().into_iter().map(f64::from);
     let inside = all.filter(|at| at.abs() <= reach * 1.000_001);
-    inside
-        .map(|at| Level {
-            at: at.clamp(-reach, reach),
-            label: String::new(),
-        })
-        .collect()
+    inside.map(|at| Level { at: at.clamp(-reach, reach), label: String::new() }).collect()
 }
 
 /// The output whose largest weight is the median of all outputs' largest.
@@ -96,22 +89,14 @@ pub(super) fn weights(of: &Pictured<'_>) -> Frame {
         return nothing();
     };
     let before = layer.matrix(&of.session.trained.weights);
-    let lost: Vec<f32> = before
-        .iter()
-        .zip(&rounded.back)
-        .map(|(old, new)| new - old)
-        .collect();
+    let lost: Vec<f32> = before.iter().zip(&rounded.back).map(|(old, new)| new - old).collect();
     let edge = layer.inputs.isqrt();
     // Inputs of other layers are no pixels, however many they are.
     let sees = of.layer() == 0 && !of.session.judge.reads_tokens();
     if sees && edge * edge == layer.inputs && edge >= 8 {
         return units(layer, edge, [&before, &rounded.back, &lost]);
     }
-    let maps = [
-        ("before", &before),
-        ("after", &rounded.back),
-        ("difference", &lost),
-    ];
+    let maps = [("before", &before), ("after", &rounded.back), ("difference", &lost)];
     let panes = maps.map(|(name, matrix)| Pane {
         title: format!("{}, {name}", layer.what),
         frame: map(layer, matrix, name),
@@ -128,19 +113,12 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
             .map(|input| of.get(matrix.index(input, unit)).copied().unwrap_or(0.0))
             .collect()
     };
-    let reach = |of: &[f32]| {
-        of.iter()
-            .fold(0.0_f32, |most, weight| most.max(weight.abs()))
-    };
+    let reach = |of: &[f32]| of.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     let mut images = Vec::new();
     for unit in 0..layer.outputs.min(UNITS) {
         let [before, after, lost] = [before, after, lost].map(|of| column(of, unit));
         let (own, faint) = (reach(&before).max(reach(&after)), reach(&lost));
-        let times = if faint > 0.0 {
-            (own / faint).round().max(1.0)
-        } else {
-            1.0
-        };
+        let times = if faint > 0.0 { (own / faint).round().max(1.0) } else { 1.0 };
         for (values, largest, label) in [
             (before, own, format!("unit {}", unit + 1)),
             (after, own, "rounded".to_owned()),
@@ -155,13 +133,7 @@ fn units(layer: &Layer, edge: usize, [before, after, lost]: [&[f32]; 3]) -> Fram
             });
         }
     }
-    Frame::Images(Images {
-        width: edge,
-        height: edge,
-        images,
-        blank: None,
-        together: 3,
-    })
+    Frame::Images(Images { width: edge, height: edge, images, blank: None, together: 3 })
 }
 
 /// A row an input, a column an output.
@@ -201,10 +173,7 @@ pub(super) fn activations(of: &Pictured<'_>) -> Frame {
         return Frame::Text(said.to_owned());
     };
     let layer = of.layer();
-    let what = session
-        .layers
-        .get(layer)
-        .map_or("", |layer| layer.what.as_str());
+    let what = session.layers.get(layer).map_or("", |layer| layer.what.as_str());
     let (Some(grid), Some(observed)) = (of.grids.layer(layer), of.observed) else {
         let said = format!(
             "Layer {}, {what}, has no input of its own to round: tokens are no numbers, and layers that share an input \
@@ -213,41 +182,25 @@ pub(super) fn activations(of: &Pictured<'_>) -> Frame {
         );
         return Frame::Text(said);
     };
-    let values: Vec<f64> = observed
-        .layer(layer)
-        .iter()
-        .map(|x| f64::from(*x))
-        .collect();
+    let values: Vec<f64> = observed.layer(layer).iter().map(|x| f64::from(*x)).collect();
     let Some(mut histogram) = Histogram::of("input", "", &values, BINS) else {
         return nothing();
     };
-    let ends = (
-        histogram.edges.first().copied(),
-        histogram.edges.last().copied(),
-    );
+    let ends = (histogram.edges.first().copied(), histogram.edges.last().copied());
     let levels = Levels::Even(grid).all().into_iter().map(f64::from);
     histogram.levels = levels
         .filter(|at| ends.0.is_some_and(|low| *at >= low) && ends.1.is_some_and(|high| *at <= high))
-        .map(|at| Level {
-            at,
-            label: String::new(),
-        })
+        .map(|at| Level { at, label: String::new() })
         .collect();
     histogram.marked = LEVELS.to_owned();
     let title = format!("into {what}, {EXAMPLES} examples, {bits} bits");
-    Frame::Panes(vec![Pane {
-        title,
-        frame: Frame::Histogram(histogram),
-    }])
+    Frame::Panes(vec![Pane { title, frame: Frame::Histogram(histogram) }])
 }
 
 fn pair<'a>(of: &'a Pictured<'_>) -> Option<(&'a Layer, &'a mlsys_machines::quantizer::Quantized)> {
     let layer = of.layer();
     let session = of.session;
-    Some((
-        session.layers.get(layer)?,
-        session.rounded.layers.get(layer)?,
-    ))
+    Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))
 }
 
 fn nothing() -> Frame {

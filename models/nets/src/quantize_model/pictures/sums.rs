@@ -26,11 +26,7 @@ pub(super) fn size(of: &Pictured<'_>) -> Frame {
         unit: "bytes".to_owned(),
         parts: ["weights", "scales", "biases"].map(str::to_owned).into(),
         stacks: vec![
-            stack(
-                "32-bit floats",
-                [FLOAT * size.weights, 0, size.others],
-                String::new(),
-            ),
+            stack("32-bit floats", [FLOAT * size.weights, 0, size.others], String::new()),
             stack(
                 "as stored",
                 [size.matrices.weights, size.matrices.scales, size.others],
@@ -78,14 +74,8 @@ pub(super) fn speed(of: &Pictured<'_>) -> Frame {
         ),
     };
     Frame::Panes(vec![
-        Pane {
-            title: "seconds for all fresh examples".to_owned(),
-            frame: bars,
-        },
-        Pane {
-            title: "what computes".to_owned(),
-            frame: Frame::Text(words),
-        },
+        Pane { title: "seconds for all fresh examples".to_owned(), frame: bars },
+        Pane { title: "what computes".to_owned(), frame: Frame::Text(words) },
     ])
 }
 

@@ -30,10 +30,7 @@ fn flat(value: &Value) -> Vec<f64> {
 
 /// A metric of an instant lab on these values.
 fn instant(lab: &dyn Lab, name: &str, values: &[f32], set: &[&str], metric: &str) -> Vec<f64> {
-    let list: Vec<String> = values
-        .iter()
-        .map(|x| format!("{:?}", f64::from(*x)))
-        .collect();
+    let list: Vec<String> = values.iter().map(|x| format!("{:?}", f64::from(*x))).collect();
     let values = format!("{name}=[{}]", list.join(", "));
     let data = run(lab, &[&[values.as_str()], set].concat());
     flat(&data.metric(metric).unwrap_or_else(|| panic!("no {metric}")))
@@ -45,18 +42,15 @@ fn codes_and_scales_are_those_of_the_instant_labs() {
     let layer = &trained.layers()[1];
     let weights = layer.matrix(&trained.weights);
     let matrix = Matrix::by_inputs(layer.inputs, layer.outputs);
-    let column: Vec<f32> = (0..layer.inputs)
-        .map(|input| weights[matrix.index(input, 3)])
-        .collect();
+    let column: Vec<f32> = (0..layer.inputs).map(|input| weights[matrix.index(input, 3)]).collect();
     for (name, scheme) in [
         ("affine", Scheme::Affine),
         ("symmetric", Scheme::Symmetric),
         ("symmetric-restricted", Scheme::SymmetricRestricted),
     ] {
         let own = Quantized::linear(&weights, matrix, 4, scheme, Granularity::Channel);
-        let codes: Vec<f64> = (0..layer.inputs)
-            .map(|input| f64::from(own.codes[matrix.index(input, 3)]))
-            .collect();
+        let codes: Vec<f64> =
+            (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
         let set = [format!("scheme={name}"), "bits=4".to_owned()];
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let theirs =
@@ -65,23 +59,15 @@ fn codes_and_scales_are_those_of_the_instant_labs() {
         assert_eq!(theirs("scale"), [f64::from(own.scales()[3])], "{name}");
     }
     let own = Quantized::nf4(&weights, matrix, Granularity::Channel);
-    let codes: Vec<f64> = (0..layer.inputs)
-        .map(|input| f64::from(own.codes[matrix.index(input, 3)]))
-        .collect();
+    let codes: Vec<f64> =
+        (0..layer.inputs).map(|input| f64::from(own.codes[matrix.index(input, 3)])).collect();
     let theirs = |metric: &str| instant(&Nf4::new().unwrap(), "values", &column, &[], metric);
     assert_eq!(theirs("codes"), codes);
     assert_eq!(theirs("scales"), [f64::from(own.scales()[3])]);
     let own = Quantized::kmeans(&weights, matrix, 8, 50);
     let set = ["clusters=8", "iterations=50"];
-    let theirs = |metric: &str| {
-        instant(
-            &KmeansQuantize::new().unwrap(),
-            "weights",
-            &weights,
-            &set,
-            metric,
-        )
-    };
+    let theirs =
+        |metric: &str| instant(&KmeansQuantize::new().unwrap(), "weights", &weights, &set, metric);
     let codes: Vec<f64> = own.codes.iter().map(|code| f64::from(*code)).collect();
     assert_eq!(theirs("indices"), codes);
     assert_eq!(theirs("centroids"), own.centroids());
@@ -89,21 +75,12 @@ fn codes_and_scales_are_those_of_the_instant_labs() {
 
 #[test]
 fn burns_own_tensors_answer_what_rounded_floats_answer() {
-    let sizes = Sizes {
-        width: 8,
-        depth: 2,
-        heads: 2,
-        kv_heads: 1,
-        context: 16,
-    };
+    let sizes = Sizes { width: 8, depth: 2, heads: 2, kv_heads: 1, context: 16 };
     // Of a CNN the last matrix, of a transformer all but the embedding.
     let networks = [
         (small(), 2),
         (learned(&Recipe::images(Model::Cnn, 4, 20, 1).unwrap()), 1),
-        (
-            learned(&Recipe::tokens(Dataset::Chain, sizes, 20, 1).unwrap()),
-            2 * 7 + 1,
-        ),
+        (learned(&Recipe::tokens(Dataset::Chain, sizes, 20, 1).unwrap()), 2 * 7 + 1),
     ];
     for (trained, expected) in networks {
         for (scheme, bits, granularity) in [
@@ -148,20 +125,12 @@ fn burns_own_tensors_answer_what_rounded_floats_answer() {
     let data = quantized(&["execution=native", "bits=4"]);
     must_be_declared(&lab(), &data);
     let simulated = quantized(&["bits=4"]);
-    assert_eq!(
-        number(&data, "accuracy_after"),
-        number(&simulated, "accuracy_after")
-    );
+    assert_eq!(number(&data, "accuracy_after"), number(&simulated, "accuracy_after"));
 }
 
 #[test]
 fn a_network_of_which_burn_holds_only_a_part_says_which() {
-    let set = [
-        "model=cnn",
-        "width=2",
-        "baseline_steps=2",
-        "execution=native",
-    ];
+    let set = ["model=cnn", "width=2", "baseline_steps=2", "execution=native"];
     let Some((_, Frame::Panes(panes))) = run(&lab(), &set).frames.remove("speed") else {
         panic!("no panes")
     };
@@ -178,13 +147,7 @@ fn learned(recipe: &Recipe) -> Arc<Trained> {
 
 #[test]
 fn a_pass_that_changes_nothing_on_the_way_is_the_networks_own() {
-    let sizes = Sizes {
-        width: 8,
-        depth: 2,
-        heads: 2,
-        kv_heads: 1,
-        context: 8,
-    };
+    let sizes = Sizes { width: 8, depth: 2, heads: 2, kv_heads: 1, context: 8 };
     let recipes = [
         Recipe::images(Model::Mlp, 5, 0, 1).unwrap(),
         Recipe::images(Model::Cnn, 2, 0, 1).unwrap(),
@@ -197,23 +160,15 @@ fn a_pass_that_changes_nothing_on_the_way_is_the_networks_own() {
         let examples = trained.fresh().unwrap();
         let inputs: Inputs = batch(&examples, &[0, 1, 2], &device).0;
         let mut asked = Vec::new();
-        let own = pass::forward(
-            &network,
-            inputs.clone(),
-            trained.activation,
-            &mut |layer, x| {
-                asked.push(layer);
-                x
-            },
-        );
+        let own = pass::forward(&network, inputs.clone(), trained.activation, &mut |layer, x| {
+            asked.push(layer);
+            x
+        });
         let theirs = network.forward(inputs, trained.activation);
         let largest: f32 = (own - theirs).abs().max().into_scalar();
         assert!(largest < 1e-5, "{largest}");
         let layers = trained.layers().len();
-        assert!(
-            asked.is_sorted() && asked.iter().all(|layer| *layer < layers),
-            "{asked:?}"
-        );
+        assert!(asked.is_sorted() && asked.iter().all(|layer| *layer < layers), "{asked:?}");
         assert_eq!(asked.last(), Some(&(layers - 1)));
     }
 }
@@ -221,11 +176,8 @@ fn a_pass_that_changes_nothing_on_the_way_is_the_networks_own() {
 #[test]
 fn rounded_inputs_are_levels_and_let_slopes_through() {
     let device = Device::flex().autodiff();
-    let x = Tensor::<2>::from_data(
-        TensorData::new(vec![0.1_f32, 0.9, 3.0, 0.0], [1, 4]),
-        &device,
-    )
-    .require_grad();
+    let x = Tensor::<2>::from_data(TensorData::new(vec![0.1_f32, 0.9, 3.0, 0.0], [1, 4]), &device)
+        .require_grad();
     let grid = Grid::over((0.0, 1.0), 2, Scheme::Affine);
     let grids = InputGrids::just(grid);
     let rounded = grids.round_straight_through(0, x.clone());
@@ -234,11 +186,6 @@ fn rounded_inputs_are_levels_and_let_slopes_through() {
         assert!((value - level).abs() < 1e-6, "{values:?}");
     }
     let gradients = rounded.sum().backward();
-    let slope: Vec<f32> = x
-        .grad(&gradients)
-        .unwrap()
-        .into_data()
-        .iter::<f32>()
-        .collect();
+    let slope: Vec<f32> = x.grad(&gradients).unwrap().into_data().iter::<f32>().collect();
     assert_eq!(slope, [1.0; 4]);
 }

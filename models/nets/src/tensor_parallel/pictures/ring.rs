@@ -54,10 +54,7 @@ impl Session {
             phase: "keys and values on".to_owned(),
             messages: (0..ranks).map(|from| message(from, round)).collect(),
         };
-        let chunk = |rank: usize| Chunk {
-            name: slices::letter(rank),
-            elements: elements as u64,
-        };
+        let chunk = |rank: usize| Chunk { name: slices::letter(rank), elements: elements as u64 };
         Exchange {
             what: "keys and values, block 1".to_owned(),
             layout: Layout::Ring,
@@ -74,10 +71,7 @@ impl Session {
 
 /// Whose keys and values are with each rank in each round of the ring, and whether they tell it anything.
 pub(super) fn rounds(ranks: usize) -> Pane {
-    let kind = |name: &str, tone: Tone| Kind {
-        name: name.to_owned(),
-        tone,
-    };
+    let kind = |name: &str, tone: Tone| Kind { name: name.to_owned(), tone };
     let row = |rank: usize| CellRow {
         label: slices::letter(rank),
         cells: (0..ranks)

@@ -16,10 +16,7 @@ impl Session {
         run.scalar("weight_bytes_per_worker", clock::weight_bytes(setup) as i64);
         let kept = clock::activation_bytes(setup);
         run.scalar("activation_bytes_per_worker", kept as i64);
-        let alone = Setup {
-            ranks: 1,
-            ..setup.clone()
-        };
+        let alone = Setup { ranks: 1, ..setup.clone() };
         let kept = clock::activation_bytes(&alone);
         run.scalar("reference_activation_bytes", kept as i64);
         self.report_modelled(run);
@@ -63,11 +60,7 @@ impl Session {
         };
         let step = self.step;
         let mut point = |name: &'static str, value: f64| {
-            run.sink.report(Report::Point {
-                name: name.into(),
-                step,
-                value,
-            });
+            run.sink.report(Report::Point { name: name.into(), step, value });
         };
         point("loss", last.loss);
         point("measured_step_seconds", last.seconds);

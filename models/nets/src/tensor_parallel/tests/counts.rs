@@ -26,10 +26,7 @@ fn the_default_run_is_what_the_formulas_say() {
         assert_eq!(number(&data, metric), expected, "{metric}");
     }
     let speedup = number(&data, "speedup");
-    assert!(
-        (speedup - 1.447_150_960_802_402_5).abs() <= 1e-12,
-        "{speedup}"
-    );
+    assert!((speedup - 1.447_150_960_802_402_5).abs() <= 1e-12, "{speedup}");
 }
 
 #[test]
@@ -44,31 +41,14 @@ fn what_is_counted_on_the_wires_is_what_the_formulas_say_in_every_mode() {
             &["ranks=1"],
         ] {
             let mode = format!("mode={mode}");
-            let all = [
-                &[
-                    &*mode,
-                    "layers=2",
-                    "global_batch=2",
-                    "steps=1",
-                    "compare=false",
-                ],
-                set,
-            ]
-            .concat();
+            let all =
+                [&[&*mode, "layers=2", "global_batch=2", "steps=1", "compare=false"], set].concat();
             let data = run(&lab(), &all);
             let params = params(&lab(), &all);
             let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
             let sent = clock::sent(&clock::parts(&setup, knobs.sums));
-            assert_eq!(
-                number(&data, "bytes_sent_per_worker"),
-                sent.bytes,
-                "{all:?}"
-            );
-            assert_eq!(
-                number(&data, "messages_per_worker"),
-                sent.messages,
-                "{all:?}"
-            );
+            assert_eq!(number(&data, "bytes_sent_per_worker"), sent.bytes, "{all:?}");
+            assert_eq!(number(&data, "messages_per_worker"), sent.messages, "{all:?}");
         }
     }
 }
@@ -76,65 +56,35 @@ fn what_is_counted_on_the_wires_is_what_the_formulas_say_in_every_mode() {
 #[test]
 fn collectives_of_a_layer_are_those_of_the_analytic_lab() {
     for (mode, sequence) in [("mode=tensor", false), ("mode=tensor-sequence", true)] {
-        let data = run(
-            &lab(),
-            &[
-                mode,
-                "layers=3",
-                "steps=1",
-                "global_batch=2",
-                "compare=false",
-            ],
-        );
+        let data = run(&lab(), &[mode, "layers=3", "steps=1", "global_batch=2", "compare=false"]);
         let told = analytic(sequence);
         let layers = 3.0;
         let reduces = number(&told, "all_reduces_forward") + number(&told, "all_reduces_backward");
         assert_eq!(number(&data, "all_reduces"), layers * reduces);
         for metric in ["all_gathers", "reduce_scatters"] {
-            assert_eq!(
-                number(&data, metric),
-                layers * number(&told, metric),
-                "{metric}"
-            );
+            assert_eq!(number(&data, metric), layers * number(&told, metric), "{metric}");
         }
         let blocks = layers * number(&told, "bytes_per_layer");
         // Besides, in mode tensor-sequence: the gradients of embedding, seven norms and head.
-        let shared = if sequence {
-            2.0 * 0.75 * 4.0 * 64.0 * 135.0
-        } else {
-            0.0
-        };
+        let shared = if sequence { 2.0 * 0.75 * 4.0 * 64.0 * 135.0 } else { 0.0 };
         assert_eq!(number(&data, "bytes_sent_per_worker"), blocks + shared);
     }
 }
 
 fn analytic(sequence: bool) -> RunData {
     let labs = labs().unwrap();
-    let lab = labs
-        .iter()
-        .find(|lab| lab.schema().kind == "tensor-parallel")
-        .unwrap();
+    let lab = labs.iter().find(|lab| lab.schema().kind == "tensor-parallel").unwrap();
     let sequence = format!("sequence_parallel={sequence}");
     run(
         lab.as_ref(),
-        &[
-            "ranks=4",
-            "hidden=64",
-            "sequence=32",
-            "batch=2",
-            "bytes_per_element=4",
-            &sequence,
-        ],
+        &["ranks=4", "hidden=64", "sequence=32", "batch=2", "bytes_per_element=4", &sequence],
     )
 }
 
 #[test]
 fn the_timeline_takes_as_long_as_a_step() {
     for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
-        let data = run(
-            &lab(),
-            &[mode, "steps=1", "global_batch=4", "compare=false"],
-        );
+        let data = run(&lab(), &[mode, "steps=1", "global_batch=4", "compare=false"]);
         let Some(Frame::Timeline(timeline)) = data.frames.get("timeline").map(|(_, frame)| frame)
         else {
             panic!("no timeline");
@@ -159,32 +109,14 @@ fn one_worker_keeps_what_lab_capture_counts() {
 #[test]
 fn what_cannot_be_shared_says_what_can() {
     for (set, told) in [
-        (
-            &["ranks=3"][..],
-            &["ranks, hidden", "4 heads", "1, 2, 4 ranks"][..],
-        ),
-        (
-            &["kv_heads=2"],
-            &["ranks, kv_heads", "a head cannot be halved", "1, 2 ranks"],
-        ),
+        (&["ranks=3"][..], &["ranks, hidden", "4 heads", "1, 2, 4 ranks"][..]),
+        (&["kv_heads=2"], &["ranks, kv_heads", "a head cannot be halved", "1, 2 ranks"]),
         (&["kv_heads=3"], &["hidden, kv_heads", "cannot share"]),
-        (
-            &["hidden=80", "kv_heads=5", "ranks=5"],
-            &["columns of the gated layer"],
-        ),
+        (&["hidden=80", "kv_heads=5", "ranks=5"], &["columns of the gated layer"]),
         (&["hidden=40"], &["hidden", "48"]),
-        (
-            &["mode=context", "ranks=5"],
-            &["ranks, context", "such as 35"],
-        ),
-        (
-            &["mode=tensor-sequence", "context=30"],
-            &["ranks, context", "such as 32"],
-        ),
-        (
-            &["bandwidth_bytes_per_second=0"],
-            &["bandwidth_bytes_per_second", "above 0"],
-        ),
+        (&["mode=context", "ranks=5"], &["ranks, context", "such as 35"]),
+        (&["mode=tensor-sequence", "context=30"], &["ranks, context", "such as 32"]),
+        (&["bandwidth_bytes_per_second=0"], &["bandwidth_bytes_per_second", "above 0"]),
     ] {
         let error = try_run(&lab(), set).unwrap_err();
         assert!(error.is_usage(), "{set:?}: {error}");
@@ -197,16 +129,7 @@ fn what_cannot_be_shared_says_what_can() {
 
 #[test]
 fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
-    let huge = [
-        "hidden=512",
-        "kv_heads=32",
-        "layers=16",
-        "context=1024",
-        "global_batch=4096",
-    ];
+    let huge = ["hidden=512", "kv_heads=32", "layers=16", "context=1024", "global_batch=4096"];
     let error = try_run(&lab(), &huge).unwrap_err().to_string();
-    assert!(
-        error.contains("GB are free") && error.contains("global_batch"),
-        "{error}"
-    );
+    assert!(error.contains("GB are free") && error.contains("global_batch"), "{error}");
 }

@@ -61,36 +61,23 @@ fn weights_stay_together_where_updates_are_gradients() {
 #[test]
 fn sums_left_out_are_seen_at_once() {
     for mode in ["mode=tensor", "mode=tensor-sequence"] {
-        let data = run(
-            &lab(),
-            &[&SMALL[..], &[mode, "skip_all_reduce=true"]].concat(),
-        );
+        let data = run(&lab(), &[&SMALL[..], &[mode, "skip_all_reduce=true"]].concat());
         let output = values(&data, "max_output_difference");
         assert!(output[0] > 1e-2, "{mode}: {output:?}");
     }
     let context = ["mode=context", "skip_all_reduce=true"];
     let data = run(&lab(), &[&SMALL[..], &context].concat());
     assert!(values(&data, "max_output_difference")[0] <= 1e-5);
-    assert!(
-        data.notices
-            .iter()
-            .any(|said| said.contains("no matrix is split by rows"))
-    );
+    assert!(data.notices.iter().any(|said| said.contains("no matrix is split by rows")));
 }
 
 #[test]
 fn one_rank_is_one_worker_bit_for_bit_and_sends_nothing() {
     for mode in ["mode=tensor", "mode=tensor-sequence", "mode=context"] {
         let data = run(&lab(), &[&SMALL[..], &[mode, "ranks=1"]].concat());
-        for metric in [
-            "max_output_difference",
-            "max_gradient_difference",
-            "max_weight_difference",
-        ] {
-            assert!(
-                values(&data, metric).iter().all(|found| *found == 0.0),
-                "{mode} {metric}"
-            );
+        for metric in ["max_output_difference", "max_gradient_difference", "max_weight_difference"]
+        {
+            assert!(values(&data, metric).iter().all(|found| *found == 0.0), "{mode} {metric}");
         }
         assert_eq!(number(&data, "bytes_sent_per_worker"), 0.0);
         assert_eq!(number(&data, "messages_per_worker"), 0.0);
@@ -103,18 +90,13 @@ fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
     let device = Device::flex();
     let whole = flat::weights(&model.network(&device.clone().autodiff())).unwrap();
     let whole: Arc<[f32]> = whole.into();
-    let seat = Seat {
-        device,
-        place: "cpu".to_owned(),
-    };
+    let seat = Seat { device, place: "cpu".to_owned() };
     let (copy, data) = (setup.clone(), Arc::clone(&model.data));
-    let mut crew = Crew::start(
-        DeviceId::CPU,
-        vec![seat; setup.ranks],
-        patience(0.0),
-        move |berth| Ok(Rank::new(&berth, &copy, &whole, &data)),
-    )
-    .unwrap();
+    let mut crew =
+        Crew::start(DeviceId::CPU, vec![seat; setup.ranks], patience(0.0), move |berth| {
+            Ok(Rank::new(&berth, &copy, &whole, &data))
+        })
+        .unwrap();
     let order = Order {
         indices: (0..setup.batch).collect(),
         learning_rate: 0.1,
@@ -208,11 +190,7 @@ fn what_all_ranks_have_is_the_same_on_all_bit_for_bit() {
         let (layout, answers) = step(&setup, &model, Sums::Done);
         let weights = |rank: usize| {
             let mut whole = vec![0.0; layout.len()];
-            layout.put(
-                &mut whole,
-                rank,
-                &answers[rank].all.as_ref().unwrap().weights,
-            );
+            layout.put(&mut whole, rank, &answers[rank].all.as_ref().unwrap().weights);
             whole
         };
         let (whole, embedding) = (weights(0), 64 * setup.config.width);

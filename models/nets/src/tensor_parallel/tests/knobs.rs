@@ -10,10 +10,7 @@ use crate::trial::{Then, answered, number, run, steered, values};
 const SMALL: [&str; 4] = ["layers=2", "global_batch=4", "steps=2", "context=16"];
 
 fn set(name: &str, value: impl Into<Value>) -> Command {
-    Command::Set {
-        name: name.to_owned(),
-        value: value.into(),
-    }
+    Command::Set { name: name.to_owned(), value: value.into() }
 }
 
 #[test]
@@ -40,10 +37,7 @@ fn a_link_that_carries_nothing_is_not_taken() {
     let orders = [set("bandwidth_bytes_per_second", 0.0)];
     let data = steered(&lab(), &SMALL, "opening the device", &orders);
     let said = data.notices.join("\n");
-    assert!(
-        said.contains("bandwidth_bytes_per_second stays what it was"),
-        "{said}"
-    );
+    assert!(said.contains("bandwidth_bytes_per_second stays what it was"), "{said}");
     assert!(number(&data, "communication_seconds").is_finite());
 }
 

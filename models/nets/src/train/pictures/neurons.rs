@@ -52,9 +52,7 @@ fn map(weights: Tensor<2>, biases: Tensor<1>, layer: usize, legend: &str) -> Opt
     if !cells.iter().all(|cell| cell.is_finite()) {
         return None;
     }
-    let reach = cells
-        .iter()
-        .fold(f32::MIN_POSITIVE, |most, cell| most.max(cell.abs()));
+    let reach = cells.iter().fold(f32::MIN_POSITIVE, |most, cell| most.max(cell.abs()));
     let from = |index: usize| match (layer, inputs) {
         (0, 2) => ["x", "y"][index].to_owned(),
         (0, _) => format!("x{}", index + 1),

@@ -86,37 +86,23 @@ impl Reading {
         order.sort_by(|&a, &b| last[b].total_cmp(&last[a]));
         let (best, rest) = order.split_at(GUESSES.min(order.len()));
         let missing = rest.iter().filter(|&&token| token as i32 == truth);
-        let reminder = if self.vocabulary.is_characters() {
-            REMINDER
-        } else {
-            REMINDER_NUMBERS
-        };
+        let reminder = if self.vocabulary.is_characters() { REMINDER } else { REMINDER_NUMBERS };
         let before = &self.tokens[self.tokens.len().saturating_sub(reminder)..];
         let before = self.vocabulary.text(before).replace('\n', "\\n");
         let bars = best.iter().chain(missing).map(|&token| Bar {
             label: format!("{before}|{}", self.vocabulary.label(token as i32)),
             value: Some(f64::from(last[token])).filter(|p| p.is_finite()),
-            remark: if token as i32 == truth {
-                "comes next".to_owned()
-            } else {
-                String::new()
-            },
+            remark: if token as i32 == truth { "comes next".to_owned() } else { String::new() },
         });
-        Some(Frame::Bars(Bars {
-            unit: String::new(),
-            scale: Scale::Linear,
-            bars: bars.collect(),
-        }))
+        Some(Frame::Bars(Bars { unit: String::new(), scale: Scale::Linear, bars: bars.collect() }))
     }
 
     /// What the head would say of the stream after each block, at the last positions (nostalgebraist 2020).
     pub(super) fn lens(&self, network: &Network) -> Option<Frame> {
         let transformer = transformer(network)?;
         let Looks { streams, .. } = transformer.look(self.inputs.clone());
-        let after: Vec<Vec<Vec<f32>>> = streams
-            .into_iter()
-            .map(|stream| probabilities(transformer.read(stream)))
-            .collect();
+        let after: Vec<Vec<Vec<f32>>> =
+            streams.into_iter().map(|stream| probabilities(transformer.read(stream))).collect();
         let mut columns = vec!["reads".to_owned()];
         columns.extend((1..=after.len()).map(|block| format!("after block {block}")));
         columns.push("comes next".to_owned());
@@ -135,11 +121,7 @@ impl Reading {
                 .collect()
         });
         let rows = rows.collect();
-        Some(Frame::Table(Table {
-            columns,
-            rows,
-            ..Table::default()
-        }))
+        Some(Frame::Table(Table { columns, rows, ..Table::default() }))
     }
 
     fn labels(&self, tokens: &[i32]) -> Vec<String> {

@@ -22,16 +22,11 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
                 Some(units_as_images(&rows, edge, units))
             } else {
                 let largest = mlp.layers.iter().map(|layer| layer.weight.val());
-                histogram(values(
-                    largest.max_by_key(|weight| weight.shape().num_elements())?,
-                ))
+                histogram(values(largest.max_by_key(|weight| weight.shape().num_elements())?))
             }
         }
         Network::Cnn(cnn) => {
-            let largest = cnn
-                .convolutions
-                .iter()
-                .map(|convolution| convolution.weight.val());
+            let largest = cnn.convolutions.iter().map(|convolution| convolution.weight.val());
             match largest.max_by_key(|weight| weight.shape().num_elements()) {
                 Some(weight) => histogram(values(weight)),
                 None => histogram(values(cnn.head.weight.val())),
@@ -48,9 +43,7 @@ pub(super) fn draw(network: &Network) -> Option<Frame> {
             let gates = transformer.blocks.iter().map(|block| &block.mlp.gate);
             let largest = gates.chain([&transformer.embedding, &transformer.head]);
             histogram(values(
-                largest
-                    .max_by_key(|weight| weight.val().shape().num_elements())?
-                    .val(),
+                largest.max_by_key(|weight| weight.val().shape().num_elements())?.val(),
             ))
         }
     }
@@ -62,14 +55,9 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 /// Each unit's weights on a scale of their own: black is the most negative, white the most positive, grey 0.
 fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
-    let images = rows
-        .chunks(edge * edge)
-        .take(units.min(MOST_UNITS))
-        .enumerate()
-        .map(|(index, row)| {
-            let largest = row
-                .iter()
-                .fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+    let images =
+        rows.chunks(edge * edge).take(units.min(MOST_UNITS)).enumerate().map(|(index, row)| {
+            let largest = row.iter().fold(f32::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
             // A weight that is not finite is cast to 0 or clamped, never an error.
             let grey = |weight: &f32| (127.5 + 127.5 * weight / largest).round() as u8;
             Image {
@@ -89,22 +77,14 @@ fn units_as_images(rows: &[f32], edge: usize, units: usize) -> Frame {
 
 /// The weights counted by value, zero in the middle; nothing if one is not finite.
 fn histogram(weights: Vec<f32>) -> Option<Frame> {
-    let reach = weights
-        .iter()
-        .fold(0.0_f32, |most, weight| most.max(weight.abs()));
+    let reach = weights.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
     if weights.is_empty() || !weights.iter().all(|weight| weight.is_finite()) {
         return None;
     }
     // All weights zero fall into the middle bin.
     let reach = f64::from(reach.max(f32::MIN_POSITIVE));
     let values: Vec<f64> = weights.iter().map(|weight| f64::from(*weight)).collect();
-    Some(Frame::Histogram(Histogram::between(
-        "weight",
-        "",
-        &values,
-        (-reach, reach),
-        BINS,
-    )))
+    Some(Frame::Histogram(Histogram::between("weight", "", &values, (-reach, reach), BINS)))
 }
 
 #[cfg(test)]

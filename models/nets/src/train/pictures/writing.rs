@@ -73,11 +73,7 @@ impl Writing {
 
     /// Writes, and shows it under what was written before.
     pub(super) fn draw(&mut self, network: &Network, step: u64, evaluated: u64) -> Option<Frame> {
-        if self
-            .written
-            .last()
-            .is_none_or(|(written_at, _)| *written_at != step)
-        {
+        if self.written.last().is_none_or(|(written_at, _)| *written_at != step) {
             let tokens = self.write(network, step)?;
             self.written.push((step, tokens));
         }
@@ -103,11 +99,7 @@ impl Writing {
     fn write(&self, network: &Network, step: u64) -> Option<Vec<i32>> {
         let transformer = transformer(network)?;
         let mut stream = Stream::new(self.seed, &format!("text/{step}"));
-        let length = if self.vocabulary.is_characters() {
-            CHARACTERS
-        } else {
-            SYMBOLS
-        };
+        let length = if self.vocabulary.is_characters() { CHARACTERS } else { SYMBOLS };
         let mut tokens = self.prompt.clone();
         for _ in 0..length {
             let seen = &tokens[tokens.len().saturating_sub(self.context)..];
@@ -146,9 +138,7 @@ mod tests {
     fn likely_tokens_are_drawn_more_often_than_their_share() {
         let mut stream = Stream::new(1, "test");
         let draws = 20_000;
-        let first = (0..draws)
-            .filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 0)
-            .count();
+        let first = (0..draws).filter(|_| choose(&[0.8, 0.0, 0.2], &mut stream) == 0).count();
         // 0.8^1.25 over 0.8^1.25 + 0.2^1.25.
         let share = first as f64 / f64::from(draws);
         assert!((share - 0.850).abs() < 0.01, "{share}");

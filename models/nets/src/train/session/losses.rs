@@ -16,10 +16,7 @@ impl Losses {
     const MOST_UNREAD: usize = 100;
 
     pub(super) fn new(classes: usize) -> Self {
-        Self {
-            unread: Vec::new(),
-            ceiling: Ceiling::new((classes as f64).ln()),
-        }
+        Self { unread: Vec::new(), ceiling: Ceiling::new((classes as f64).ln()) }
     }
 
     /// A knob was turned: see [`Ceiling::begin_anew`].
@@ -41,10 +38,7 @@ impl Losses {
         if losses.is_empty() {
             return Vec::new();
         }
-        steps
-            .into_iter()
-            .zip(Tensor::cat(losses, 0).into_data().iter::<f64>())
-            .collect()
+        steps.into_iter().zip(Tensor::cat(losses, 0).into_data().iter::<f64>()).collect()
     }
 
     /// Why a loss means that the run has diverged, if it does.

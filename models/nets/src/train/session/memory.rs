@@ -31,10 +31,7 @@ fn kept_numbers(architecture: &Architecture, activations: Activations, knobs: &K
     match (architecture, activations) {
         // Of all blocks the inputs, and of one, which runs again, everything.
         (Architecture::Transformer(config), Activations::OfBlocks) => {
-            let one = Architecture::Transformer(TransformerConfig {
-                depth: 1,
-                ..config.clone()
-            });
+            let one = Architecture::Transformer(TransformerConfig { depth: 1, ..config.clone() });
             let inputs = config.depth * config.context * config.width;
             batch * inputs as u64 + one.kept_numbers(knobs.activation, batch)
         }
@@ -70,10 +67,7 @@ mod tests {
     fn needed(more: &[&str]) -> f64 {
         let settings = ["dataset=chain", "model=transformer", "batch_size=4096"];
         let (setup, knobs) = read(&[&settings, more].concat());
-        assert_eq!(
-            smaller(&setup.architecture),
-            "width, depth, context or batch_size"
-        );
+        assert_eq!(smaller(&setup.architecture), "width, depth, context or batch_size");
         training_bytes(&setup.architecture, setup.activations, &knobs) as f64 / 1e9
     }
 
@@ -90,9 +84,6 @@ mod tests {
         let of = |depth: &str, more: &[&str]| needed(&[&["context=512", depth], more].concat());
         let (all, one) = (of("depth=16", &[]), of("depth=1", &[]));
         let blocks = of("depth=16", &again);
-        assert!(
-            all > 10.0 * one && blocks < 1.5 * one && blocks > one,
-            "{all} {blocks} {one}"
-        );
+        assert!(all > 10.0 * one && blocks < 1.5 * one && blocks > one, "{all} {blocks} {one}");
     }
 }

@@ -47,19 +47,12 @@ impl Session {
     pub(super) fn record(&mut self, run: &mut Run<'_>, norms: StepNorms) {
         let step = self.step;
         self.recorded = step;
-        let Norms {
-            gradient_of_layer,
-            weights_of_layer,
-            gradient,
-            weights,
-            update,
-            change,
-        } = norms.read(&self.layers);
+        let Norms { gradient_of_layer, weights_of_layer, gradient, weights, update, change } =
+            norms.read(&self.layers);
         point(run, "gradient_norm", step, gradient);
-        for (family, norms) in [
-            ("gradient_norm", gradient_of_layer),
-            ("weight_norm", weights_of_layer),
-        ] {
+        for (family, norms) in
+            [("gradient_norm", gradient_of_layer), ("weight_norm", weights_of_layer)]
+        {
             for (index, norm) in norms.into_iter().enumerate() {
                 point(run, &format!("{family}.layer{}", index + 1), step, norm);
             }
@@ -120,12 +113,7 @@ impl Session {
             None => held_out.accuracy,
         };
         point(run, "validation_loss", self.step, held_out.loss);
-        if self
-            .data
-            .language
-            .as_ref()
-            .is_some_and(|language| language.vocabulary.is_characters())
-        {
+        if self.data.language.as_ref().is_some_and(|language| language.vocabulary.is_characters()) {
             let bits = held_out.loss / std::f64::consts::LN_2;
             point(run, "bits_per_character", self.step, bits);
         }
@@ -172,9 +160,8 @@ impl Session {
     pub(super) fn report_sizes(&self, run: &mut Run<'_>) {
         const BYTES: u64 = 4;
         let parameters = self.architecture.parameters();
-        let kept = self
-            .architecture
-            .kept_numbers(self.knobs.activation, self.knobs.batch_size as u64);
+        let kept =
+            self.architecture.kept_numbers(self.knobs.activation, self.knobs.batch_size as u64);
         let moments = self.knobs.rule.moments();
         for (name, count) in [
             ("parameters", parameters),

@@ -23,20 +23,12 @@ enum Lies {
 
 impl Named {
     fn plain(name: impl Into<String>, shape: &[usize]) -> Self {
-        Self {
-            name: name.into(),
-            shape: shape.to_vec(),
-            lies: Lies::Alike,
-        }
+        Self { name: name.into(), shape: shape.to_vec(), lies: Lies::Alike }
     }
 
     /// A matrix that is `[inputs, outputs]` in the network.
     fn turned(name: impl Into<String>, [inputs, outputs]: [usize; 2]) -> Self {
-        Self {
-            name: name.into(),
-            shape: vec![outputs, inputs],
-            lies: Lies::Turned,
-        }
+        Self { name: name.into(), shape: vec![outputs, inputs], lies: Lies::Turned }
     }
 
     /// Numbers.
@@ -89,10 +81,7 @@ fn of_cnn(config: &CnnConfig) -> Vec<Named> {
         all.push(Named::plain(name("weight"), &window));
         all.push(Named::plain(name("bias"), &[shape.channels_out]));
     }
-    all.push(Named::turned(
-        "head.weight",
-        [config.flat(), config.outputs],
-    ));
+    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
     all.push(Named::plain("head.bias", &[config.outputs]));
     all
 }
@@ -110,18 +99,13 @@ fn of_filters(config: &FilterNetConfig) -> Vec<Named> {
             Named::plain(format!("filters.{index}.weight"), &window)
         })
         .collect();
-    all.push(Named::turned(
-        "head.weight",
-        [config.flat(), config.outputs],
-    ));
+    all.push(Named::turned("head.weight", [config.flat(), config.outputs]));
     all.push(Named::plain("head.bias", &[config.outputs]));
     all
 }
 
 fn of_transformer(config: &TransformerConfig) -> Vec<Named> {
-    let TransformerConfig {
-        vocab, width, ffn, ..
-    } = *config;
+    let TransformerConfig { vocab, width, ffn, .. } = *config;
     let keys = config.keys();
     let mut all = vec![Named::plain("model.embed_tokens.weight", &[vocab, width])];
     for index in 0..config.depth {

@@ -34,9 +34,7 @@ impl Theirs {
         assert_eq!(tensor.dtype(), Dtype::F32);
         let (numbers, rest) = tensor.data().as_chunks::<4>();
         assert!(rest.is_empty());
-        let numbers = numbers
-            .iter()
-            .map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+        let numbers = numbers.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
         (tensor.shape().to_vec(), numbers.collect())
     }
 
@@ -51,9 +49,7 @@ impl Theirs {
         let row = |row: &Vec<f64>| {
             let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
             let values = row.iter().zip(&scale);
-            values
-                .map(|(x, s)| x / (mean + epsilon).sqrt() * s)
-                .collect()
+            values.map(|(x, s)| x / (mean + epsilon).sqrt() * s).collect()
         };
         x.iter().map(row).collect()
     }
@@ -73,11 +69,7 @@ impl Theirs {
         let number = |i: usize| {
             let pair = (i % half) as f64;
             let angle = position as f64 * theta.powf(-2.0 * pair / size as f64);
-            let rotated = if i < half {
-                -head[i + half]
-            } else {
-                head[i - half]
-            };
+            let rotated = if i < half { -head[i + half] } else { head[i - half] };
             head[i] * angle.cos() + rotated * angle.sin()
         };
         (0..size).map(number).collect()
@@ -113,10 +105,7 @@ impl Theirs {
 
     fn logits(&self, tokens: &[usize]) -> Rows {
         let embedding = self.rows("model.embed_tokens.weight");
-        let mut x: Rows = tokens
-            .iter()
-            .map(|token| embedding[*token].clone())
-            .collect();
+        let mut x: Rows = tokens.iter().map(|token| embedding[*token].clone()).collect();
         for index in 0..self.size("num_hidden_layers") {
             let layer = format!("model.layers.{index}");
             let normal = self.norm(&format!("{layer}.input_layernorm.weight"), &x);
@@ -147,9 +136,7 @@ fn stirred(architecture: &Architecture) -> Transformer {
     };
     for (index, block) in transformer.blocks.iter_mut().enumerate() {
         let wave = |shift: f32| {
-            let scale: Vec<f32> = (0..16)
-                .map(|i| 1.0 + (i as f32 + shift).sin() / 2.0)
-                .collect();
+            let scale: Vec<f32> = (0..16).map(|i| 1.0 + (i as f32 + shift).sin() / 2.0).collect();
             Param::from_data(TensorData::new(scale, [16]), &Device::flex())
         };
         block.attention_norm.scale = wave(index as f32);
@@ -201,11 +188,7 @@ fn a_llamas_tensors_have_the_usual_names_and_shapes() {
     }
     let file = SafeTensors::deserialize(&theirs.bytes).unwrap();
     assert_eq!(file.len(), 3 + 2 * 9);
-    let numbers = file
-        .tensors()
-        .iter()
-        .map(|(_, tensor)| tensor.data().len() / 4)
-        .sum::<usize>();
+    let numbers = file.tensors().iter().map(|(_, tensor)| tensor.data().len() / 4).sum::<usize>();
     assert_eq!(numbers as u64, architecture.parameters());
     assert_eq!(theirs.sizes["architectures"], "LlamaForCausalLM");
     assert_eq!(theirs.sizes["intermediate_size"], "48");
@@ -217,9 +200,7 @@ fn other_networks_go_out_in_the_order_of_pytorch() {
     let path = folder.path("a.safetensors");
     let network = made(&mlp(&[5]), 1);
     save(&network, &mlp(&[5]), &path).unwrap();
-    let Network::Mlp(inside) = &network else {
-        panic!("another network")
-    };
+    let Network::Mlp(inside) = &network else { panic!("another network") };
     let (shape, numbers) = Theirs::read(&path).tensor("layers.0.weight");
     assert_eq!(shape, [5, 3]);
     let weight: Vec<f64> = inside.layers[0].weight.val().into_data().iter().collect();
@@ -229,9 +210,6 @@ fn other_networks_go_out_in_the_order_of_pytorch() {
     }
     assert_eq!(Theirs::read(&path).tensor("layers.1.bias").0, [2]);
     save(&made(&cnn(), 1), &cnn(), &path).unwrap();
-    assert_eq!(
-        Theirs::read(&path).tensor("convolutions.1.weight").0,
-        [2, 2, 3, 3]
-    );
+    assert_eq!(Theirs::read(&path).tensor("convolutions.1.weight").0, [2, 2, 3, 3]);
     assert_eq!(Theirs::read(&path).tensor("head.weight").0[0], 3);
 }

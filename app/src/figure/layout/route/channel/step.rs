@@ -61,10 +61,7 @@ impl Channel<'_> {
             return Some((Entered::Free, cost::STEP + more));
         }
         let all = |same: &dyn Fn(&Wire) -> bool| cell.wires.iter().all(|w| same(&self.wires[*w]));
-        let own = cell
-            .wires
-            .iter()
-            .any(|w| self.wires[*w].source == wire.source);
+        let own = cell.wires.iter().any(|w| self.wires[*w].source == wire.source);
         if own {
             return None;
         }

@@ -114,8 +114,7 @@ fn longest_row(path: &[Place]) -> (u16, u16, u16) {
         let (a, b) = (ends[0].0, ends[1].0);
         (a.min(b), a.max(b), ends[0].1)
     });
-    rows.max_by_key(|(left, right, _)| right - left)
-        .unwrap_or_default()
+    rows.max_by_key(|(left, right, _)| right - left).unwrap_or_default()
 }
 
 /// A name without its margins where it needs their room.

@@ -66,16 +66,9 @@ impl Mesh {
                 corner: (*x, area.y),
                 chunks: (0..exchange.chunks.len()).collect(),
             };
-            let picture = Picture {
-                boxes: lefts.iter().enumerate().map(boxed).collect(),
-                shape,
-                rows,
-            };
-            let mesh = Self {
-                lefts,
-                under: area.y + shape.high,
-                shape,
-            };
+            let picture =
+                Picture { boxes: lefts.iter().enumerate().map(boxed).collect(), shape, rows };
+            let mesh = Self { lefts, under: area.y + shape.high, shape };
             Some((picture, mesh))
         })
     }
@@ -129,16 +122,8 @@ fn pairs(round: &Round) -> Vec<Pair<'_>> {
     let mut all: BTreeMap<(usize, usize), Pair<'_>> = BTreeMap::new();
     for message in round.messages.iter().filter(|m| m.from != m.to) {
         let ranks = (message.from.min(message.to), message.from.max(message.to));
-        let pair = all.entry(ranks).or_insert(Pair {
-            ranks,
-            left: None,
-            right: None,
-        });
-        let end = if message.to == ranks.0 {
-            &mut pair.left
-        } else {
-            &mut pair.right
-        };
+        let pair = all.entry(ranks).or_insert(Pair { ranks, left: None, right: None });
+        let end = if message.to == ranks.0 { &mut pair.left } else { &mut pair.right };
         end.get_or_insert(message);
     }
     let mut all: Vec<Pair<'_>> = all.into_values().collect();

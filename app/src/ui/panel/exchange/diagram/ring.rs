@@ -65,11 +65,7 @@ impl Ring {
             shape,
             rows: if is_closed { 2 * HIGH + 2 } else { HIGH },
         };
-        let ring = Self {
-            corners,
-            shape,
-            is_closed,
-        };
+        let ring = Self { corners, shape, is_closed };
         Some((picture, ring))
     }
 

@@ -85,10 +85,7 @@ impl Trees {
             };
             let corners = tree.places.iter();
             let corners = corners.map(|place| place.as_ref().map(corner)).collect();
-            trees.push(Placed {
-                grown: tree.clone(),
-                corners,
-            });
+            trees.push(Placed { grown: tree.clone(), corners });
             if beside {
                 x += room + apart;
                 rows = rows.max(high);
@@ -115,11 +112,7 @@ impl Placed {
 
     fn boxes(&self) -> Vec<Boxed> {
         let boxed = |rank: usize| {
-            Some(Boxed {
-                rank,
-                corner: self.corner(rank)?,
-                chunks: self.grown.chunks.clone(),
-            })
+            Some(Boxed { rank, corner: self.corner(rank)?, chunks: self.grown.chunks.clone() })
         };
         (0..self.corners.len()).filter_map(boxed).collect()
     }
@@ -135,12 +128,7 @@ impl Placed {
             let (from, to) = (shape.middle(above.0), shape.middle(below.0));
             let under = above.1 + shape.high - 1;
             Some(Line {
-                path: vec![
-                    (from, under),
-                    (from, under + 1),
-                    (to, under + 1),
-                    (to, below.1),
-                ],
+                path: vec![(from, under), (from, under + 1), (to, under + 1), (to, below.1)],
                 start: find(child, parent),
                 end: find(parent, child),
                 named: Named::Beside(shape.wide.div_ceil(2) + GAP - 2),

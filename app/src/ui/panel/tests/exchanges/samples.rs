@@ -56,20 +56,11 @@ pub(crate) fn star(workers: usize) -> Exchange {
         layout: Layout::Star,
         ranks: workers + 1,
         names: names.chain(["server".to_owned()]).collect(),
-        chunks: vec![Chunk {
-            name: "all".to_owned(),
-            elements: 209_472,
-        }],
+        chunks: vec![Chunk { name: "all".to_owned(), elements: 209_472 }],
         begins: Begins::Listed((0..workers).map(|_| vec![0]).collect()),
         rounds: vec![
-            Round {
-                phase: "push".to_owned(),
-                messages: up.collect(),
-            },
-            Round {
-                phase: "pull".to_owned(),
-                messages: down.collect(),
-            },
+            Round { phase: "push".to_owned(), messages: up.collect() },
+            Round { phase: "pull".to_owned(), messages: down.collect() },
         ],
         note: "The server's link carries what all workers send.".to_owned(),
         ..Exchange::default()
@@ -78,13 +69,8 @@ pub(crate) fn star(workers: usize) -> Exchange {
 
 /// Up a binary tree of eight and down again.
 pub(super) fn tree() -> Exchange {
-    let message = |from: usize, to: usize, action| Ranged {
-        from,
-        to,
-        elements: 0..100,
-        action,
-        bytes: 400,
-    };
+    let message =
+        |from: usize, to: usize, action| Ranged { from, to, elements: 0..100, action, bytes: 400 };
     let up = [1, 2, 4].map(|step| {
         let messages = (0..8).step_by(2 * step);
         let messages = messages.map(|to| message(to + step, to, Action::Add));
@@ -100,10 +86,8 @@ pub(super) fn tree() -> Exchange {
 
 /// Two trees over six ranks, each for one half: whoever has children in one has none in the other.
 pub(super) fn double_tree() -> Exchange {
-    let trees: [&[(usize, usize)]; 2] = [
-        &[(0, 1), (2, 1), (1, 3), (5, 3), (4, 5)],
-        &[(1, 2), (3, 2), (5, 4), (2, 4), (0, 5)],
-    ];
+    let trees: [&[(usize, usize)]; 2] =
+        [&[(0, 1), (2, 1), (1, 3), (5, 3), (4, 5)], &[(1, 2), (3, 2), (5, 4), (2, 4), (0, 5)]];
     let message = |half: usize, (from, to): (usize, usize), action| Ranged {
         from,
         to,
@@ -162,27 +146,14 @@ pub(crate) fn memory() -> Stacks {
     };
     Stacks {
         unit: "bytes".to_owned(),
-        parts: ["weights", "gradients", "optimizer", "activations"]
-            .map(str::to_owned)
-            .to_vec(),
+        parts: ["weights", "gradients", "optimizer", "activations"].map(str::to_owned).to_vec(),
         stacks: vec![
-            stack(
-                "one worker",
-                [837_888.0, 837_888.0, 1_675_776.0, 2e6],
-                "alone",
-            ),
+            stack("one worker", [837_888.0, 837_888.0, 1_675_776.0, 2e6], "alone"),
             stack("worker 0", [837_888.0, 837_888.0, 1_675_776.0, 5e5], ""),
             stack("worker 1", [837_888.0, 837_888.0, 1_675_776.0, 5e5], ""),
-            stack(
-                "worker 2",
-                [209_472.0, 209_472.0, 418_944.0, 5e5],
-                "sharded",
-            ),
+            stack("worker 2", [209_472.0, 209_472.0, 418_944.0, 5e5], "sharded"),
         ],
-        limit: Some(Limit {
-            at: 4e6,
-            label: "4 MB there are".to_owned(),
-        }),
+        limit: Some(Limit { at: 4e6, label: "4 MB there are".to_owned() }),
         note: "Data parallelism holds everything on every worker.".to_owned(),
     }
 }
@@ -202,10 +173,7 @@ pub(crate) fn pipeline(microbatches: usize) -> Timeline {
     let spans = (0..stages).flat_map(|stage| {
         (0..microbatches).flat_map(move |number| {
             let back = forward + 2 * (stages - 1 - stage + number);
-            [
-                span(stage, stage + number, 0, number),
-                span(stage, back, 1, number),
-            ]
+            [span(stage, stage + number, 0, number), span(stage, back, 1, number)]
         })
     });
     Timeline {

@@ -48,10 +48,9 @@ impl Session {
         for send in after {
             clock.send(send);
         }
-        clock.marks.push(Milestone {
-            at: clock.at.max(backward_ends),
-            label: "step ends".to_owned(),
-        });
+        clock
+            .marks
+            .push(Milestone { at: clock.at.max(backward_ends), label: "step ends".to_owned() });
         let lanes = (0..self.lanes()).map(|lane| self.lane(lane));
         Frame::Timeline(Timeline {
             unit: "seconds".to_owned(),
@@ -170,13 +169,6 @@ impl Clock<'_> {
     }
 
     fn span(&mut self, lane: usize, start: f64, end: f64, class: usize, label: String) {
-        self.spans.push(Span {
-            lane,
-            start,
-            end,
-            class,
-            label,
-            amount: None,
-        });
+        self.spans.push(Span { lane, start, end, class, label, amount: None });
     }
 }

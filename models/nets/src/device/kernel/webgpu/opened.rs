@@ -57,13 +57,10 @@ impl Opened {
 
     fn open(index: usize) -> Result<Self, String> {
         let _alone = alone();
-        let adapter = adapters()?
-            .into_iter()
-            .nth(index)
-            .ok_or_else(|| match index {
-                0 => NO_ADAPTER.to_owned(),
-                _ => format!("there is no adapter {index}"),
-            })?;
+        let adapter = adapters()?.into_iter().nth(index).ok_or_else(|| match index {
+            0 => NO_ADAPTER.to_owned(),
+            _ => format!("there is no adapter {index}"),
+        })?;
         let info = adapter.get_info();
         let wanted = Features::TIMESTAMP_QUERY | Features::SUBGROUP | Features::SUBGROUP_BARRIER;
         let features = adapter.features() & wanted;
@@ -87,11 +84,7 @@ impl Opened {
         let tick = f64::from(queue.get_timestamp_period());
         Ok(Self {
             index,
-            subgroups: if groups && of_32 {
-                Subgroups::Of32
-            } else {
-                Subgroups::Other
-            },
+            subgroups: if groups && of_32 { Subgroups::Of32 } else { Subgroups::Other },
             tick: features.contains(Features::TIMESTAMP_QUERY).then_some(tick),
             device,
             queue,
@@ -142,9 +135,7 @@ impl Opened {
             ),
             (
                 largest.unwrap_or(0),
-                limits
-                    .max_storage_buffer_binding_size
-                    .min(limits.max_buffer_size),
+                limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
                 "bytes in one buffer",
             ),
         ] {

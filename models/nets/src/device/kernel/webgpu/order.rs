@@ -57,23 +57,14 @@ impl Order {
                 }
             }
         }
-        Self {
-            wgsl,
-            grid: start.launch().grid_dim,
-            contents,
-            numbers,
-        }
+        Self { wgsl, grid: start.launch().grid_dim, contents, numbers }
     }
 
     /// Runs it: once without a clock, then some times with one.
     pub(super) fn run(&self, opened: &Opened) -> Result<Answer, String> {
         let device = &opened.device;
-        let scopes = [
-            ErrorFilter::Internal,
-            ErrorFilter::OutOfMemory,
-            ErrorFilter::Validation,
-        ]
-        .map(|filter| device.push_error_scope(filter));
+        let scopes = [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
+            .map(|filter| device.push_error_scope(filter));
         let prepared = self.prepare(opened);
         // The last one that was pushed is the first to go.
         let mut refused = None;
@@ -114,11 +105,7 @@ impl Order {
     fn prepare(&self, opened: &Opened) -> Ready {
         let device = &opened.device;
         let init = |contents: &[u8], usage: BufferUsages| {
-            device.create_buffer_init(&BufferInitDescriptor {
-                label: None,
-                contents,
-                usage,
-            })
+            device.create_buffer_init(&BufferInitDescriptor { label: None, contents, usage })
         };
         let mut buffers = Vec::new();
         for (binding, contents) in self.wgsl.buffers.iter().zip(&self.contents) {
@@ -130,24 +117,16 @@ impl Order {
             buffers.push((init(contents, usage), pristine));
         }
         // Every binding is in the layout, also one that the kernel never looks at.
-        let storage = self
-            .wgsl
-            .buffers
-            .iter()
-            .map(|binding| BufferBindingType::Storage {
-                read_only: binding.access == Access::Constant,
-            });
+        let storage = self.wgsl.buffers.iter().map(|binding| BufferBindingType::Storage {
+            read_only: binding.access == Access::Constant,
+        });
         let uniform = (!self.wgsl.numbers.is_empty()).then_some(BufferBindingType::Uniform);
         let entries: Vec<_> = (0..)
             .zip(storage.chain(uniform))
             .map(|(binding, ty)| BindGroupLayoutEntry {
                 binding,
                 visibility: ShaderStages::COMPUTE,
-                ty: BindingType::Buffer {
-                    ty,
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
+                ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
                 count: None,
             })
             .collect();
@@ -290,14 +269,9 @@ fn submit(opened: &Opened, record: impl FnOnce(&mut CommandEncoder)) -> Result<(
 fn wait(opened: &Opened) -> Result<(), String> {
     // Somewhat less than a driver is given in all, so that it is this sentence that is read.
     let patience = PATIENCE - Duration::from_secs(2);
-    let waited = opened.device.poll(PollType::Wait {
-        submission_index: None,
-        timeout: Some(patience),
-    });
-    let mut told = opened
-        .complaint
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let waited =
+        opened.device.poll(PollType::Wait { submission_index: None, timeout: Some(patience) });
+    let mut told = opened.complaint.lock().unwrap_or_else(PoisonError::into_inner);
     match (told.take(), waited) {
         (Some(complaint), _) => Err(format!("its driver complained: {complaint}")),
         (None, Err(wgpu::PollError::Timeout)) => {

@@ -67,10 +67,7 @@ fn it_equals_the_plain_one_for_every_way_of_sharing_heads() {
 
 #[test]
 fn it_equals_the_plain_one_without_blocks_and_for_one_token() {
-    let none = stirred(TransformerConfig {
-        depth: 0,
-        ..config(4, 2)
-    });
+    let none = stirred(TransformerConfig { depth: 0, ..config(4, 2) });
     assert!(error(&in_f64(none)) <= 1e-10);
     let one = in_f64(stirred(config(4, 2)));
     let found = values(one.forward(tokens(&[8], 1, &Device::flex())));

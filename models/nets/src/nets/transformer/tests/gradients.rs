@@ -9,15 +9,7 @@ use crate::nets::{cross_entropy, direction_error, element_error, in_f64};
 
 /// Fewer weights than usual, because each is nudged.
 fn small() -> TransformerConfig {
-    TransformerConfig {
-        vocab: 5,
-        width: 8,
-        depth: 2,
-        heads: 4,
-        kv_heads: 2,
-        ffn: 8,
-        context: 4,
-    }
+    TransformerConfig { vocab: 5, width: 8, depth: 2, heads: 4, kv_heads: 2, ffn: 8, context: 4 }
 }
 
 /// Mean cross-entropy of a few tokens.
@@ -25,10 +17,7 @@ fn loss(transformer: &Transformer) -> Tensor<1> {
     let device = transformer.head.val().device();
     let inputs = tokens(&[0, 3, 1, 4, 2, 2, 0, 3], 2, &device);
     let labels = tokens(&[3, 1, 4, 0, 2, 0, 3, 1], 2, &device);
-    cross_entropy(
-        transformer.forward(inputs).flatten(0, 1),
-        labels.flatten(0, 1),
-    )
+    cross_entropy(transformer.forward(inputs).flatten(0, 1), labels.flatten(0, 1))
 }
 
 /// A block with the vectors it is given as parameters of their own.
@@ -41,9 +30,7 @@ struct Given {
 #[test]
 fn the_gradients_of_a_block_are_right_in_its_weights_and_its_input() {
     let device = Device::flex().autodiff();
-    let x: Vec<f64> = (0..2 * 4 * 8)
-        .map(|i| (1.7 * f64::from(i) + 0.3).sin())
-        .collect();
+    let x: Vec<f64> = (0..2 * 4 * 8).map(|i| (1.7 * f64::from(i) + 0.3).sin()).collect();
     let weights = TensorData::new(x.iter().rev().copied().collect::<Vec<f64>>(), [2, 4, 8]);
     let weights = Tensor::<3>::from_data(weights, (&device, DType::F64));
     let given = in_f64(Given {

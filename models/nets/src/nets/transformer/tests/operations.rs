@@ -29,9 +29,7 @@ fn check<const D: usize>(
         let numbers: Vec<f64> = (0..count).map(number).collect();
         Param::from_data(TensorData::new(numbers, *shape), &device)
     };
-    let operands = in_f64(Operands {
-        tensors: shapes.iter().enumerate().map(operand).collect(),
-    });
+    let operands = in_f64(Operands { tensors: shapes.iter().enumerate().map(operand).collect() });
     let error = element_error(&operands, |operands: &Operands| {
         let tensors: Vec<_> = operands.tensors.iter().map(Param::val).collect();
         let result: Tensor<1> = operation(&tensors).reshape([-1]);
@@ -58,12 +56,8 @@ fn arithmetic() {
     for broadcast in [[1, 4], [3, 1]] {
         let shapes = [[3, 4], broadcast];
         check("add, broadcast", &shapes, |x| x[0].clone() + x[1].clone());
-        check("multiply, broadcast", &shapes, |x| {
-            x[0].clone() * x[1].clone()
-        });
-        check("divide, broadcast", &shapes, |x| {
-            x[0].clone() / x[1].clone()
-        });
+        check("multiply, broadcast", &shapes, |x| x[0].clone() * x[1].clone());
+        check("divide, broadcast", &shapes, |x| x[0].clone() / x[1].clone());
     }
     check("by a number", &[[3, 4]], |x| x[0].clone() / 3.0 + 2.0);
     check("square", &[[3, 4]], |x| x[0].clone().square());
@@ -76,33 +70,23 @@ fn sums_and_places() {
     check("mean", &[[3, 4]], |x| x[0].clone().mean());
     check("mean of rows", &[[3, 4]], |x| x[0].clone().mean_dim(1));
     check("sum", &[[3, 4]], |x| x[0].clone().sum());
-    check("reshape, swap", &[[3, 8]], |x| {
-        x[0].clone().reshape([3, 2, 4]).swap_dims(0, 1)
-    });
+    check("reshape, swap", &[[3, 8]], |x| x[0].clone().reshape([3, 2, 4]).swap_dims(0, 1));
     check("transpose", &[[3, 4]], |x| x[0].clone().transpose());
     check("flip", &[[3, 4]], |x| x[0].clone().flip([1]) * x[0].clone());
-    check("flatten", &[[3, 4]], |x| {
-        x[0].clone().reshape([3, 2, 2]).flatten::<1>(0, 2)
-    });
-    check("gather", &[[3, 4]], |x| {
-        x[0].clone().gather(1, indices(&[2, 0, 2]).reshape([3, 1]))
-    });
+    check("flatten", &[[3, 4]], |x| x[0].clone().reshape([3, 2, 2]).flatten::<1>(0, 2));
+    check("gather", &[[3, 4]], |x| x[0].clone().gather(1, indices(&[2, 0, 2]).reshape([3, 1])));
     check("mask", &[[4, 4]], |x| {
         // The diagonal below is left, and multiplied by itself.
         let ahead = Tensor::tril_mask([4, 4], 0, &x[0].device());
         x[0].clone().mask_fill(ahead, 0.5) * x[0].clone()
     });
     // A row that is looked up twice takes both gradients.
-    check("embedding", &[[4, 3]], |x| {
-        x[0].clone().select(0, indices(&[1, 3, 1, 0, 2]))
-    });
+    check("embedding", &[[4, 3]], |x| x[0].clone().select(0, indices(&[1, 3, 1, 0, 2])));
 }
 
 #[test]
 fn products() {
-    check("matrix product", &[[3, 4], [4, 2]], |x| {
-        x[0].clone().matmul(x[1].clone())
-    });
+    check("matrix product", &[[3, 4], [4, 2]], |x| x[0].clone().matmul(x[1].clone()));
     check("linear", &[[3, 4], [4, 2], [1, 2]], |x| {
         module::linear(x[0].clone(), x[1].clone(), Some(x[2].clone().reshape([2])))
     });
@@ -131,19 +115,11 @@ fn non_linear_functions() {
         Activation::Silu,
         Activation::Identity,
     ] {
-        check(&format!("{function:?}"), &[[3, 4]], |x| {
-            function.apply(x[0].clone())
-        });
+        check(&format!("{function:?}"), &[[3, 4]], |x| function.apply(x[0].clone()));
     }
-    check("softmax", &[[3, 4]], |x| {
-        activation::softmax(x[0].clone(), 1)
-    });
-    check("log softmax", &[[3, 4]], |x| {
-        activation::log_softmax(x[0].clone(), 1)
-    });
-    check("cross-entropy", &[[3, 4]], |x| {
-        cross_entropy(x[0].clone(), indices(&[3, 0, 1]))
-    });
+    check("softmax", &[[3, 4]], |x| activation::softmax(x[0].clone(), 1));
+    check("log softmax", &[[3, 4]], |x| activation::log_softmax(x[0].clone(), 1));
+    check("cross-entropy", &[[3, 4]], |x| cross_entropy(x[0].clone(), indices(&[3, 0, 1])));
 }
 
 #[test]
@@ -154,14 +130,10 @@ fn parts_of_a_transformer() {
     });
     let device = Device::flex().autodiff();
     let mut initial = Initial::new(Initialization::He, 2, &device);
-    let numbers = TensorData::new(
-        (1..=12).map(|i| (f64::from(i)).sin()).collect::<Vec<_>>(),
-        [3, 4],
-    );
+    let numbers =
+        TensorData::new((1..=12).map(|i| (f64::from(i)).sin()).collect::<Vec<_>>(), [3, 4]);
     let given = in_f64(Given {
-        norm: RmsNorm {
-            scale: Param::from_data(TensorData::from([0.5, -1.5, 1.0, 2.0]), &device),
-        },
+        norm: RmsNorm { scale: Param::from_data(TensorData::from([0.5, -1.5, 1.0, 2.0]), &device) },
         gated: SwiGlu {
             gate: initial.weights([4, 6], 4, 6),
             up: initial.weights([4, 6], 4, 6),

@@ -64,10 +64,8 @@ impl Plain {
     }
 
     pub(super) fn forward(&self, tokens: &[i32]) -> Found {
-        let mut x: Matrix = tokens
-            .iter()
-            .map(|&token| self.embedding[token as usize].clone())
-            .collect();
+        let mut x: Matrix =
+            tokens.iter().map(|&token| self.embedding[token as usize].clone()).collect();
         let (mut attention, mut streams) = (Vec::new(), Vec::new());
         for block in &self.blocks {
             let (mixed, weights) = block.attend(&normed(&x, &block.attention_norm));
@@ -77,21 +75,13 @@ impl Plain {
             streams.push(x.clone());
         }
         let logits = product(&normed(&x, &self.norm), &self.head);
-        Found {
-            logits,
-            attention,
-            streams,
-        }
+        Found { logits, attention, streams }
     }
 }
 
 impl PlainBlock {
     fn attend(&self, x: &Matrix) -> (Matrix, Vec<Matrix>) {
-        let (q, k, v) = (
-            product(x, &self.query),
-            product(x, &self.key),
-            product(x, &self.value),
-        );
+        let (q, k, v) = (product(x, &self.query), product(x, &self.key), product(x, &self.value));
         let (time, size) = (x.len(), q[0].len() / self.heads);
         let mut mixed = vec![vec![0.0; self.heads * size]; time];
         let mut all = Vec::new();
@@ -165,10 +155,7 @@ fn sum(a: &Matrix, b: &Matrix) -> Matrix {
 
 fn matrix(param: &Param<Tensor<2>>) -> Matrix {
     let [_, columns] = param.dims();
-    super::values(param.val())
-        .chunks(columns)
-        .map(<[f64]>::to_vec)
-        .collect()
+    super::values(param.val()).chunks(columns).map(<[f64]>::to_vec).collect()
 }
 
 fn vector(param: &Param<Tensor<1>>) -> Vec<f64> {

@@ -33,10 +33,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn turning_is_the_conventional_one_and_the_first_position_stays() {
     for (position, row) in turned(&query()).iter().enumerate() {
-        assert!(
-            difference(row, &rotated(&query(), position)) < 1e-14,
-            "{position}"
-        );
+        assert!(difference(row, &rotated(&query(), position)) < 1e-14, "{position}");
     }
     assert_eq!(turned(&query())[0], query());
 }
@@ -60,10 +57,7 @@ fn scores_depend_on_the_distance_alone() {
             assert!((other - score).abs() < 1e-13, "{distance} from {then}");
         }
         // A model can tell distances apart.
-        assert!(
-            seen.iter().all(|other: &f64| (other - score).abs() > 1e-6),
-            "{distance}"
-        );
+        assert!(seen.iter().all(|other: &f64| (other - score).abs() > 1e-6), "{distance}");
         seen.push(score);
     }
 }

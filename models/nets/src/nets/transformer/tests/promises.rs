@@ -83,14 +83,8 @@ fn looking_changes_nothing_and_attention_is_a_share() {
 #[test]
 fn sizes_that_do_not_fit_are_told_with_what_would() {
     let complaint = |width, heads, kv_heads| {
-        let config = TransformerConfig {
-            width,
-            ..config(heads, kv_heads)
-        };
-        config
-            .check()
-            .err()
-            .map(|(params, reason)| (params.join(", "), reason))
+        let config = TransformerConfig { width, ..config(heads, kv_heads) };
+        config.check().err().map(|(params, reason)| (params.join(", "), reason))
     };
     assert_eq!(complaint(32, 4, 2), None);
     for (width, heads, kv_heads, params, part) in [

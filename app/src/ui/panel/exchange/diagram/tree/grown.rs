@@ -56,9 +56,8 @@ impl Grown {
         if groups.is_empty() || groups.len() > TREES {
             return None;
         }
-        let grown = groups
-            .into_iter()
-            .map(|(links, chunks)| Self::of(exchange.ranks, &links, chunks));
+        let grown =
+            groups.into_iter().map(|(links, chunks)| Self::of(exchange.ranks, &links, chunks));
         grown.collect()
     }
 
@@ -75,13 +74,7 @@ impl Grown {
         let (root, None) = (roots.next()?, roots.next()) else {
             return None;
         };
-        let mut grown = Self {
-            chunks,
-            parents,
-            places: vec![None; ranks],
-            levels: 0,
-            columns: 0,
-        };
+        let mut grown = Self { chunks, parents, places: vec![None; ranks], levels: 0, columns: 0 };
         grown.place(root, 0);
         // Whoever sends round in a circle was not reached.
         let reached = grown.places.iter().flatten().count();
@@ -93,10 +86,8 @@ impl Grown {
         self.levels = self.levels.max(level + 1);
         let is_child = |child: &usize| self.parents[*child] == Some(rank);
         let children: Vec<usize> = (0..self.parents.len()).filter(is_child).collect();
-        let places: Vec<f64> = children
-            .into_iter()
-            .map(|child| self.place(child, level + 1))
-            .collect();
+        let places: Vec<f64> =
+            children.into_iter().map(|child| self.place(child, level + 1)).collect();
         let across = match (places.first(), places.last()) {
             (Some(first), Some(last)) => f64::midpoint(*first, *last),
             _ => {
@@ -110,8 +101,6 @@ impl Grown {
 
     /// Whether a message goes along this tree.
     pub(super) fn carries(&self, message: &Message, chunks: usize) -> bool {
-        message
-            .chunks(chunks)
-            .any(|chunk| self.chunks.contains(&chunk))
+        message.chunks(chunks).any(|chunk| self.chunks.contains(&chunk))
     }
 }
