@@ -1,6 +1,7 @@
 //! Parameters: from what somebody typed to typed, checked values.
 
 mod error;
+mod read;
 mod settings;
 
 use std::collections::BTreeMap;
@@ -228,11 +229,14 @@ impl Params {
     }
 
     fn need(&self, name: &str) -> Result<&Value, LabError> {
-        self.get(name).ok_or_else(|| {
-            LabError::Param(ParamError {
-                param: name.to_owned(),
-                problem: Problem::Unset { entry: self.missing_entries.get(name).cloned() },
-            })
+        self.get(name).ok_or_else(|| self.unset(name))
+    }
+
+    /// The error that a parameter is unset, with the table entry that was to supply it.
+    fn unset(&self, name: &str) -> LabError {
+        LabError::Param(ParamError {
+            param: name.to_owned(),
+            problem: Problem::Unset { entry: self.missing_entries.get(name).cloned() },
         })
     }
 }

@@ -1,0 +1,577 @@
+//! Parameters read into structs: the field `width` of a lab's struct is its parameter `width`.
+//!
+//! A lab derives `serde::Deserialize` and calls [`Params::read`]:
+//!
+//! - an `Option` is a parameter that may be unset; any other field that is unset is an error that names it;
+//! - an enum is read by its serde names (`rename_all = "kebab-case"`, or `rename` for one name); the same derive of
+//!   `Serialize` writes them: `impl Display` is `self.serialize(f)`;
+//! - a value of the lab's own type is read by `#[serde(try_from = "i64")]` and the like; the message of its error becomes
+//!   a [`LabError::Contradiction`] of that parameter;
+//! - a field that is a struct is read from the same parameters, unless there is a table of its name;
+//! - `#[serde(default)]` is not used: defaults are the schema's.
+//!
+//! [`Schema::fits`] holds a struct against the schema when the lab is made, so that no option of the schema can be
+//! missing from the enum that reads it, and no test compares lists of names.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::{ParamError, Params, Problem, Settings};
+use crate::lab::LabError;
+use crate::nearest::nearest;
+use crate::schema::{Param, Schema, SchemaError, Type};
+use crate::tables::Tables;
+use crate::value::Value;
+
+impl Params {
+    /// Reads parameters into a struct, each field from the parameter of its name.
+    ///
+    /// # Errors
+    /// If a parameter is unset, or its value is none of the field's type; the error names the parameter.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, LabError> {
+        T::deserialize(Fields { params: self, schema: None }).map_err(|error| self.lab_error(error))
+    }
+
+    fn lab_error(&self, error: ReadError) -> LabError {
+        // Only a type that is no struct, or `#[serde(flatten)]`, has an error without a name.
+        let param = error.param.unwrap_or_else(|| "parameters".to_owned());
+        match error.cause {
+            Cause::Message(message) => LabError::Contradiction { params: vec![param], message },
+            Cause::Problem(Problem::Unset { .. }) => self.unset(&param),
+            Cause::Problem(problem) => LabError::Param(ParamError { param, problem }),
+        }
+    }
+}
+
+impl Schema {
+    /// This schema, if a struct can be read from it: each field is a parameter, takes its type and its default, and
+    /// each option of an enum parameter is a variant.
+    ///
+    /// # Errors
+    /// If a field does not fit; the message names it.
+    pub fn fits<T: DeserializeOwned>(self) -> Result<Self, SchemaError> {
+        let error = |message| SchemaError { kind: self.kind.clone(), message };
+        let defaults = Params::resolve(&self, &Settings::new(), Tables::builtin(), None)
+            .map_err(|errors| error(errors.iter().map(ToString::to_string).collect()))?;
+        match T::deserialize(Fields { params: &defaults, schema: Some(&self) }) {
+            Ok(_) => Ok(self),
+            Err(wrong) => Err(error(wrong.to_string())),
+        }
+    }
+}
+
+/// Why a struct cannot be read.
+#[derive(Debug)]
+struct ReadError {
+    param: Option<String>,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Problem(Problem),
+    /// What serde, or the conversion into a type of the lab's own, says.
+    Message(String),
+}
+
+impl ReadError {
+    fn of(param: &str, cause: Cause) -> Self {
+        Self { param: Some(param.to_owned()), cause }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(param) = &self.param {
+            write!(f, "parameter '{param}': ")?;
+        }
+        match &self.cause {
+            Cause::Problem(problem) => write!(f, "{problem}"),
+            Cause::Message(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { param: None, cause: Cause::Message(message.to_string()) }
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::of(field, Cause::Problem(Problem::Unset { entry: None }))
+    }
+}
+
+/// Where fields come from: the parameters, and with a schema what it says of them, so that every field is visited.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    params: &'a Params,
+    schema: Option<&'a Schema>,
+}
+
+impl<'a> Fields<'a> {
+    fn field(self, name: &'static str) -> Field<'a> {
+        let param = self.schema.and_then(|schema| schema.param(name));
+        let value = self.params.get(name).cloned().or_else(|| param.map(sample));
+        Field { fields: self, name, param, value }
+    }
+}
+
+/// A value that a parameter without a default takes, to read a field with it.
+fn sample(param: &Param) -> Value {
+    let least = param.min.unwrap_or(0.0);
+    match param.ty {
+        Type::Int => Value::Int(least as i64),
+        Type::Float => Value::Float(least),
+        Type::Bool => Value::Bool(false),
+        Type::String => Value::Text(String::new()),
+        Type::Enum => Value::Text(param.values.first().cloned().unwrap_or_default()),
+        Type::Array => Value::Array(Vec::new()),
+        Type::Table => Value::Table(BTreeMap::new()),
+    }
+}
+
+impl<'de> Deserializer<'de> for Fields<'_> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ReadError> {
+        Err(de::Error::custom("they are read into a struct, without #[serde(flatten)]"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_map(FieldAccess { fields: self, names: fields.iter(), next: None })
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Hands out the fields of a struct one by one.
+struct FieldAccess<'a> {
+    fields: Fields<'a>,
+    names: std::slice::Iter<'static, &'static str>,
+    next: Option<&'static str>,
+}
+
+impl<'de> de::MapAccess<'de> for FieldAccess<'_> {
+    type Error = ReadError;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ReadError> {
+        self.next = self.names.next().copied();
+        let key = self.next.map(|name| seed.deserialize(StrDeserializer::new(name)));
+        key.transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
+        let name = self.next.ok_or_else(|| de::Error::custom("a value before its name"))?;
+        seed.deserialize(self.fields.field(name)).map_err(|error| match error.param {
+            None => ReadError::of(name, error.cause),
+            Some(_) => error,
+        })
+    }
+}
+
+/// A field: the parameter of its name, if it is set.
+struct Field<'a> {
+    fields: Fields<'a>,
+    name: &'static str,
+    /// What the schema says of it.
+    param: Option<&'a Param>,
+    value: Option<Value>,
+}
+
+impl Field<'_> {
+    fn value(&self) -> Result<ValueOf<'_>, ReadError> {
+        let value = self.value.as_ref().ok_or_else(|| match self.fields.schema {
+            Some(schema) => ReadError::of(
+                self.name,
+                Cause::Problem(Problem::Unknown {
+                    nearest: schema.nearest_param(self.name).map(str::to_owned),
+                    known: Vec::new(),
+                }),
+            ),
+            None => de::Error::missing_field(self.name),
+        })?;
+        Ok(ValueOf { name: self.name, value })
+    }
+}
+
+macro_rules! from_value {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            self.value()?.$method(visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Field<'_> {
+    type Error = ReadError;
+
+    from_value! {
+        deserialize_any deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 deserialize_char deserialize_str
+        deserialize_string deserialize_bytes deserialize_byte_buf deserialize_unit deserialize_seq deserialize_map
+        deserialize_identifier deserialize_ignored_any
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match (&self.value, self.fields.schema) {
+            (None, None) => visitor.visit_none(),
+            (Some(_), _) | (None, Some(_)) => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let options = self.param.map_or(&[][..], |param| &param.values);
+        match options.iter().find(|option| !variants.contains(&option.as_str())) {
+            Some(option) => Err(not_one_of(self.name, option, variants)),
+            None => self.value()?.deserialize_enum(name, variants, visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match &self.value {
+            Some(_) => self.value()?.deserialize_struct(name, fields, visitor),
+            None => self.fields.deserialize_struct(name, fields, visitor),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.deserialize_any(visitor)
+    }
+}
+
+/// A value, and the parameter that it is of, or is inside of.
+#[derive(Clone, Copy)]
+struct ValueOf<'a> {
+    name: &'a str,
+    value: &'a Value,
+}
+
+impl ValueOf<'_> {
+    fn problem(self, problem: Problem) -> ReadError {
+        ReadError::of(self.name, Cause::Problem(problem))
+    }
+
+    /// A whole number.
+    fn whole(self) -> Result<i64, ReadError> {
+        match self.value {
+            Value::Int(i) => Ok(*i),
+            // Sizes in an array are taken as typed, and 1e3 is one.
+            Value::Float(x) if x.fract() == 0.0 && x.abs() < 9.2e18 => Ok(*x as i64),
+            Value::Bool(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Array(_)
+            | Value::Table(_) => Err(self.problem(Problem::WrongType {
+                expected: Type::Int,
+                found: self.value.type_name().to_owned(),
+            })),
+        }
+    }
+
+    fn unsigned(self) -> Result<u64, ReadError> {
+        u64::try_from(self.whole()?).map_err(|_| {
+            let value = self.value.clone();
+            self.problem(Problem::OutOfRange { value, min: Some(0.0), max: None })
+        })
+    }
+}
+
+fn not_one_of(param: &str, value: &str, variants: &[&'static str]) -> ReadError {
+    let problem = Problem::NotOneOf {
+        value: value.to_owned(),
+        nearest: nearest(value, variants.iter().copied()).map(str::to_owned),
+        known: variants.iter().map(|&name| name.to_owned()).collect(),
+    };
+    ReadError::of(param, Cause::Problem(problem))
+}
+
+impl<'de> IntoDeserializer<'de, ReadError> for ValueOf<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($signed:ident)*; $($unsigned:ident)*) => {
+        $(fn $signed<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            visitor.visit_i64(self.whole()?)
+        })*
+        $(fn $unsigned<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+            visitor.visit_u64(self.unsigned()?)
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for ValueOf<'_> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.value {
+            Value::Bool(b) => visitor.visit_bool(*b),
+            Value::Int(i) => visitor.visit_i64(*i),
+            Value::Float(x) => visitor.visit_f64(*x),
+            Value::Text(text) => visitor.visit_str(text),
+            Value::Array(items) => {
+                let items = items.iter().map(|value| Self { name: self.name, value });
+                visitor.visit_seq(SeqDeserializer::new(items))
+            }
+            Value::Table(entries) => {
+                let entry = |(name, value): (&'_ String, _)| {
+                    (name.clone(), ValueOf { name: self.name, value })
+                };
+                visitor.visit_map(MapDeserializer::new(entries.iter().map(entry)))
+            }
+        }
+    }
+
+    whole_numbers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64;
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        let text = self.value.as_str().ok_or_else(|| {
+            let found = self.value.type_name().to_owned();
+            self.problem(Problem::WrongType { expected: Type::Enum, found })
+        })?;
+        if variants.contains(&text) {
+            visitor.visit_enum(StrDeserializer::new(text))
+        } else {
+            Err(not_one_of(self.name, text, variants))
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+
+    const SCHEMA: &str = r#"
+        kind = "k"
+        title = ""
+        module = ""
+        about = ""
+        source = ""
+        param = [
+            { name = "width", type = "int", default = 32, about = "" },
+            { name = "rate", type = "float", default = 0.5, about = "" },
+            { name = "optimizer", type = "enum", values = ["sgd", "adam-w"], default = "adam-w", about = "" },
+            { name = "watch", type = "int", optional = true, min = 3, about = "" },
+            { name = "bits", type = "int", default = 8, about = "" },
+            { name = "sizes", type = "array", default = [1, 2.0, 1e3], about = "" },
+            { name = "synchronize", type = "bool", default = true, about = "" },
+            { name = "inputs", type = "table", default = { x = 1.0 }, about = "" },
+            { name = "must", type = "string", about = "" },
+        ]
+    "#;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Optimizer {
+        Sgd,
+        AdamW,
+        /// Not an option of this lab.
+        Lion,
+    }
+
+    impl fmt::Display for Optimizer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.serialize(f)
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+    #[serde(try_from = "i64")]
+    struct Bits(i64);
+
+    impl TryFrom<i64> for Bits {
+        type Error = String;
+
+        fn try_from(bits: i64) -> Result<Self, String> {
+            if [4, 8].contains(&bits) {
+                Ok(Self(bits))
+            } else {
+                Err(format!("{bits} is not 4 or 8"))
+            }
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    struct Setup {
+        width: usize,
+        update: Update,
+        watch: Option<u64>,
+        bits: Bits,
+        sizes: Vec<usize>,
+        synchronize: bool,
+        inputs: BTreeMap<String, f64>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    struct Update {
+        rate: f32,
+        optimizer: Optimizer,
+    }
+
+    fn read<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, String> {
+        let schema = Schema::parse(SCHEMA).unwrap();
+        let settings = Settings::from_pairs(pairs.iter().copied()).unwrap();
+        let params = Params::resolve(&schema, &settings, Tables::builtin(), None).unwrap();
+        params.read().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_are_the_parameters_of_their_names() {
+        let setup = Setup {
+            width: 32,
+            update: Update { rate: 0.5, optimizer: Optimizer::AdamW },
+            watch: None,
+            bits: Bits(8),
+            sizes: vec![1, 2, 1000],
+            synchronize: true,
+            inputs: BTreeMap::from([("x".to_owned(), 1.0)]),
+        };
+        assert_eq!(read(&[]), Ok(setup.clone()));
+        assert_eq!(read(&["watch=7"]), Ok(Setup { watch: Some(7), ..setup }));
+        assert_eq!(Optimizer::AdamW.to_string(), "adam-w");
+    }
+
+    #[test]
+    fn errors_name_the_parameter() {
+        #[derive(Debug, Deserialize)]
+        struct Must {
+            #[expect(dead_code, reason = "it is never read: it is unset")]
+            must: String,
+        }
+        let unset = "parameter 'must': it is unset; set it with --set NAME=VALUE";
+        assert_eq!(read::<Must>(&[]).unwrap_err(), unset);
+        for (set, message) in [
+            ("width=-1", "parameter 'width': -1 is outside 0 and above"),
+            ("bits=5", "bits: 5 is not 4 or 8"),
+            ("sizes=[0.5]", "parameter 'sizes': expected int, found a number"),
+        ] {
+            assert_eq!(read::<Setup>(&[set]).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn a_schema_fits_its_structs() {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        enum OnlySgd {
+            Sgd,
+        }
+        #[derive(Deserialize)]
+        #[expect(dead_code, reason = "its fields are only held against the schema")]
+        struct Few {
+            optimizer: Option<OnlySgd>,
+        }
+        #[derive(Deserialize)]
+        #[expect(dead_code, reason = "its fields are only held against the schema")]
+        struct Misspelt {
+            widht: usize,
+        }
+        #[derive(Deserialize)]
+        #[expect(dead_code, reason = "its fields are only held against the schema")]
+        struct OtherType {
+            synchronize: f64,
+        }
+        let fits = |schema: Result<Schema, SchemaError>| schema.unwrap_err().message;
+        let schema = || Schema::parse(SCHEMA).unwrap();
+        schema().fits::<Setup>().unwrap().fits::<Update>().unwrap();
+        assert_eq!(
+            fits(schema().fits::<Few>()),
+            "parameter 'optimizer': 'adam-w' is not one of its values; there are: sgd"
+        );
+        assert_eq!(
+            fits(schema().fits::<Misspelt>()),
+            "parameter 'widht': no such parameter; did you mean 'width'?"
+        );
+        assert!(
+            fits(schema().fits::<OtherType>()).starts_with("parameter 'synchronize': invalid type")
+        );
+    }
+}
