@@ -1,5 +1,5 @@
 // Six kernels, written once. `#[cube]` makes of each function a program that builds cubecl's intermediate form.
-// Included as text, under `cubecl` and its prelude: by `main.rs`, which writes the forms down, and by `mlsys-nets`, which
+// Included as text, under `cubecl` and its prelude: by `main.rs`, which writes the forms down, and by `mlsys-device`, which
 // compiles the kernels for the device at hand and runs them. What follows a line `// kernel:` is what the lab shows.
 
 // kernel: vector-add

@@ -1,0 +1,204 @@
+//! Adam (Kingma and Ba 2015, arXiv:1412.6980), in one pass over memory where the memory is the processor's own.
+//!
+//! burn's Adam is a chain of a dozen element-wise operations, each of which reads and writes every weight: on a
+//! processor, where memory is what is short, it takes as long as the forward and the backward pass together. Here
+//! weight, gradient and both moments are read once and written once, with the same operations in the same order.
+
+use std::collections::HashMap;
+
+use burn::module::{Module, ModuleMapper, Param, ParamId};
+use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
+use burn::tensor::Tensor;
+use mlsys_lab::device::{Backend, DeviceId};
+
+const BETA_1: f32 = 0.9;
+const BETA_2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// Adam with its state, by the way that is fastest on a device.
+pub enum Adam {
+    /// On the processor: one pass.
+    OnePass(OnePass),
+    /// On a GPU, whose memory only its own kernels touch: burn's operations.
+    Burns(ModuleOptimizer),
+}
+
+impl Adam {
+    /// Adam with fresh state, beta 0.9 and 0.999, epsilon 1e-8.
+    pub fn new(id: DeviceId) -> Self {
+        match id.backend {
+            Backend::Cpu => Self::OnePass(OnePass::default()),
+            Backend::Wgpu | Backend::Cuda => Self::Burns(Self::burns()),
+        }
+    }
+
+    /// burn's own, with the same constants.
+    pub fn burns() -> ModuleOptimizer {
+        AdamConfig::new().with_beta_1(BETA_1).with_beta_2(BETA_2).with_epsilon(EPSILON).init()
+    }
+
+    /// The module after one update. It is fastest if nobody else holds the module's tensors or the gradients.
+    pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
+        match self {
+            Self::OnePass(adam) => adam.step(rate, module, gradients),
+            Self::Burns(adam) => adam.step(rate, module, gradients),
+        }
+    }
+}
+
+/// The one-pass form.
+#[derive(Default)]
+pub struct OnePass {
+    moments: HashMap<ParamId, Moments>,
+}
+
+/// What Adam keeps of one row of weights.
+#[derive(Clone, Debug, Default)]
+pub struct Moments {
+    /// Updates done.
+    time: i32,
+    /// Running mean of the gradient, `m`.
+    first: Vec<f32>,
+    /// Running mean of its square, `v`.
+    second: Vec<f32>,
+}
+
+impl OnePass {
+    fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams) -> M {
+        module.map(&mut Pass { moments: &mut self.moments, gradients, rate: rate as f32 })
+    }
+}
+
+struct Pass<'a> {
+    moments: &'a mut HashMap<ParamId, Moments>,
+    gradients: GradientsParams,
+    rate: f32,
+}
+
+impl ModuleMapper for Pass<'_> {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let Some(gradient) = self.gradients.remove::<D>(param.id) else {
+            return param;
+        };
+        let moments = self.moments.entry(param.id).or_default();
+        let rate = self.rate;
+        param.map(|weights| {
+            // With autodiff, and with what it does with activations.
+            let (device, dtype) = (weights.device(), weights.dtype());
+            let weights = weights.without_autodiff();
+            // Out of the tensor and back: no copy is made of what nobody else holds.
+            let gradient = gradient.into_data().convert::<f32>();
+            let mut data = weights.into_data().convert::<f32>();
+            if let (Ok(weights), Ok(gradient)) =
+                (data.as_mut_slice::<f32>(), gradient.as_slice::<f32>())
+            {
+                // Both were converted to this very type.
+                moments.update(weights, gradient, rate);
+            }
+            // A leaf again: the update is no part of the next step's graph.
+            Tensor::from_data(data, (&device, dtype)).require_grad()
+        })
+    }
+}
+
+impl Moments {
+    /// One update: with `g` the gradient and `t` the number of this update,
+    ///
+    /// ```text
+    /// m = 0.9 m + 0.1 g      v = 0.999 v + 0.001 g^2
+    /// w = w - rate * (m / (1 - 0.9^t)) / (sqrt(v / (1 - 0.999^t)) + 1e-8)
+    /// ```
+    pub fn update(&mut self, weights: &mut [f32], gradient: &[f32], rate: f32) {
+        self.first.resize(weights.len(), 0.0);
+        self.second.resize(weights.len(), 0.0);
+        self.time = self.time.saturating_add(1);
+        let root = (1.0 - BETA_2.powi(self.time)).sqrt();
+        let factor = root / (1.0 - BETA_1.powi(self.time));
+        let epsilon = EPSILON * root;
+        let moments = self.first.iter_mut().zip(&mut self.second);
+        for ((weight, &g), (m, v)) in weights.iter_mut().zip(gradient).zip(moments) {
+            *m = normal(*m * BETA_1 + g * (1.0 - BETA_1));
+            *v = normal(*v * BETA_2 + g * g * (1.0 - BETA_2));
+            *weight -= *m * factor / (v.sqrt() + epsilon) * rate;
+        }
+    }
+
+    /// Both moments of so many weights, a row each.
+    pub fn rows(&mut self, weights: usize) -> [&mut [f32]; 2] {
+        self.first.resize(weights, 0.0);
+        self.second.resize(weights, 0.0);
+        [&mut self.first, &mut self.second]
+    }
+
+    /// Bytes that both moments take.
+    pub fn bytes(&self) -> u64 {
+        4 * (self.first.len() + self.second.len()) as u64
+    }
+}
+
+/// Zero for what is too small for a normal number: processors take a hundred times as long for each operation on
+/// such numbers, and the moments of a unit that has died decay into them within a thousand steps.
+fn normal(x: f32) -> f32 {
+    if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::module::ParamId;
+    use burn::nn::{Linear, LinearConfig};
+    use burn::tensor::{Device, Distribution};
+
+    /// Both ways from the same weights over the same gradients; the largest relative difference of a weight.
+    fn difference(steps: usize, gradient: impl Fn(usize, &Device) -> Tensor<2>) -> f64 {
+        let device = Device::flex().autodiff();
+        device.seed(3);
+        let start: Linear = LinearConfig::new(40, 30).with_bias(false).init(&device);
+        let weights = |linear: &Linear| -> Vec<f64> {
+            let weights = linear.weight.val().without_autodiff();
+            weights.into_data().iter::<f64>().collect()
+        };
+        let id: ParamId = start.weight.id;
+        let mut ours = (Adam::new(DeviceId::CPU), start.clone());
+        let mut burns = (Adam::Burns(Adam::burns()), start);
+        for step in 0..steps {
+            let gradient = gradient(step, &Device::flex());
+            for (adam, linear) in [&mut ours, &mut burns] {
+                let mut gradients = GradientsParams::new();
+                gradients.register(id, gradient.clone());
+                *linear = adam.step(0.01, linear.clone(), gradients);
+            }
+        }
+        let (a, b) = (weights(&ours.1), weights(&burns.1));
+        let relative = a.iter().zip(&b).map(|(a, b)| (a - b).abs() / b.abs().max(1e-3));
+        relative.fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn one_pass_equals_burns_adam() {
+        let random = |step: usize, device: &Device| {
+            let spread = 10_f64.powi(-((step % 5) as i32));
+            Tensor::random([40, 30], Distribution::Normal(0.0, spread), device)
+        };
+        let found = difference(300, random);
+        assert!(found <= 1e-6, "{found:e}");
+    }
+
+    #[test]
+    fn what_decays_to_nothing_changes_nothing() {
+        let once = |step: usize, device: &Device| {
+            Tensor::ones([40, 30], device).mul_scalar(if step == 0 { 1e-20 } else { 0.0 })
+        };
+        let found = difference(2000, once);
+        assert!(found <= 1e-6, "{found:e}");
+    }
+
+    #[test]
+    fn a_parameter_without_gradient_stays() {
+        let device = Device::flex().autodiff();
+        let start: Linear = LinearConfig::new(4, 3).init(&device);
+        let before = start.weight.val().into_data();
+        let after = Adam::new(DeviceId::CPU).step(0.1, start, GradientsParams::new());
+        assert_eq!(after.weight.val().into_data(), before);
+    }
+}

@@ -1,0 +1,224 @@
+//! Kernels as CUDA C on NVIDIA GPUs: the learner's text through NVRTC as it is, one rounding an operation.
+
+#[expect(
+    unsafe_code,
+    reason = "a kernel's launch is unsafe in the bindings of CUDA's driver; this module is that launch and nothing else"
+)]
+mod launch;
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::{CUfunction_attribute_enum, cudaError_enum};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError};
+use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
+use mlsys_machines::kernel::types::Access;
+use mlsys_machines::kernel::{Answer, Clock, Given, Machine, Refusal, Work};
+
+use super::timing::again;
+use crate::guard::guarded;
+use crate::timing::median;
+
+/// Bytes of shared memory that a block may have without asking, what the kernel declares and what the launch adds
+/// together; of declared ones it never has more.
+const UNASKED: u32 = 48 * 1024;
+
+/// Runs a kernel on the card of this number.
+pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
+    crate::cuda::ready(index).map_err(Refusal::NoDevice)?;
+    let declared = work.kernel.static_shared();
+    if declared > UNASKED {
+        return Err(Refusal::TooLarge(format!(
+            "a block may declare at most {UNASKED} bytes of shared memory, and the kernel declares {declared}; make the array 'extern' and give its bytes with the launch"
+        )));
+    }
+    let order = Order::new(work);
+    guarded(move || order.run(index)).unwrap_or_else(|reason| Err(Refusal::Failed(reason)))
+}
+
+/// A launch; nothing in it borrows, so that a driver that hangs keeps it.
+struct Order {
+    file: String,
+    source: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    /// With what the kernel declares.
+    shared: u32,
+    arguments: Vec<Argument<(Vec<u8>, Access)>>,
+}
+
+/// An argument of a kernel, its buffers in one form or another.
+enum Argument<B> {
+    Buffer(B),
+    /// Bits, the low ones of 64; a kernel takes as many as its parameter has.
+    Number(u64),
+}
+
+/// A buffer on the card.
+struct OnCard {
+    /// What the kernel is given.
+    used: CudaSlice<u8>,
+    /// What is in it before a launch, where the kernel may write.
+    pristine: Option<CudaSlice<u8>>,
+}
+
+/// A kernel on a card.
+struct Ready {
+    stream: Arc<CudaStream>,
+    function: CudaFunction,
+    arguments: Vec<Argument<OnCard>>,
+}
+
+impl Order {
+    fn new(work: &Work<'_>) -> Self {
+        let start: &Machine = work.start;
+        let launch = start.launch();
+        let arguments = start.given().map(|given| match given {
+            Given::Buffer { bytes, access, .. } => Argument::Buffer((bytes.to_vec(), access)),
+            Given::Number { bits, .. } => Argument::Number(bits),
+        });
+        Self {
+            file: work.file.to_owned(),
+            source: work.source.to_owned(),
+            grid: launch.grid_dim,
+            block: launch.block_dim,
+            dynamic_shared: launch.dynamic_shared,
+            shared: start.shared_bytes(),
+            arguments: arguments.collect(),
+        }
+    }
+
+    /// Runs it: once without a clock, then some times with one.
+    fn run(&self, index: usize) -> Result<Answer, Refusal> {
+        let context = CudaContext::new(index).map_err(failed)?;
+        let mut ready = self.prepare(&context)?;
+        self.launch(&mut ready).map_err(failed)?;
+        let mut times = Vec::new();
+        loop {
+            times.push(self.launch(&mut ready).map_err(failed)?);
+            if !again(&times) {
+                break;
+            }
+        }
+        let mut buffers = Vec::new();
+        for argument in &ready.arguments {
+            if let Argument::Buffer(buffer) = argument {
+                buffers.push(ready.stream.clone_dtoh(&buffer.used).map_err(failed)?);
+            }
+        }
+        Ok(Answer {
+            buffers,
+            launches: times.len(),
+            seconds: median(times.into_iter()).unwrap_or(0.0),
+            clock: Clock::Device,
+        })
+    }
+
+    fn prepare(&self, context: &Arc<CudaContext>) -> Result<Ready, Refusal> {
+        let (major, minor) = context.compute_capability().map_err(failed)?;
+        let card = format!("sm_{major}{minor}");
+        let options = CompileOptions {
+            // Each operation rounds by itself, as C has it and the interpreter does.
+            fmad: Some(false),
+            name: Some(self.file.clone()),
+            options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
+            ..CompileOptions::default()
+        };
+        let ptx = compile_ptx_with_opts(&self.source, options)
+            .map_err(|error| uncompiled(error, &card))?;
+        let name = entry(&ptx.to_src())
+            .ok_or_else(|| Refusal::Failed("NVRTC made no kernel of the text".to_owned()))?;
+        let module = context.load_module(ptx).map_err(|error| unloaded(error, &card))?;
+        let function = module.load_function(&name).map_err(failed)?;
+        if self.dynamic_shared > 0 && self.shared > UNASKED {
+            let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // At most 227 KiB, which the launch was checked for.
+            function.set_attribute(most, self.dynamic_shared as i32).map_err(|error| {
+                let asked = self.shared;
+                Refusal::TooLarge(format!(
+                    "it gives no block {asked} bytes of shared memory: {error}"
+                ))
+            })?;
+        }
+        let stream = context.new_stream().map_err(failed)?;
+        let mut arguments = Vec::new();
+        for argument in &self.arguments {
+            arguments.push(match argument {
+                Argument::Buffer((bytes, access)) => Argument::Buffer(OnCard {
+                    used: stream.clone_htod(bytes).map_err(failed)?,
+                    pristine: match access {
+                        Access::Mutable => Some(stream.clone_htod(bytes).map_err(failed)?),
+                        Access::Constant => None,
+                    },
+                }),
+                Argument::Number(bits) => Argument::Number(*bits),
+            });
+        }
+        Ok(Ready { stream, function, arguments })
+    }
+
+    /// One launch on fresh contents; the seconds it took by the card's clock.
+    fn launch(&self, ready: &mut Ready) -> Result<f64, DriverError> {
+        for argument in &mut ready.arguments {
+            if let Argument::Buffer(OnCard { used, pristine: Some(pristine) }) = argument {
+                ready.stream.memcpy_dtod(&*pristine, used)?;
+            }
+        }
+        let (begin, end) = self.submit(ready)?;
+        ready.stream.synchronize()?;
+        Ok(f64::from(begin.elapsed_ms(&end)?) * 1e-3)
+    }
+}
+
+/// The kernel's name in PTX, where C++ has mangled it.
+fn entry(ptx: &str) -> Option<String> {
+    let (_, rest) = ptx.split_once(".entry")?;
+    let name = rest.trim_start().split(|c: char| c == '(' || c.is_whitespace());
+    name.into_iter().next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn failed(error: DriverError) -> Refusal {
+    Refusal::Failed(format!("CUDA says: {error}"))
+}
+
+fn unloaded(error: DriverError, card: &str) -> Refusal {
+    // The toolkit is younger than the driver.
+    if error.0 == cudaError_enum::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
+        return Refusal::Failed(format!("CUDA says: {error}; {}", unfit(card)));
+    }
+    failed(error)
+}
+
+fn unfit(card: &str) -> String {
+    format!("the CUDA toolkit and the driver or card do not fit (card {card})")
+}
+
+fn uncompiled(error: CompileError, card: &str) -> Refusal {
+    Refusal::Failed(match error {
+        CompileError::CompileError { log, .. } => {
+            let told = format!("NVRTC says: {}", log.to_string_lossy().trim());
+            // A toolkit knows the cards of its time only.
+            if told.contains("invalid value for --gpu-architecture") {
+                format!("{told}; {}", unfit(card))
+            } else {
+                told
+            }
+        }
+        error @ (CompileError::CreationError(_)
+        | CompileError::GetLogError(_)
+        | CompileError::GetPtxError(_)
+        | CompileError::DestroyError(_)) => format!("NVRTC failed: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::entry;
+
+    #[test]
+    fn the_name_of_a_kernel_is_found_in_its_ptx() {
+        let ptx = "//\n.version 8.4\n.target sm_90\n.address_size 64\n\n\t// .globl\t_Z3addPKfPfi\n.func (.param .b32 r) help()\n{\n}\n.visible .entry _Z3addPKfPfi(\n\t.param .u64 a\n)";
+        assert_eq!(entry(ptx).as_deref(), Some("_Z3addPKfPfi"));
+        assert_eq!(entry("nothing"), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! Kernels as WGSL on wgpu.
+//!
+//! Shaders are compiled with the checks of WebGPU: an index beyond an array reads or writes inside it or nothing, and a
+//! loop ends after some 2^64 turns, so that even a wrong kernel stays within its own buffers.
+
+mod opened;
+mod order;
+
+use mlsys_machines::kernel::{Answer, Refusal, Target, Work};
+
+use crate::guard::guarded;
+use opened::Opened;
+use order::Order;
+
+/// Runs a kernel on the adapter of this number, counted as probing lists them.
+pub(super) fn launch(index: usize, work: &Work<'_>) -> Result<Answer, Refusal> {
+    let opened =
+        guarded(move || Opened::of(index)).and_then(|opened| opened).map_err(Refusal::NoDevice)?;
+    let launch = work.start.launch();
+    let target = Target {
+        block_dim: launch.block_dim,
+        dynamic_shared: launch.dynamic_shared,
+        subgroups: opened.subgroups,
+    };
+    let wgsl = work
+        .kernel
+        .wgsl(target)
+        .map_err(|complaints| Refusal::Untranslated { file: work.file.to_owned(), complaints })?;
+    opened.takes(work.start, &wgsl).map_err(Refusal::TooLarge)?;
+    let order = Order::new(wgsl, work.start);
+    let run = {
+        let opened = opened.clone();
+        move || order.run(&opened)
+    };
+    let answer = guarded(run).and_then(|answer| answer);
+    if answer.is_err() {
+        // Whatever state it is in: the next launch opens the adapter anew.
+        opened.forget();
+    }
+    answer.map_err(Refusal::Failed)
+}

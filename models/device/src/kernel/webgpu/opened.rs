@@ -1,0 +1,204 @@
+//! An adapter opened for kernels, and what it takes.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use mlsys_machines::kernel::{Machine, Subgroups, Wgsl};
+use wgpu::{
+    Adapter, Backends, Device, DeviceDescriptor, DeviceType, Features, Instance,
+    InstanceDescriptor, Limits, Queue,
+};
+
+use crate::wgpu::{NO_ADAPTER, alone};
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+/// Adapters that are open.
+static ALL: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+
+/// The instance of each graphics API that was asked for, kept so that forgetting an adapter never destroys one.
+static INSTANCES: Mutex<Vec<(Backends, Instance)>> = Mutex::new(Vec::new());
+
+/// An adapter that is open.
+#[derive(Clone)]
+pub(super) struct Opened {
+    index: usize,
+    pub(super) device: Device,
+    pub(super) queue: Queue,
+    pub(super) subgroups: Subgroups,
+    /// Nanoseconds of a tick of its clock, if it can be read.
+    pub(super) tick: Option<f64>,
+    /// What the driver complained of when nobody asked.
+    pub(super) complaint: Arc<Mutex<Option<String>>>,
+    limits: Limits,
+    name: String,
+}
+
+impl Opened {
+    /// The adapter of this number, opened when it is first asked for.
+    pub(super) fn of(index: usize) -> Result<Self, String> {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = all.iter().find(|opened| opened.index == index) {
+            return Ok(opened.clone());
+        }
+        let opened = Self::open(index)?;
+        all.push(opened.clone());
+        Ok(opened)
+    }
+
+    /// Has the adapter opened anew when it is asked for again.
+    pub(super) fn forget(&self) {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|opened| opened.index != self.index);
+    }
+
+    fn open(index: usize) -> Result<Self, String> {
+        let _alone = alone();
+        let adapter = adapters()?.into_iter().nth(index).ok_or_else(|| match index {
+            0 => NO_ADAPTER.to_owned(),
+            _ => format!("there is no adapter {index}"),
+        })?;
+        let info = adapter.get_info();
+        let wanted = Features::TIMESTAMP_QUERY | Features::SUBGROUP | Features::SUBGROUP_BARRIER;
+        let features = adapter.features() & wanted;
+        // Everything the adapter has: the usual limits are 256 threads a block and 16 KiB of shared memory.
+        let limits = adapter.limits();
+        let asked = adapter.request_device(&DeviceDescriptor {
+            label: Some("kernels"),
+            required_features: features,
+            required_limits: limits.clone(),
+            ..DeviceDescriptor::default()
+        });
+        let (device, queue) = ready(asked)?.map_err(|error| error.to_string())?;
+        let complaint = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&complaint);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            told.get_or_insert(error.to_string());
+        }));
+        let groups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER);
+        let of_32 = info.subgroup_min_size == WARP && info.subgroup_max_size == WARP;
+        let tick = f64::from(queue.get_timestamp_period());
+        Ok(Self {
+            index,
+            subgroups: if groups && of_32 { Subgroups::Of32 } else { Subgroups::Other },
+            tick: features.contains(Features::TIMESTAMP_QUERY).then_some(tick),
+            device,
+            queue,
+            complaint,
+            limits,
+            name: info.name,
+        })
+    }
+
+    /// Whether it takes a launch of this size.
+    ///
+    /// # Errors
+    /// The limit that is passed, with both numbers.
+    pub(super) fn takes(&self, start: &Machine, wgsl: &Wgsl) -> Result<(), String> {
+        let (limits, launch) = (&self.limits, start.launch());
+        let bytes = |name: &str| start.bytes_of(name).len() as u64;
+        let largest = wgsl.buffers.iter().map(|buffer| bytes(&buffer.name)).max();
+        let [x, y, z] = launch.block_dim;
+        let most_in = [
+            limits.max_compute_workgroup_size_x,
+            limits.max_compute_workgroup_size_y,
+            limits.max_compute_workgroup_size_z,
+        ];
+        let blocks = launch.grid_dim.into_iter().max().unwrap_or(1);
+        for (asked, most, of) in [
+            (
+                launch.threads_per_block(),
+                u64::from(limits.max_compute_invocations_per_workgroup),
+                "threads in a block",
+            ),
+            (x.into(), most_in[0].into(), "threads of a block in x"),
+            (y.into(), most_in[1].into(), "threads of a block in y"),
+            (z.into(), most_in[2].into(), "threads of a block in z"),
+            (
+                blocks.into(),
+                limits.max_compute_workgroups_per_dimension.into(),
+                "blocks in one dimension of a grid",
+            ),
+            (
+                start.shared_bytes().into(),
+                limits.max_compute_workgroup_storage_size.into(),
+                "bytes of shared memory a block",
+            ),
+            (
+                wgsl.buffers.len() as u64,
+                limits.max_storage_buffers_per_shader_stage.into(),
+                "buffers",
+            ),
+            (
+                largest.unwrap_or(0),
+                limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+                "bytes in one buffer",
+            ),
+        ] {
+            if asked > most {
+                return Err(format!(
+                    "{} takes at most {most} {of}, and the launch has {asked}",
+                    self.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The adapters of the graphics API that burn takes, in its order: the first API with an adapter that is no processor
+/// in disguise, else the first with any.
+fn adapters() -> Result<Vec<Adapter>, String> {
+    let chain: &[Backends] = if cfg!(target_os = "macos") {
+        &[Backends::METAL]
+    } else {
+        &[Backends::VULKAN, Backends::DX12, Backends::GL]
+    };
+    let mut software = Vec::new();
+    for &api in chain {
+        let found = ready(instance(api).enumerate_adapters(api))?;
+        let is_card = |adapter: &Adapter| adapter.get_info().device_type != DeviceType::Cpu;
+        if found.iter().any(is_card) {
+            return Ok(listed(found));
+        }
+        if software.is_empty() {
+            software = found;
+        }
+    }
+    Ok(listed(software))
+}
+
+fn instance(api: Backends) -> Instance {
+    let mut all = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, instance)) = all.iter().find(|(of, _)| *of == api) {
+        return instance.clone();
+    }
+    let instance = Instance::new(InstanceDescriptor {
+        backends: api,
+        ..InstanceDescriptor::new_without_display_handle()
+    });
+    all.push((api, instance.clone()));
+    instance
+}
+
+/// As burn lists them: one processor in disguise at most.
+fn listed(mut adapters: Vec<Adapter>) -> Vec<Adapter> {
+    let mut processors = 0;
+    adapters.retain(|adapter| {
+        processors += usize::from(adapter.get_info().device_type == DeviceType::Cpu);
+        processors < 2 || adapter.get_info().device_type != DeviceType::Cpu
+    });
+    adapters
+}
+
+/// The result of a future of wgpu, which outside of a browser is there at once.
+pub(super) fn ready<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Ok(value),
+        Poll::Pending => Err("its driver did not answer at once".to_owned()),
+    }
+}

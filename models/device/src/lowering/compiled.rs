@@ -1,0 +1,171 @@
+//! cubecl's compilers, which burn's GPU back ends use.
+
+use std::time::Instant;
+
+use burn::backend::DispatchDevice;
+use burn::cubecl::Compiler;
+use burn::cubecl::client::Client;
+use burn::cubecl::prelude::*;
+use burn::cubecl::server::Handle;
+use burn::cubecl::std::tensor::TensorHandle;
+use mlsys_lab::DeviceId;
+use mlsys_machines::lowering::{Build, Kernel, RADIUS, SCALE, Target, Work};
+
+use super::super::guard::guarded;
+use crate::timing::median;
+
+#[expect(unreachable_pub, reason = "shown to learners as they stand")]
+mod kernels {
+    use burn::cubecl;
+    use burn::cubecl::prelude::*;
+
+    include!("../../../lowering/src/kernels.rs");
+}
+
+#[expect(unreachable_pub, reason = "public in the workspace that it is shared with")]
+mod built {
+    use super::kernels;
+    use burn::cubecl;
+
+    include!("../../../lowering/src/built.rs");
+}
+
+/// Compilations that are timed; the median counts.
+const TIMES: usize = 5;
+
+/// The median time in which a kernel becomes its form for a target, from the function on.
+pub(super) fn seconds(build: Build, target: Target) -> Result<f64, String> {
+    guarded(move || {
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let started = Instant::now();
+            make(build, target)?;
+            times.push(started.elapsed().as_secs_f64());
+        }
+        median(times.into_iter()).ok_or_else(|| "it was not timed".to_owned())
+    })?
+}
+
+/// Makes a form and lets it go.
+fn make(build: Build, target: Target) -> Result<(), String> {
+    let kernel = built::kernel(build.kernel.name(), build.block, build.width);
+    let definition = define_kernel(&*kernel).map_err(|error| error.to_string())?;
+    let text = match target {
+        Target::Wgsl => wgsl(definition)?,
+        Target::Cuda => cuda(definition)?,
+        Target::Ir | Target::Spirv | Target::Hip | Target::Metal | Target::Ptx => {
+            definition.body.to_string()
+        }
+    };
+    std::hint::black_box(text);
+    Ok(())
+}
+
+fn text<C: Compiler>(
+    mut compiler: C,
+    options: &C::CompilationOptions,
+    definition: KernelDefinition,
+) -> Result<String, String> {
+    let made = compiler.compile(definition, options);
+    made.map(|form| form.to_string()).map_err(|error| error.to_string())
+}
+
+#[cfg(feature = "wgpu")]
+fn wgsl(definition: KernelDefinition) -> Result<String, String> {
+    use burn::cubecl::WgpuCompilationOptions;
+    use burn::cubecl::wgpu::WgslCompiler;
+
+    text(WgslCompiler, &WgpuCompilationOptions::default(), definition)
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgsl(_: KernelDefinition) -> Result<String, String> {
+    Err("beforehand; this program is without wgpu".to_owned())
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(definition: KernelDefinition) -> Result<String, String> {
+    use cubecl_cuda::{CudaCompilationOptions, CudaCompiler};
+
+    let options = CudaCompilationOptions::default();
+    text(CudaCompiler::default(), &options, definition)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(_: KernelDefinition) -> Result<String, String> {
+    Err("beforehand; this program is without CUDA".to_owned())
+}
+
+/// Runs a kernel on a device that burn opens, compiled by whatever the device is for.
+pub(super) fn run(id: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
+    let device = crate::open(id).map_err(|error| error.to_string())?;
+    let work = work.clone();
+    guarded(move || {
+        let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+            return Err(format!("{id} takes no kernels of cubecl"));
+        };
+        launch(&cube.client(), &work)
+    })?
+}
+
+fn launch(client: &Client, work: &Work) -> Result<Vec<f32>, String> {
+    let buffer =
+        |contents: &Vec<f32>| (client.create_from_slice(f32::as_bytes(contents)), contents.len());
+    let [x, y] = work.blocks;
+    let Build { kernel, block, width } = work.build;
+    let count = CubeCount::Static(x, y, 1);
+    let dim = CubeDim::new_1d(block as u32);
+    let inputs: Vec<(Handle, usize)> = work.inputs.iter().map(buffer).collect();
+    let output = buffer(&work.output);
+    let a = || argument(inputs.first().unwrap_or(&output));
+    let b = || argument(inputs.get(1).unwrap_or(&output));
+    let out = || argument(&output);
+    match kernel {
+        Kernel::VectorAdd => {
+            kernels::vector_add::launch(client, count, dim, width, a(), b(), out())
+        }
+        Kernel::Relu => kernels::relu::launch(client, count, dim, width, a(), out()),
+        Kernel::Saxpy => kernels::saxpy::launch(client, count, dim, width, a(), out(), SCALE),
+        Kernel::WindowSum => {
+            kernels::window_sum::launch(client, count, dim, a(), out(), block, RADIUS)
+        }
+        Kernel::MatmulTile => {
+            let side = work.build.side();
+            let tile = CubeDim::new_2d(side as u32, side as u32);
+            kernels::matmul_tile::launch(client, count, tile, a(), b(), out(), work.size, side)
+        }
+        Kernel::SoftmaxRow => {
+            kernels::softmax_row::launch(client, count, dim, a(), out(), work.size, block)
+        }
+    }
+    let bytes = client.read_one(output.0).map_err(|error| error.to_string())?;
+    Ok(f32::from_bytes(&bytes).to_vec())
+}
+
+/// A buffer as a kernel takes it, as long as it is.
+fn argument((handle, elements): &(Handle, usize)) -> BufferArg {
+    let whole = TensorHandle::new_contiguous([*elements], handle.clone(), f32::cube_type());
+    whole.into_arg().into_buffer_arg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_compiled_for_every_target_that_has_a_compiler_here() {
+        for kernel in Kernel::ALL {
+            let build = Build { kernel, block: 64, width: 1 };
+            for target in [Target::Ir, Target::Wgsl, Target::Cuda] {
+                let built = match target {
+                    Target::Wgsl => cfg!(feature = "wgpu"),
+                    Target::Cuda => cfg!(feature = "cuda"),
+                    Target::Ir | Target::Spirv | Target::Hip | Target::Metal | Target::Ptx => true,
+                };
+                let seconds = seconds(build, target);
+                assert_eq!(seconds.is_ok(), built, "{kernel:?} {target:?}: {seconds:?}");
+                assert!(seconds.is_ok_and(|seconds| seconds > 0.0) || !built);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Kernels in CUDA C through the interpreter and on every device that is here, held against each other element by
+//! element: the folder `corpus`, a kernel a file, and kernels written at random.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod corpus;
+mod devices;
+mod entry;
+mod generator;
+mod lowering;
+mod random;
+mod refusals;
+
+use mlsys_machines::kernel::{Argument, Kernel, Launch, Machine, Progress, Work};
+
+/// Warp instructions that no kernel here needs.
+const BUDGET: u64 = 5_000_000;
+
+/// A kernel with what it is launched on.
+pub struct Case {
+    pub file: String,
+    pub source: String,
+    pub kernel: Kernel,
+    pub launch: Launch,
+    pub arguments: Vec<Argument>,
+}
+
+impl Case {
+    /// The launch, before its first instruction.
+    pub fn start(&self) -> Machine {
+        self.kernel
+            .launch(self.launch.clone(), &self.arguments)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.file))
+    }
+
+    /// The launch by the interpreter, which must end and find nothing.
+    pub fn ended(&self) -> Machine {
+        let mut machine = self.start();
+        machine.run(BUDGET);
+        assert_eq!(machine.progress(), Progress::Finished, "{}", self.file);
+        let findings = machine.findings();
+        assert!(findings.is_clean(), "{}: {:?}", self.file, findings.first());
+        machine
+    }
+
+    /// The same as a device takes it.
+    pub fn work<'a>(&'a self, start: &'a Machine) -> Work<'a> {
+        Work { kernel: &self.kernel, source: &self.source, file: &self.file, start }
+    }
+}

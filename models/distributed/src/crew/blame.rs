@@ -1,0 +1,101 @@
+//! Whose fault it was: of all that went wrong in a step, what the rest followed from, as a sentence.
+
+use std::time::Duration;
+
+use crate::wire::{Doing, Trouble};
+
+/// All that is known when a step fails.
+pub(super) struct Blame {
+    pub(super) step: u64,
+    /// How long was waited.
+    pub(super) waited: Duration,
+    /// Who had not answered.
+    pub(super) missing: Vec<usize>,
+    /// What workers said, in the order in which they said it.
+    pub(super) troubles: Vec<(usize, Trouble)>,
+    /// What each worker was at.
+    pub(super) doing: Vec<Doing>,
+}
+
+impl Blame {
+    /// The sentence; `name` is what a worker is called.
+    pub(super) fn sentence(&self, name: impl Fn(usize) -> String) -> String {
+        let step = self.step;
+        // What a worker says of itself or of what it was sent explains more than that somebody waited in vain.
+        for (rank, trouble) in &self.troubles {
+            match trouble {
+                Trouble::Failed(what) => {
+                    return format!(
+                        "{} {what} (step {step}); what the others computed since step {} is lost: run it again, and if \
+                         it happens again take fewer workers or a smaller model",
+                        name(*rank),
+                        step.saturating_sub(1)
+                    );
+                }
+                Trouble::Wrong { from, tag, what } => {
+                    return format!(
+                        "{} sent {} something of the wrong shape for {tag} at step {step}: {what}; the two work on \
+                         different models: start all workers from the same version with the same parameters",
+                        name(*from),
+                        name(*rank)
+                    );
+                }
+                Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Aborted => {}
+            }
+        }
+        for (rank, trouble) in &self.troubles {
+            // Who gave up waiting for another ended as well, and has said why.
+            if let Trouble::Gone { from, tag } = trouble
+                && !self.troubles.iter().any(|(other, _)| other == from)
+            {
+                return format!(
+                    "{} ended at step {step} without a word, and {} waited for {tag} from it; run it again",
+                    name(*from),
+                    name(*rank)
+                );
+            }
+        }
+        let culprit = self.silent();
+        let doing = self.doing.get(culprit).copied().unwrap_or_default();
+        // Whoever waits began later than the lab's thread did, and need not have given up yet.
+        let mut waiting = self.doing.iter().enumerate();
+        let waiting = waiting.find_map(|(rank, doing)| match doing {
+            Doing::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
+            Doing::Waiting { .. } | Doing::Working(_) | Doing::Nothing => None,
+        });
+        let gave_up = || {
+            self.troubles.iter().find_map(|(rank, trouble)| match trouble {
+                Trouble::Late { from, tag } if *from == culprit => Some((*rank, *tag)),
+                Trouble::Late { .. }
+                | Trouble::Gone { .. }
+                | Trouble::Wrong { .. }
+                | Trouble::Aborted
+                | Trouble::Failed(_) => None,
+            })
+        };
+        let waiting = waiting.or_else(gave_up);
+        let waiting =
+            waiting.map(|(rank, tag)| format!(", and {} waited for {tag} from it", name(rank)));
+        format!(
+            "{} did not answer within {} s at step {step}: {doing}{}; it is left behind: run it again, with fewer workers \
+             or a smaller batch if it was only slow",
+            name(culprit),
+            self.waited.as_secs_f64().round(),
+            waiting.unwrap_or_default()
+        )
+    }
+
+    /// Of those who are missing, one that waits for nobody who is missing too: from whoever spoke first along the chain
+    /// of who waits for whom.
+    fn silent(&self) -> usize {
+        let first = self.troubles.first().map(|(rank, _)| *rank);
+        let mut at = first.or(self.missing.first().copied()).unwrap_or(0);
+        for _ in 0..self.doing.len() {
+            match self.doing.get(at) {
+                Some(Doing::Waiting { from, .. }) => at = *from,
+                Some(Doing::Working(_) | Doing::Nothing) | None => break,
+            }
+        }
+        at
+    }
+}

@@ -1,0 +1,145 @@
+use std::thread;
+
+use super::*;
+use crate::wire::Tag;
+
+const LONG: Duration = Duration::from_secs(60);
+const SUM: Tag = Tag { what: "sum", index: 0 };
+
+/// What a worker of these tests does with an order.
+#[derive(Clone, Copy)]
+enum Do {
+    /// Passes a sum on round a ring.
+    Sum,
+    Panic,
+    Hang,
+    /// Passes on too many numbers.
+    Lie,
+    /// Says that it cannot.
+    Fail,
+}
+
+struct Adder {
+    value: f32,
+}
+
+impl Worker for Adder {
+    type Order = Do;
+    type Answer = f32;
+
+    fn act(&mut self, order: Do, port: &mut Port) -> Result<f32, Trouble> {
+        port.doing("adding");
+        let (rank, workers) = (port.rank(), port.workers());
+        match order {
+            Do::Sum => {}
+            // Resuming an unwinding skips the panic hook, so that the test prints nothing.
+            Do::Panic => std::panic::resume_unwind(Box::new("\n  device lost\n more".to_owned())),
+            Do::Hang => thread::park(),
+            Do::Lie => port.send((rank + 1) % workers, SUM, vec![0.0; 3]),
+            Do::Fail => return Err(Trouble::Failed("ran out of memory".to_owned())),
+        }
+        let mut sum = self.value;
+        if rank > 0 {
+            sum += port.receive_floats(rank - 1, SUM, 1)?[0];
+        }
+        port.send((rank + 1) % workers, SUM, vec![sum]);
+        if rank == 0 {
+            sum = port.receive_floats(workers - 1, SUM, 1)?[0];
+        }
+        Ok(sum)
+    }
+}
+
+fn crew(workers: usize, patience: Duration) -> Crew<Adder> {
+    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
+    Crew::start(DeviceId::CPU, vec![seat; workers], patience, |berth| {
+        Ok(Adder { value: berth.rank as f32 + 1.0 })
+    })
+    .unwrap()
+}
+
+/// What the run says when one worker does something else than its step.
+fn said(order: Do, at: usize, patience: Duration) -> String {
+    let mut crew = crew(3, LONG);
+    // A step that goes well: from here on every thread is up, however busy the machine.
+    crew.act(3, [Do::Sum; 3], || false).unwrap();
+    crew.set_patience(patience);
+    let orders = (0..3).map(|rank| if rank == at { order } else { Do::Sum });
+    match crew.act(4, orders, || false) {
+        Err(Halt::Failed(error)) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_worker_does_its_step_and_answers_by_rank() {
+    let mut crew = crew(4, LONG);
+    for step in 1..4 {
+        let answers = crew.act(step, [Do::Sum; 4], || false).unwrap();
+        assert_eq!(answers, [10.0, 3.0, 6.0, 10.0]);
+    }
+    let traffic = crew.traffic();
+    assert_eq!(traffic.flow(3, 0).messages, 3);
+    assert_eq!(traffic.most_sent().bytes, 12);
+}
+
+#[test]
+fn a_worker_that_panics_ends_the_run_with_its_own_message() {
+    let said = said(Do::Panic, 1, LONG);
+    assert!(
+        said.starts_with("the run failed on cpu: worker 1 (cpu) broke off: device lost (step 4)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_worker_that_gives_up_is_named_and_not_those_who_waited_for_it() {
+    for at in 0..3 {
+        let said = said(Do::Fail, at, LONG);
+        let expected = format!("worker {at} (cpu) ran out of memory (step 4)");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn a_worker_that_hangs_is_left_behind_and_named() {
+    let said = said(Do::Hang, 1, Duration::from_millis(400));
+    assert!(
+        said.contains("worker 1 (cpu) did not answer within 0 s at step 4: it was adding"),
+        "{said}"
+    );
+    assert!(said.contains("waited for sum 0 from it"), "{said}");
+}
+
+#[test]
+fn a_worker_that_sends_a_wrong_shape_is_named() {
+    let said = said(Do::Lie, 1, LONG);
+    assert!(
+        said.contains("worker 1 (cpu) sent worker 2 (cpu) something of the wrong shape for sum 0 at step 4: 3 numbers where 1 belong"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_worker_that_cannot_begin_ends_the_run_at_its_first_step() {
+    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
+    let mut crew: Crew<Adder> = Crew::start(DeviceId::CPU, vec![seat; 2], LONG, |berth| {
+        if berth.rank == 1 {
+            return Err(Trouble::Failed("found no model".to_owned()));
+        }
+        Ok(Adder { value: 0.0 })
+    })
+    .unwrap();
+    let error = crew.act(1, [Do::Sum; 2], || false).unwrap_err();
+    assert!(
+        matches!(&error, Halt::Failed(error) if error.to_string().contains("worker 1 (cpu) found no model (step 1)")),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn an_end_from_outside_waits_for_nobody() {
+    let mut crew = crew(3, LONG);
+    let halt = crew.act(1, [Do::Sum, Do::Hang, Do::Sum], || true);
+    assert!(matches!(halt, Err(Halt::Asked)), "{halt:?}");
+}

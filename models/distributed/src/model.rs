@@ -1,0 +1,170 @@
+//! What the splitting labs train: one small transformer on symbols of a chain, or one network on digits.
+
+use std::sync::Arc;
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::Device;
+use mlsys_lab::{LabError, Params};
+
+use super::wire::Trouble;
+use mlsys_nn::data::{self, Data, DataConfig, Dataset, Examples};
+use mlsys_nn::flat;
+use mlsys_nn::nets::{
+    Activation, Architecture, Initialization, MlpConfig, Network, TransformerConfig, cross_entropy,
+};
+use mlsys_nn::train::batch;
+
+/// Numbers of a head.
+const HEAD: usize = 16;
+
+/// Symbols of the chain.
+const VOCABULARY: usize = 64;
+
+/// Hidden units of the network for digits.
+const UNITS: usize = 32;
+
+/// A model with its data.
+#[derive(Clone)]
+pub struct Model {
+    /// Its sizes.
+    pub architecture: Architecture,
+    /// What it learns from.
+    pub data: Arc<Data>,
+    /// What its weights are drawn from.
+    pub seed: u64,
+    /// What guessing costs in nats: the logarithm of the number of classes.
+    pub guessing: f64,
+}
+
+/// The transformer's sizes as parameters give them: head width 16, vocabulary 64. `kv_heads` as many as query heads if
+/// the lab has no such parameter.
+///
+/// # Errors
+/// If the width cannot be divided into heads.
+pub fn transformer(params: &Params) -> Result<TransformerConfig, LabError> {
+    let hidden = params.size("hidden")?;
+    if !hidden.is_multiple_of(HEAD) {
+        let message = format!(
+            "a width of {hidden} does not divide into heads of {HEAD} numbers; take a multiple of {HEAD}, such as {}",
+            hidden.next_multiple_of(HEAD)
+        );
+        return Err(LabError::contradiction(["hidden"], message));
+    }
+    let heads = hidden / HEAD;
+    let kv_heads = match params.get("kv_heads") {
+        Some(_) => params.size("kv_heads")?,
+        None => heads,
+    };
+    let config = TransformerConfig {
+        vocab: VOCABULARY,
+        width: hidden,
+        depth: params.size("layers")?,
+        heads,
+        kv_heads,
+        ffn: TransformerConfig::gated(hidden),
+        context: params.size("context")?,
+    };
+    match config.check() {
+        Ok(()) => Ok(config),
+        Err((_, reason)) => Err(LabError::contradiction(["hidden", "kv_heads"], reason)),
+    }
+}
+
+impl Model {
+    /// A transformer on symbols of a chain.
+    ///
+    /// # Errors
+    /// If the data cannot be made.
+    pub fn transformer(config: TransformerConfig, seed: u64) -> Result<Self, LabError> {
+        let data = DataConfig {
+            context: config.context,
+            symbols: config.vocab,
+            ..DataConfig::new(Dataset::Chain, seed)
+        };
+        Self::new(Architecture::Transformer(config), &data)
+    }
+
+    /// A network with one hidden layer on images of digits.
+    ///
+    /// # Errors
+    /// If the data cannot be made.
+    pub fn digits(seed: u64) -> Result<Self, LabError> {
+        let data = DataConfig::new(Dataset::Digits, seed);
+        let config = MlpConfig { inputs: data.features(), hidden: vec![UNITS], outputs: 10 };
+        Self::new(Architecture::Mlp(config), &data)
+    }
+
+    fn new(architecture: Architecture, config: &DataConfig) -> Result<Self, LabError> {
+        let unusable = |error: data::DataError| LabError::Data(error.to_string());
+        let classes = config.classes().map_err(unusable)?;
+        Ok(Self {
+            architecture,
+            data: Arc::new(data::load(config).map_err(unusable)?),
+            seed: config.seed,
+            guessing: (classes as f64).ln(),
+        })
+    }
+
+    /// The network with its first weights, drawn on the host, the same for everybody. `device` has autodiff.
+    pub fn network(&self, device: &Device) -> Network {
+        self.architecture.init(Initialization::He, self.seed, device)
+    }
+
+    /// Floating-point operations of a step on so many examples, forward and backward.
+    pub fn flops(&self, batch: u64) -> u64 {
+        self.architecture.forward_flops(batch) + self.architecture.backward_flops(batch)
+    }
+
+    /// Bytes kept from the forward pass of so many examples until the backward pass has used them.
+    pub fn activation_bytes(&self, batch: u64) -> u64 {
+        4 * self.architecture.kept_numbers(Activation::Relu, batch)
+    }
+
+    /// Weights and biases.
+    pub fn parameters(&self) -> u64 {
+        self.architecture.parameters()
+    }
+}
+
+/// The mean loss of some examples.
+///
+/// # Errors
+/// If the device gives back something else than a number.
+pub fn loss(
+    network: &Network,
+    examples: &Examples,
+    indices: &[usize],
+    device: &Device,
+) -> Result<f64, Trouble> {
+    let (inputs, labels) = batch(examples, indices, device);
+    let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
+    single(flat::numbers(loss, 1)?)
+}
+
+/// The mean loss of some examples and its gradient by all weights, as a row. `device` has autodiff.
+///
+/// # Errors
+/// If the device gives back something else than numbers.
+pub fn gradient(
+    network: &Network,
+    examples: &Examples,
+    indices: &[usize],
+    device: &Device,
+) -> Result<(f64, Vec<f32>), Trouble> {
+    let (inputs, labels) = batch(examples, indices, device);
+    let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
+    let mut slopes = GradientsParams::from_grads(loss.backward(), network);
+    let slopes = flat::gradients(network, &mut slopes)?;
+    Ok((single(flat::numbers(loss.without_autodiff(), 1)?)?, slopes))
+}
+
+/// A network without autodiff.
+pub fn without_autodiff(network: &Network) -> Network {
+    network.valid()
+}
+
+fn single(numbers: Vec<f32>) -> Result<f64, Trouble> {
+    let number = numbers.first().copied().map(f64::from);
+    number.ok_or_else(|| Trouble::Failed("read no loss from its device".to_owned()))
+}

@@ -1,0 +1,168 @@
+//! One worker that does everything, on a thread of its own, and how far another run is from it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use burn::tensor::Device;
+use mlsys_lab::{DeviceId, LabError};
+
+use super::crew::{Berth, Crew, Seat, Worker};
+use super::model::{self, Model};
+use super::wire::{Port, Trouble};
+use crate::Halt;
+use mlsys_nn::data::Data;
+use mlsys_nn::flat;
+use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::nets::Network;
+
+/// A run with one worker beside one with several.
+pub struct Reference {
+    crew: Crew<Alone>,
+}
+
+/// What a step of one worker found.
+pub struct Step {
+    /// Mean over the whole batch, before the update.
+    pub loss: f64,
+    /// The gradient of the whole batch.
+    pub gradient: Vec<f32>,
+    /// The weights after the update.
+    pub weights: Vec<f32>,
+    /// Wall time of forward, backward and update.
+    pub seconds: f64,
+}
+
+/// What it is told: the examples of the whole batch and the step size.
+pub struct Order {
+    indices: Vec<usize>,
+    rate: f64,
+}
+
+/// The one worker.
+struct Alone {
+    network: Network,
+    weights: Vec<f32>,
+    optimizer: Optimizer,
+    data: Arc<Data>,
+    /// With autodiff.
+    device: Device,
+}
+
+impl Reference {
+    /// One worker with the first weights.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start(
+        id: DeviceId,
+        seat: Seat,
+        model: &Model,
+        rule: Rule,
+        patience: Duration,
+    ) -> Result<Self, LabError> {
+        let model = model.clone();
+        let make = move |berth: Berth| {
+            let device = berth.device.autodiff();
+            let network = model.network(&device);
+            Ok(Alone {
+                weights: flat::weights(&network)?,
+                network,
+                optimizer: Optimizer::new(rule),
+                data: Arc::clone(&model.data),
+                device,
+            })
+        };
+        let crew = Crew::start(id, vec![seat], patience, make)?;
+        Ok(Self { crew })
+    }
+
+    /// From now on nothing is waited for longer than this.
+    pub fn set_patience(&self, patience: Duration) {
+        self.crew.set_patience(patience);
+    }
+
+    /// One step on the whole batch.
+    ///
+    /// # Errors
+    /// If the run was ended, or the worker failed.
+    pub fn step(
+        &mut self,
+        step: u64,
+        indices: &[usize],
+        rate: f64,
+        interrupted: impl Fn() -> bool,
+    ) -> Result<Step, Halt> {
+        let order = Order { indices: indices.to_vec(), rate };
+        let mut answers = self.crew.act(step, [order], interrupted)?;
+        answers.pop().ok_or(Halt::Asked)
+    }
+}
+
+impl Worker for Alone {
+    type Order = Order;
+    type Answer = Step;
+
+    fn act(&mut self, order: Order, port: &mut Port) -> Result<Step, Trouble> {
+        port.doing("computing the gradient of the whole batch");
+        let begun = Instant::now();
+        let (loss, gradient) =
+            model::gradient(&self.network, &self.data.train, &order.indices, &self.device)?;
+        let mut network = self.network.take();
+        self.optimizer.update(&mut self.weights, &gradient, order.rate);
+        network = flat::with_weights(network, &self.weights);
+        self.network = network;
+        Ok(Step {
+            loss,
+            gradient,
+            weights: self.weights.clone(),
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+/// The largest |difference| of two rows; infinite where one of them has no number, or where they are not of one length.
+pub fn difference(a: &[f32], b: &[f32]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    a.iter().zip(b).fold(0.0, |most: f64, (a, b)| {
+        let difference = (f64::from(*a) - f64::from(*b)).abs();
+        if difference.is_nan() { f64::INFINITY } else { most.max(difference) }
+    })
+}
+
+/// The largest |difference| of `a` to `b`, over the largest |b|; 0 where both are zero.
+pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
+    let largest = b.iter().fold(0.0, |most: f64, b| most.max(f64::from(*b).abs()));
+    let difference = difference(a, b);
+    if difference == 0.0 { 0.0 } else { difference / largest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::patience;
+
+    #[test]
+    fn differences_are_the_largest_and_no_number_is_as_far_as_can_be() {
+        assert_eq!(difference(&[1.0, 5.0], &[1.5, 2.0]), 3.0);
+        assert_eq!(relative_difference(&[1.0, 5.0], &[1.5, -6.0]), 11.0 / 6.0);
+        assert_eq!(relative_difference(&[0.0], &[0.0]), 0.0);
+        assert_eq!(difference(&[f32::NAN], &[1.0]), f64::INFINITY);
+        assert_eq!(difference(&[1.0], &[1.0, 2.0]), f64::INFINITY);
+    }
+
+    #[test]
+    fn a_worker_on_a_thread_of_its_own_trains_the_model() {
+        let model = Model::digits(1).unwrap();
+        let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
+        let limit = patience(0.0);
+        let mut alone = Reference::start(DeviceId::CPU, seat, &model, Rule::Sgd, limit).unwrap();
+        let indices: Vec<usize> = (0..64).collect();
+        let mut losses = Vec::new();
+        for step in 1..=30 {
+            losses.push(alone.step(step, &indices, 0.1, || false).unwrap().loss);
+        }
+        assert!(losses[29] < 0.5 * losses[0], "{losses:?}");
+    }
+}

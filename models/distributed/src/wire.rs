@@ -1,0 +1,227 @@
+//! The wires between workers: who sends which numbers to whom, with a time limit on every wait and a count of every byte.
+//!
+//! Each worker has one [`Port`]. A message has a [`Tag`], which both ends must know: what comes early is kept until it is
+//! asked for, so that two workers need not agree on anything but tags. A worker that ends, in whatever way, says so to all
+//! others by dropping its port, and whoever waits for it hears of it at once.
+
+mod ledger;
+mod payload;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use mlsys_nn::flat::ReadError;
+
+pub use ledger::{Doing, Flow, Ledger, Traffic};
+pub use payload::Payload;
+
+/// What a message is about: the kind of thing, and which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tag {
+    /// Such as "chunk of the gradient".
+    pub what: &'static str,
+    /// Which one: with sender, receiver and `what` it names one message of a step.
+    pub index: usize,
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.what, self.index)
+    }
+}
+
+/// Why a worker cannot go on.
+#[derive(Debug)]
+pub enum Trouble {
+    /// A message did not come in time.
+    Late {
+        /// Who should have sent it.
+        from: usize,
+        /// What it is about.
+        tag: Tag,
+    },
+    /// Whoever should have sent a message is gone.
+    Gone {
+        /// Who.
+        from: usize,
+        /// What was waited for.
+        tag: Tag,
+    },
+    /// A message holds something else than was agreed.
+    Wrong {
+        /// Who sent it.
+        from: usize,
+        /// What it is about.
+        tag: Tag,
+        /// What came instead of what, such as "7 numbers where 8 belong".
+        what: String,
+    },
+    /// The run ends, and this worker with it.
+    Aborted,
+    /// Anything else: what happened, as the end of a sentence that begins with the worker.
+    Failed(String),
+}
+
+impl From<ReadError> for Trouble {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// What lies in an inbox.
+pub enum Parcel {
+    /// Numbers from a worker.
+    Message {
+        /// Its rank.
+        from: usize,
+        /// What it is about.
+        tag: Tag,
+        /// The numbers.
+        payload: Payload,
+    },
+    /// A worker has ended; what it sent before still counts.
+    Left(usize),
+    /// The run ends.
+    Abort,
+}
+
+/// A worker's end of all its wires.
+pub struct Port {
+    rank: usize,
+    peers: Vec<Sender<Parcel>>,
+    inbox: Receiver<Parcel>,
+    /// What came before it was asked for.
+    early: HashMap<(usize, Tag), VecDeque<Payload>>,
+    left: Vec<bool>,
+    ledger: Arc<Ledger>,
+}
+
+/// All ports of `workers` workers, the ledger that they share, and senders that reach each inbox from outside. No wait
+/// takes longer than `patience`, which the ledger keeps.
+pub fn ports(workers: usize, patience: Duration) -> (Vec<Port>, Arc<Ledger>, Vec<Sender<Parcel>>) {
+    let (senders, inboxes): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::channel()).unzip();
+    let ledger = Arc::new(Ledger::new(workers, patience));
+    let port = |(rank, inbox)| Port {
+        rank,
+        peers: senders.clone(),
+        inbox,
+        early: HashMap::new(),
+        left: vec![false; workers],
+        ledger: Arc::clone(&ledger),
+    };
+    let ports = inboxes.into_iter().enumerate().map(port).collect();
+    (ports, ledger, senders)
+}
+
+impl Port {
+    /// The worker's number, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Workers there are.
+    pub fn workers(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// Says what the worker is at, for whoever must explain why it does not answer; as the end of "it was ...".
+    pub fn doing(&self, what: &'static str) {
+        self.ledger.set(self.rank, Doing::Working(what));
+    }
+
+    /// Sends numbers; never waits. To somebody who is gone they are lost, and whoever answers for it finds out.
+    pub fn send(&self, to: usize, tag: Tag, payload: impl Into<Payload>) {
+        let payload = payload.into();
+        self.ledger.count(self.rank, to, &payload);
+        if let Some(peer) = self.peers.get(to) {
+            let _ = peer.send(Parcel::Message { from: self.rank, tag, payload });
+        }
+    }
+
+    /// The message from a worker about a thing.
+    ///
+    /// # Errors
+    /// If it does not come in time, if whoever should send it is gone, or if the run ends.
+    pub fn receive(&mut self, from: usize, tag: Tag) -> Result<Payload, Trouble> {
+        let before = self.ledger.set(self.rank, Doing::Waiting { from, tag });
+        let found = self.wait(from, tag);
+        if found.is_ok() {
+            // Where it failed, what it waited for is what there is to tell.
+            self.ledger.set(self.rank, before);
+        }
+        found
+    }
+
+    /// The message, which must be `count` f32 numbers.
+    ///
+    /// # Errors
+    /// As for [`receive`](Self::receive), and if something else came.
+    pub fn receive_floats(
+        &mut self,
+        from: usize,
+        tag: Tag,
+        count: usize,
+    ) -> Result<Vec<f32>, Trouble> {
+        let payload = self.receive(from, tag)?;
+        let wrong = |what| Trouble::Wrong { from, tag, what };
+        match payload {
+            Payload::Floats(numbers) if numbers.len() == count => Ok(numbers),
+            Payload::Floats(numbers) => {
+                Err(wrong(format!("{} numbers where {count} belong", numbers.len())))
+            }
+            Payload::Levels { .. } | Payload::Signs { .. } | Payload::Entries { .. } => {
+                Err(wrong(format!("compressed numbers where {count} plain ones belong")))
+            }
+        }
+    }
+
+    fn wait(&mut self, from: usize, tag: Tag) -> Result<Payload, Trouble> {
+        let begun = Instant::now();
+        loop {
+            if let Some(payload) = self.take_early(from, tag) {
+                return Ok(payload);
+            }
+            if self.left.get(from).copied().unwrap_or(true) {
+                return Err(Trouble::Gone { from, tag });
+            }
+            let left = self.ledger.patience().saturating_sub(begun.elapsed());
+            match self.inbox.recv_timeout(left) {
+                Ok(Parcel::Message { from, tag, payload }) => {
+                    self.early.entry((from, tag)).or_default().push_back(payload);
+                }
+                Ok(Parcel::Left(who)) => {
+                    if let Some(left) = self.left.get_mut(who) {
+                        *left = true;
+                    }
+                }
+                Ok(Parcel::Abort) => return Err(Trouble::Aborted),
+                Err(RecvTimeoutError::Timeout) => return Err(Trouble::Late { from, tag }),
+                Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Gone { from, tag }),
+            }
+        }
+    }
+
+    fn take_early(&mut self, from: usize, tag: Tag) -> Option<Payload> {
+        let queue = self.early.get_mut(&(from, tag))?;
+        let payload = queue.pop_front();
+        if queue.is_empty() {
+            self.early.remove(&(from, tag));
+        }
+        payload
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        for (rank, peer) in self.peers.iter().enumerate() {
+            if rank != self.rank {
+                let _ = peer.send(Parcel::Left(self.rank));
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What went over the wires, and what every worker is at.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Payload, Tag};
+
+/// What one worker sent to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    pub messages: u64,
+    pub bytes: u64,
+}
+
+/// What was sent since it was last asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    workers: usize,
+    /// Row by row: the sender's rank times the workers, plus the receiver's.
+    flows: Vec<Flow>,
+}
+
+/// What a worker is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Doing {
+    /// It has answered.
+    #[default]
+    Nothing,
+    /// It computes: the end of "it was ...".
+    Working(&'static str),
+    /// It waits for a message.
+    Waiting {
+        /// Whose.
+        from: usize,
+        /// What it is about.
+        tag: Tag,
+    },
+}
+
+/// Kept by all workers together.
+pub struct Ledger {
+    book: Mutex<Book>,
+    /// Nanoseconds that anything is waited for at the most, by workers and by who gives them orders.
+    patience: AtomicU64,
+}
+
+struct Book {
+    traffic: Traffic,
+    doing: Vec<Doing>,
+}
+
+impl Traffic {
+    fn none(workers: usize) -> Self {
+        Self { workers, flows: vec![Flow::default(); workers * workers] }
+    }
+
+    /// Workers there are.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// What one sent to another.
+    pub fn flow(&self, from: usize, to: usize) -> Flow {
+        let flow = self.flows.get(from * self.workers + to);
+        flow.copied().unwrap_or_default()
+    }
+
+    /// What one sent in all.
+    pub fn sent_by(&self, from: usize) -> Flow {
+        let all = (0..self.workers).map(|to| self.flow(from, to));
+        all.fold(Flow::default(), Flow::plus)
+    }
+
+    /// The most that any worker sent, messages and bytes each by themselves.
+    pub fn most_sent(&self) -> Flow {
+        let all = (0..self.workers).map(|from| self.sent_by(from));
+        all.fold(Flow::default(), |most, flow| Flow {
+            messages: most.messages.max(flow.messages),
+            bytes: most.bytes.max(flow.bytes),
+        })
+    }
+}
+
+impl Flow {
+    fn plus(self, other: Self) -> Self {
+        Self { messages: self.messages + other.messages, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Ledger {
+    pub(super) fn new(workers: usize, patience: Duration) -> Self {
+        let book = Book { traffic: Traffic::none(workers), doing: vec![Doing::Nothing; workers] };
+        let ledger = Self { book: Mutex::new(book), patience: AtomicU64::new(0) };
+        ledger.set_patience(patience);
+        ledger
+    }
+
+    /// How long anything is waited for.
+    pub fn patience(&self) -> Duration {
+        Duration::from_nanos(self.patience.load(Ordering::Relaxed))
+    }
+
+    /// From now on nothing is waited for longer than this. A wait that has begun may still take as long as before.
+    pub fn set_patience(&self, patience: Duration) {
+        let nanos = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        self.patience.store(nanos, Ordering::Relaxed);
+    }
+
+    /// What was sent since the last time.
+    pub fn take(&self) -> Traffic {
+        let mut book = self.open();
+        let none = Traffic::none(book.traffic.workers);
+        std::mem::replace(&mut book.traffic, none)
+    }
+
+    /// What a worker is at.
+    pub fn doing(&self, rank: usize) -> Doing {
+        self.open().doing.get(rank).copied().unwrap_or_default()
+    }
+
+    /// What a worker is at from now on; gives back what it was at.
+    pub fn set(&self, rank: usize, doing: Doing) -> Doing {
+        let mut book = self.open();
+        match book.doing.get_mut(rank) {
+            Some(place) => std::mem::replace(place, doing),
+            None => Doing::Nothing,
+        }
+    }
+
+    pub(super) fn count(&self, from: usize, to: usize, payload: &Payload) {
+        let mut book = self.open();
+        let bytes = payload.bytes();
+        let workers = book.traffic.workers;
+        if let Some(flow) = book.traffic.flows.get_mut(from * workers + to) {
+            flow.messages += 1;
+            flow.bytes += bytes;
+        }
+    }
+
+    /// A worker that broke off while it wrote left whole numbers behind.
+    fn open(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => write!(f, "it had begun nothing"),
+            Self::Working(what) => write!(f, "it was {what}"),
+            Self::Waiting { from, tag } => write!(f, "it waited for {tag} from worker {from}"),
+        }
+    }
+}

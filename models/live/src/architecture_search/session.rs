@@ -1,0 +1,301 @@
+//! A run: candidate by candidate, each proposed, trained, judged and timed.
+
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{DeviceId, LabError, Params, Run};
+
+use super::front::{self, Place};
+use super::latency::{self, Clock};
+use super::pictures;
+use super::proposals::{Budget, Known, Method, Proposals};
+use super::setup::{Knobs, Setup};
+use super::space::{self, Candidate};
+use crate::live::{self, Halt, Live, point};
+use mlsys_device as device;
+use mlsys_nn::data::{self, Batches, Dataset, Examples};
+use mlsys_nn::nets::{Activation, Initialization};
+use mlsys_nn::room::Room;
+use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
+
+/// A candidate that has been trained, with all that is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Tried {
+    pub(super) candidate: Candidate,
+    pub(super) parameters: u64,
+    /// Of one image.
+    pub(super) flops: u64,
+    pub(super) accuracy: f64,
+    /// Seconds on the device at hand.
+    pub(super) measured: f64,
+    /// Seconds by the chosen clock.
+    pub(super) latency: f64,
+    /// Seconds by the yardstick.
+    by_yardstick: f64,
+    pub(super) budget: Budget,
+}
+
+/// What the run began with: by it the dominated area is told, whatever is turned, so that its curve has one right end.
+struct Yardstick {
+    clock: Clock,
+    /// Images of an inference.
+    images: usize,
+    /// The right end, in seconds.
+    slowest: f64,
+}
+
+pub(super) struct Session {
+    setup: Setup,
+    knobs: Knobs,
+    room: Room,
+    id: DeviceId,
+    /// Without autodiff.
+    device: Device,
+    train: Examples,
+    judged: EvaluationSet,
+    proposals: Proposals,
+    tried: Vec<Tried>,
+    yardstick: Yardstick,
+    started: Instant,
+}
+
+impl Session {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let started = Instant::now();
+        let setup = Setup::read(&run.params)?;
+        let knobs = Knobs::read(&run.params)?;
+        let room = Room::of(run.device);
+        must_fit(room, &setup, &knobs)?;
+        let device = device::open(run.device)?;
+        let data = data::load(&setup.data()).map_err(unusable)?;
+        let mut session = Self {
+            proposals: Proposals::new(setup.method, setup.population, setup.seed),
+            judged: EvaluationSet::new(&data.held_out, &device),
+            train: data.train,
+            room,
+            id: run.device,
+            tried: Vec::new(),
+            yardstick: Yardstick {
+                clock: knobs.clock.clone(),
+                images: knobs.images,
+                slowest: f64::NAN,
+            },
+            setup,
+            knobs,
+            device,
+            started,
+        };
+        session.yardstick.slowest = session.slowest(run)?;
+        run.scalar("candidates", space::SIZE as i64);
+        Ok(session)
+    }
+
+    /// How many candidates are to be tried.
+    fn wanted(&self) -> usize {
+        match self.setup.method {
+            Method::Exhaustive => space::SIZE,
+            Method::Random | Method::Evolution => self.knobs.evaluations,
+        }
+    }
+
+    /// The latency at which the dominated area ends.
+    fn slowest(&self, run: &Run<'_>) -> Result<f64, LabError> {
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(latency::slowest(images, roof)),
+            Clock::Measured => Ok(2.0 * self.time(run, Candidate::largest(), images)?),
+        }
+    }
+
+    /// Seconds of a candidate with so many images on the device at hand.
+    fn time(&self, run: &Run<'_>, candidate: Candidate, images: usize) -> Result<f64, LabError> {
+        let place = (self.id, &self.device);
+        latency::measured(candidate, images, place, || run.control.interrupted())
+    }
+
+    /// Seconds of a candidate by the yardstick, given those of now on the device at hand.
+    fn by_yardstick(
+        &self,
+        run: &Run<'_>,
+        candidate: Candidate,
+        measured: f64,
+    ) -> Result<f64, LabError> {
+        let images = self.yardstick.images;
+        match &self.yardstick.clock {
+            Clock::Modelled(roof) => Ok(latency::modelled(candidate, images, roof)),
+            Clock::Measured if images == self.knobs.images => Ok(measured),
+            Clock::Measured => self.time(run, candidate, images),
+        }
+    }
+
+    /// Latency and budgets of a candidate by the knobs as they are.
+    fn weigh(&mut self, index: usize) {
+        let knobs = &self.knobs;
+        let Some(tried) = self.tried.get_mut(index) else {
+            return;
+        };
+        tried.latency = match &knobs.clock {
+            Clock::Measured => tried.measured,
+            Clock::Modelled(roof) => latency::modelled(tried.candidate, knobs.images, roof),
+        };
+        tried.budget = knobs.budgets.judge(tried.latency, tried.parameters);
+    }
+
+    /// Trains a candidate and judges it by fresh digits.
+    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, Halt> {
+        let recipe = self.setup.recipe(candidate);
+        let how = recipe.knobs();
+        let learning = self.device.clone().autodiff();
+        let network = recipe.architecture.init(Initialization::He, recipe.seed, &learning);
+        let batches = Batches::new(recipe.seed, self.train.len());
+        let place = (self.id, learning);
+        let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
+        for _ in 0..recipe.steps {
+            if run.control.interrupted() {
+                return Err(Halt::Asked);
+            }
+            trainer.step(&self.train, &how, Measuring::Nothing);
+        }
+        let verdict = self.judged.judge(&trainer.network(), Activation::Relu);
+        Ok(verdict.accuracy)
+    }
+
+    /// The series, after one more candidate.
+    fn report(&self, run: &mut Run<'_>) {
+        let step = self.tried.len() as u64;
+        let mut point = |name: &str, value: f64| point(run, name, step, value);
+        let best = |budget: Budget| {
+            let meet = self.tried.iter().filter(|tried| tried.budget <= budget);
+            meet.map(|tried| tried.accuracy).reduce(f64::max)
+        };
+        if let Some(best) = best(Budget::Over) {
+            point("best_accuracy", best);
+        }
+        if let Some(best) = best(Budget::Within) {
+            point("best_within_budget", best);
+        }
+        let places: Vec<Place> = self
+            .tried
+            .iter()
+            .map(|tried| Place { latency: tried.by_yardstick, accuracy: tried.accuracy })
+            .collect();
+        point("hypervolume", front::hypervolume(&places, self.yardstick.slowest));
+    }
+
+    /// What holds of all candidates so far.
+    fn report_all(&self, run: &mut Run<'_>) {
+        let places = places(&self.tried);
+        let front = pictures::front_of(&self.tried);
+        run.scalar("evaluated", self.tried.len() as i64);
+        run.scalar("front_size", front.len() as i64);
+        run.scalar("front_is_valid", front::is_valid(&places, &front));
+        let tried = self.tried.iter();
+        let pairs: Vec<(f64, f64)> = tried.map(|x| (x.flops as f64, x.measured)).collect();
+        if let Some(correlation) = front::rank_correlation(&pairs) {
+            run.scalar("rank_correlation", correlation);
+        }
+    }
+}
+
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.tried.len() as u64
+    }
+
+    fn goes_on(&self) -> bool {
+        self.tried.len() < self.wanted()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        let knobs = Knobs::read(params)?;
+        must_fit(self.room, &self.setup, &knobs)?;
+        Ok(knobs)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        let before = std::mem::replace(&mut self.knobs, knobs);
+        if before.images != self.knobs.images {
+            let images = self.knobs.images;
+            for index in 0..self.tried.len() {
+                let seconds = self.time(run, self.tried[index].candidate, images)?;
+                self.tried[index].measured = seconds;
+            }
+        }
+        for index in 0..self.tried.len() {
+            self.weigh(index);
+        }
+        Ok(())
+    }
+
+    /// Tries one more candidate.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
+        // None is left: there is nothing to do but to end.
+        let Some(candidate) = self.proposals.next(&known) else {
+            return Err(Halt::Asked);
+        };
+        run.sink.report(Report::Status(format!(
+            "training {} of {}: {}",
+            self.tried.len() + 1,
+            self.wanted(),
+            candidate.name()
+        )));
+        let accuracy = self.accuracy(run, candidate)?;
+        let architecture = candidate.architecture();
+        let measured = self.time(run, candidate, self.knobs.images)?;
+        self.tried.push(Tried {
+            candidate,
+            parameters: architecture.parameters(),
+            flops: architecture.forward_flops(1),
+            accuracy,
+            measured,
+            latency: f64::NAN,
+            by_yardstick: self.by_yardstick(run, candidate, measured)?,
+            budget: Budget::Within,
+        });
+        self.weigh(self.tried.len() - 1);
+        self.report(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        live::draw(run, (self.done(), moment), &pictures::ALL, |_, picture| {
+            picture(&self.tried, &self.knobs)
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        run.sink.report(Report::Status(String::new()));
+        self.report_all(run);
+        self.draw(run, Moment::Final)?;
+        run.scalar("device_seconds", self.started.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+impl Tried {
+    fn known(&self) -> Known {
+        Known { candidate: self.candidate, place: self.place(), budget: self.budget }
+    }
+
+    fn place(&self) -> Place {
+        Place { latency: self.latency, accuracy: self.accuracy }
+    }
+}
+
+fn places(tried: &[Tried]) -> Vec<Place> {
+    tried.iter().map(Tried::place).collect()
+}
+
+/// Refuses batches that the memory cannot hold with the largest network.
+fn must_fit(room: Room, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
+    let largest = Candidate::largest().config();
+    // It learns, is judged by all fresh digits at once, and is timed, one after the other.
+    let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
+    let needed = largest.learning_bytes(setup.batch_size as u64).max(largest.judging_bytes(images));
+    room.must_hold(needed, "the largest network and its batch", "batch_size or latency_batch")
+}

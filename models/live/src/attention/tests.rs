@@ -1,0 +1,262 @@
+//! Whole runs and the four ways, held against formulas, other labs and double precision.
+
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::frame::Frame;
+use mlsys_lab::{Report, Value};
+use mlsys_machines::online_softmax::Pass;
+
+use super::Attention;
+use super::exact::{Exact, scores};
+use super::results::numbers;
+use super::setup::Setup;
+use super::tiles::{Ahead, Sight, Tiling};
+use super::ways::{Drawn, Goes, Hidden};
+use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
+use mlsys_device as device;
+use mlsys_nn::random::Stream;
+
+fn lab() -> Attention {
+    Attention::new().unwrap()
+}
+
+/// A run that times next to nothing.
+const SHORT: [&str; 2] = ["sweep=[8]", "repetitions=1"];
+
+fn short(more: &[&str]) -> mlsys_lab::report::RunData {
+    run(&lab(), &[&SHORT, more].concat())
+}
+
+#[test]
+fn the_default_run_is_exact_where_it_says_so() {
+    let data = run(&lab(), &["sweep=[8, 24]", "repetitions=2"]);
+    must_be_declared(&lab(), &data);
+    for (name, expected) in [
+        ("naive_score_bytes", 524_288.0),
+        ("tiled_score_bytes", 4352.0),
+        ("softmax_flops", 16_777_216.0),
+        ("linear_flops", 2_097_152.0),
+        ("naive_accesses", 4.0 * 256.0 * 32.0 + 4.0 * 65_536.0),
+        ("tiled_accesses", 2.0 * 8192.0 + 2.0 * 8192.0 * 8.0),
+        ("steps_done", 4.0),
+        ("non_finite_without_max", 0.0),
+    ] {
+        assert_eq!(number(&data, name), expected, "{name}");
+    }
+    assert!(number(&data, "tiled_difference") <= 1e-5);
+    assert!(number(&data, "naive_difference") <= 1e-5);
+    assert!(number(&data, "linear_difference") > 1e-3);
+    assert!(number(&data, "window_difference") > 1e-3);
+    assert_eq!(values(&data, "length"), [8.0, 24.0]);
+    for way in ["naive", "tiled", "linear"] {
+        let seconds = values(&data, &format!("{way}_seconds"));
+        assert!(seconds.len() == 2 && seconds.iter().all(|x| *x > 0.0));
+    }
+}
+
+#[test]
+fn tiles_of_any_size_find_what_one_softmax_finds() {
+    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
+    let mut stream = Stream::new(5, "test");
+    for trial in 0..24 {
+        let heads = 1 + stream.below(3);
+        let (sequence, width) = (1 + stream.below(40), 1 + stream.below(12));
+        let drawn = Drawn::new(trial, [heads, sequence, width]);
+        let tiling = Tiling {
+            rows: 1 + stream.below(sequence + 4),
+            columns: 1 + stream.below(sequence + 4),
+        };
+        let ahead = [Ahead::Hidden, Ahead::Seen][stream.below(2)];
+        let window = [None, Some(1 + stream.below(sequence + 2))][stream.below(2)];
+        let sight = Sight { ahead, window };
+        let inputs = drawn.on(&device, 1.0);
+        let exact = Exact::of(&drawn, sight, 1.0);
+        let hidden = Hidden::of(sequence, sight, &device);
+        let naive = numbers(inputs.naive(hidden.as_ref(), &mut || Goes::On));
+        let tiled = inputs.tiled(tiling, sight, &mut || Goes::On).unwrap();
+        let off = exact.difference(&naive);
+        assert!(off <= 1e-5, "naive {sight:?} {off}");
+        let off = exact.difference(&numbers(tiled.output));
+        assert!(off <= 1e-5, "{tiling:?} {sight:?} of {sequence}: {off}");
+        // Maximum and sum of each row are those of the instant lab's code, whatever the blocks.
+        let (most, sum) = (numbers(tiled.most), numbers(tiled.sum));
+        for query in 0..sequence {
+            let mut pass = Pass::NOTHING;
+            for keys in tiling.band(query..query + 1, sequence, sight) {
+                pass = pass.after(&scores(&drawn, 0, query, keys.keys, sight, 1.0));
+            }
+            assert!((f64::from(most[query]) - pass.most).abs() < 1e-5);
+            assert!((f64::from(sum[query]) / pass.sum - 1.0).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_window_as_long_as_the_sequence_is_full_attention() {
+    for causal in ["causal=true", "causal=false"] {
+        let data = short(&["sequence=40", "window=40", "tile_rows=7", causal]);
+        assert!(number(&data, "window_difference") <= 1e-5, "{causal}");
+        let data = short(&["sequence=40", "window=39", "tile_rows=7", causal]);
+        assert!(number(&data, "window_difference") > 1e-5, "{causal}");
+    }
+}
+
+#[test]
+fn linear_attention_is_its_own_quadratic_form() {
+    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
+    let feature = |x: f32| {
+        let x = f64::from(x);
+        if x > 0.0 { x + 1.0 } else { x.exp() }
+    };
+    // Longer than what is taken at once, and shorter.
+    for (ahead, sequence) in [(Ahead::Hidden, 150), (Ahead::Hidden, 5), (Ahead::Seen, 70)] {
+        let (heads, width) = (2, 6);
+        let drawn = Drawn::new(3, [heads, sequence, width]);
+        let found = numbers(drawn.on(&device, 1.0).linear(ahead, &mut || Goes::On));
+        let sight = Sight { ahead, window: None };
+        for head in 0..heads {
+            for query in 0..sequence {
+                let row = |numbers: &[f32], place: usize| -> Vec<f32> {
+                    let start = (head * sequence + place) * width;
+                    numbers[start..start + width].to_vec()
+                };
+                let q = row(&drawn.q, query);
+                let (mut sum, mut expected) = (0.0, vec![0.0; width]);
+                for key in (0..sequence).filter(|key| sight.sees(query, *key)) {
+                    let k = row(&drawn.k, key);
+                    let pairs = q.iter().zip(&k);
+                    let weight: f64 = pairs.map(|(a, b)| feature(*a) * feature(*b)).sum();
+                    sum += weight;
+                    for (to, v) in expected.iter_mut().zip(row(&drawn.v, key)) {
+                        *to += weight * f64::from(v);
+                    }
+                }
+                for (there, expected) in row(&found, query).iter().zip(expected) {
+                    assert!((f64::from(*there) - expected / sum).abs() < 1e-5);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn large_scores_overflow_only_where_the_maximum_is_forgotten() {
+    let data = short(&["logit_scale=200.0"]);
+    assert!(number(&data, "non_finite_without_max") > 0.0);
+    assert!(number(&data, "tiled_difference") <= 1e-4);
+}
+
+#[test]
+fn a_film_has_a_picture_for_each_tile_and_its_last_row_has_the_final_sum() {
+    let data = short(&["sequence=64", "tile_rows=16", "tile_columns=24"]);
+    let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
+        panic!("no film");
+    };
+    // Of 4 x 3 tiles, those that a causal mask leaves.
+    assert_eq!(film.stills.len(), 1 + 2 + 2 + 3);
+    let Frame::Cells(last) = &film.stills.last().unwrap().frame else {
+        panic!("no cells");
+    };
+    let drawn = Drawn::new(1, [2, 64, 32]);
+    let sight = Sight { ahead: Ahead::Hidden, window: None };
+    let pass = Pass::NOTHING.after(&scores(&drawn, 0, 63, 0..64, sight, 1.0));
+    let row = last.rows.last().unwrap();
+    assert_eq!(row.label, "63");
+    let expected = format!("m {:.2} l {:.2}", pass.most, pass.sum);
+    assert!(row.remark.starts_with(&expected), "{}", row.remark);
+    let most = film.stills.iter().map(|still| {
+        let Frame::Cells(cells) = &still.frame else {
+            panic!("no cells");
+        };
+        (cells.rows.len(), cells.columns())
+    });
+    assert!(most.max().unwrap() <= (16, 33));
+}
+
+#[test]
+fn the_smallest_tiles_make_a_film_that_can_still_be_looked_through() {
+    let tiny = ["sequence=64", "tile_rows=1", "tile_columns=1"];
+    let data = short(&tiny);
+    let Some((_, Frame::Film(film))) = data.frames.get("scores") else {
+        panic!("no film");
+    };
+    assert!((17..=90).contains(&film.stills.len()), "{}", film.stills.len());
+    assert!(number(&data, "tiled_difference") <= 1e-5);
+}
+
+#[test]
+fn a_knob_shows_at_once_what_it_does() {
+    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
+    let orders = [set("logit_scale", Value::Float(200.0)), set("tile_rows", Value::Int(5))];
+    let data = steered(&lab(), &SHORT, "timing 8", &orders);
+    assert!(number(&data, "non_finite_without_max") > 0.0);
+    assert_eq!(number(&data, "tiled_score_bytes"), 4.0 * 5.0 * 32.0 + 8.0 * 5.0);
+    assert_eq!(data.changes.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    for (set, part) in [
+        (vec!["sweep=[]"], "0 lengths"),
+        (vec!["sweep=[64, 0.5]"], "length 2 is 0.5"),
+        (vec!["sweep=[9999]"], "8192"),
+        (vec!["sequence=8192", "tile_rows=1", "tile_columns=1"], "make the tiles larger"),
+    ] {
+        let error = try_run(&lab(), &set).unwrap_err().to_string();
+        assert!(error.contains(part), "{set:?}: {error}");
+    }
+}
+
+#[test]
+fn scores_that_memory_cannot_hold_are_refused_before_anything_is_computed() {
+    let setup = Setup {
+        heads: 64,
+        sequence: 8192,
+        width: 32,
+        ahead: Ahead::Hidden,
+        sweep: vec![64],
+        repetitions: 1,
+        seed: 1,
+    };
+    let gigabytes = setup.bytes() as f64 / 1e9;
+    assert!((68.0..71.0).contains(&gigabytes), "{gigabytes}");
+}
+
+#[test]
+fn a_stopped_run_keeps_what_it_has_found() {
+    let set = ["sweep=[8, 16]", "repetitions=1"];
+    let data = steered(&lab(), &set, "timing 16", &[Command::Stop]);
+    assert_eq!(values(&data, "length"), [8.0]);
+    assert!(number(&data, "tiled_difference") <= 1e-5);
+}
+
+#[test]
+fn a_stop_is_heard_between_two_tiles() {
+    let drawn = Drawn::new(1, [1, 6, 2]);
+    let device = device::open(mlsys_lab::DeviceId::CPU).unwrap();
+    let (tiling, ahead) = (Tiling { rows: 2, columns: 2 }, Ahead::Hidden);
+    let sight = Sight { ahead, window: None };
+    let mut tiles = 0;
+    let ended = drawn.on(&device, 1.0).tiled(tiling, sight, &mut || {
+        tiles += 1;
+        if tiles == 4 { Goes::Ends } else { Goes::On }
+    });
+    assert!(ended.is_none() && tiles == 4);
+    // While a knob's tiles are computed, nothing of them is reported.
+    let smallest = ["tile_rows", "tile_columns"]
+        .map(|name| Command::Set { name: name.to_owned(), value: Value::Int(1) });
+    let mut orders = smallest.into_iter().peekable();
+    let set = ["sequence=64", "sweep=[8, 16, 24]", "repetitions=1"];
+    let (data, reason) = answered(&lab(), &set, |report| {
+        let Report::Status(status) = report else {
+            return Then::On;
+        };
+        if status.contains("tile 1024 of ") {
+            return Then::Stop;
+        }
+        let order = orders.next_if(|_| status.starts_with("timing"));
+        order.map_or(Then::On, Then::Order)
+    });
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert_eq!(values(&data, "length").len(), 1);
+    assert_eq!(number(&data, "tiled_score_bytes"), 4.0 * 32.0 + 8.0);
+}

@@ -1,0 +1,90 @@
+//! Whole runs: what is reported, and how they are steered. Nothing here depends on how fast the machine is.
+
+use mlsys_lab::control::Command;
+use mlsys_lab::{Frame, Value};
+
+use super::DevicePeak;
+use crate::trial::{must_be_declared, number, run, steered, try_run};
+
+const SMALL: [&str; 2] = ["buffer_bytes=65536", "repetitions=3"];
+
+fn lab() -> DevicePeak {
+    DevicePeak::new().unwrap()
+}
+
+#[test]
+fn every_measurement_is_reported_positive_and_finite() {
+    let data = run(&lab(), &SMALL);
+    must_be_declared(&lab(), &data);
+    for (name, value) in data.metrics() {
+        if let Some(x) = value.as_f64() {
+            let least = if name == "spread" { 0.0 } else { f64::MIN_POSITIVE };
+            assert!(x.is_finite() && x >= least, "{name} {x}");
+        }
+    }
+    // Four measurements and the rungs of 16, 32 and 64 KiB, three times each.
+    assert_eq!(number(&data, "steps_done"), 21.0);
+    let ridge = number(&data, "peak_flops_per_second") / number(&data, "copy_bytes_per_second");
+    assert!((number(&data, "ridge_intensity") / ridge - 1.0).abs() < 1e-12);
+    // A small buffer is told to be in a cache, wherever the system tells of caches.
+    if mlsys_device::meter::Meter::open(
+        mlsys_lab::DeviceId::CPU,
+        mlsys_device::meter::Precision::Fp32,
+    )
+    .unwrap()
+    .last_cache()
+    .is_some()
+    {
+        assert!(data.notices.iter().any(|notice| notice.contains("buffer_bytes=")));
+    }
+}
+
+#[test]
+fn without_a_ladder_there_is_none() {
+    let data = run(&lab(), &[SMALL[0], SMALL[1], "ladder=false"]);
+    assert_eq!(number(&data, "steps_done"), 12.0);
+    assert!(!data.scalars.keys().any(|name| name.starts_with("ladder.")));
+}
+
+#[test]
+fn what_cannot_be_measured_is_an_error_before_anything_is_timed() {
+    for precision in ["fp16", "bf16"] {
+        let set = format!("precision={precision}");
+        let error = try_run(&lab(), &[&set]).unwrap_err().to_string();
+        assert!(error.contains(precision) && error.contains("fp32"), "{error}");
+    }
+    let error = try_run(&lab(), &["compare=['h100-sxm5-80g']"]).unwrap_err();
+    assert!(error.is_usage());
+    let error = error.to_string();
+    assert!(error.contains("did you mean 'h100-sxm5-80gb'?"), "{error}");
+}
+
+#[test]
+fn a_run_stops_within_a_step_and_keeps_what_it_has() {
+    let data = steered(&lab(), &SMALL, "reading", &[Command::Stop]);
+    assert_eq!(number(&data, "steps_done"), 6.0);
+    assert!(number(&data, "copy_bytes_per_second") > 0.0);
+    assert!(data.metric("read_bytes_per_second").is_none());
+    let paused = [Command::Pause, Command::Step(2), Command::Stop];
+    let data = steered(&lab(), &SMALL, "copying", &paused);
+    assert!(number(&data, "steps_done") <= 5.0);
+}
+
+#[test]
+fn compared_chips_change_while_it_runs_and_nonsense_is_told() {
+    let chips = |names: &[&str]| Command::Set {
+        name: "compare".to_owned(),
+        value: Value::Array(names.iter().copied().map(Value::from).collect()),
+    };
+    let lines = |orders: &[Command]| {
+        let data = steered(&lab(), &SMALL, "copying", orders);
+        let Some((_, Frame::Scatter(roofs))) = data.frames.get("roofline").cloned() else {
+            panic!("the roofs are not drawn");
+        };
+        (roofs.lines.len(), data.notices)
+    };
+    assert_eq!(lines(&[chips(&["tpu-v5e", "h200-sxm-141gb"])]).0, 2);
+    let (count, notices) = lines(&[chips(&["h300"])]);
+    assert_eq!(count, 4);
+    assert!(notices.iter().any(|notice| notice.contains("h300")), "{notices:?}");
+}

@@ -1,0 +1,165 @@
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_lab::control::Command;
+use mlsys_lab::frame::{Frame, Verdict};
+use mlsys_lab::{DeviceId, RunData, Value};
+use mlsys_machines::DistillLoss;
+
+use super::Distill;
+use super::setup::{Knobs, Setup, shown};
+use super::student::{Lesson, Shown, Student, soft_loss};
+use crate::trial::{Then, answered, params, run};
+use mlsys_nn::data::{self, Examples};
+use mlsys_nn::flat;
+
+fn distilled(set: &[&str]) -> RunData {
+    run(&Distill::new().unwrap(), set)
+}
+
+fn float(data: &RunData, name: &str) -> f64 {
+    let value = data.metric(name);
+    value.and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
+}
+
+#[test]
+fn the_slope_of_the_soft_loss_is_that_of_the_instant_lab_times_t_squared() {
+    let (student, teacher) = ([0.5_f32, -1.0, 2.0], [3.0_f32, 1.0, -2.0]);
+    for temperature in [1.0, 2.5, 8.0] {
+        let device = Device::flex().autodiff();
+        let row =
+            |row: [f32; 3]| Tensor::<2>::from_data(TensorData::new(row.to_vec(), [1, 3]), &device);
+        let z = row(student).require_grad();
+        let gradients = soft_loss(z.clone(), row(teacher), temperature).backward();
+        let slope: Vec<f64> = z.grad(&gradients).unwrap().into_data().iter().collect();
+        let instant = run(
+            &DistillLoss::new().unwrap(),
+            &[
+                "student_logits=[0.5, -1.0, 2.0]",
+                "teacher_logits=[3.0, 1.0, -2.0]",
+                &format!("temperature={temperature}"),
+            ],
+        );
+        let Some(Value::Array(theirs)) = instant.metric("gradient") else { panic!("no gradient") };
+        for (own, their) in slope.iter().zip(&theirs) {
+            let their = their.as_f64().unwrap() * temperature * temperature;
+            assert!((own - their).abs() < 1e-5, "{own} {their}");
+        }
+    }
+}
+
+#[test]
+fn without_a_soft_share_the_teacher_changes_no_bit() {
+    let params =
+        params(&Distill::new().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
+    let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
+    let Examples::Labelled(learned) = data::load(&setup.teacher.data).unwrap().train else {
+        panic!("no images")
+    };
+    let transfer = shown(&learned, None, 200);
+    let shown = Shown {
+        labelled: shown(&learned, None, 100),
+        logits: (0..200 * 10).map(|i| (i % 7) as f32).collect(),
+        transfer,
+    };
+    let device = Device::flex();
+    let trained = |lesson: Lesson, knobs: &Knobs| {
+        let mut student = Student::new(&setup, &shown, DeviceId::CPU, &device);
+        for _ in 0..5 {
+            student.step(&shown, lesson, knobs);
+        }
+        flat::weights(&student.network()).unwrap()
+    };
+    let alone = trained(Lesson::Labels, &knobs);
+    assert_eq!(trained(Lesson::Teacher, &knobs), alone);
+    let half = Knobs { soft_weight: 0.5, ..knobs };
+    assert_ne!(trained(Lesson::Teacher, &half), alone);
+    assert_eq!(trained(Lesson::Labels, &half), alone);
+}
+
+#[test]
+fn sizes_are_those_of_the_contract() {
+    let data = distilled(&["teacher_steps=1", "steps=1"]);
+    assert_eq!(data.metric("teacher_parameters"), Some(Value::Int(101_770)));
+    assert_eq!(data.metric("student_parameters"), Some(Value::Int(12_730)));
+    assert!((float(&data, "size_ratio") - 7.994_501_178_318_932).abs() < 1e-12);
+    assert_eq!(data.metric("steps_done"), Some(Value::Int(1)));
+    assert!(data.metric("missing_class_accuracy").is_none());
+    assert!(
+        matches!(&data.frames["missing"].1, Frame::Text(text) if text.contains("missing_class"))
+    );
+}
+
+#[test]
+fn soft_answers_teach_a_digit_that_was_never_shown_and_hard_ones_do_not() {
+    let set = ["missing_class=3", "student_width=32", "steps=300", "teacher_steps=300"];
+    let soft = distilled(&set);
+    let hard = distilled(&[&set[..], &["temperature=1"]].concat());
+    let (of_soft, of_hard) =
+        (float(&soft, "missing_class_accuracy"), float(&hard, "missing_class_accuracy"));
+    assert!(of_soft > 0.3 && of_hard < 0.1, "{of_soft} {of_hard}");
+    assert_eq!(float(&soft, "label_only_missing_class_accuracy"), 0.0);
+    // Softer answers say more.
+    assert!(float(&soft, "target_entropy") > 2.0 * float(&hard, "target_entropy"));
+    let Frame::Panes(targets) = &soft.frames["soft-targets"].1 else { panic!("no targets") };
+    let Some(Frame::Images(shown)) = targets.last().map(|pane| &pane.frame) else {
+        panic!("no image")
+    };
+    assert_ne!(shown.images[0].label, "3", "students are not shown it");
+    let Frame::Panes(panes) = &soft.frames["missing"].1 else { panic!("no images") };
+    let right = |pane: usize| {
+        let Frame::Images(images) = &panes[pane].frame else { panic!("no images") };
+        let all = images.images.iter();
+        all.filter(|image| image.verdict == Verdict::Right).count()
+    };
+    assert!(right(0) > 0 && right(1) == 0);
+}
+
+#[test]
+fn a_teacher_makes_up_for_labels_that_there_are_not() {
+    let few = distilled(&["labelled_samples=50", "steps=200", "teacher_steps=300"]);
+    let (taught, alone) = (float(&few, "student_accuracy"), float(&few, "label_only_accuracy"));
+    assert!(taught > 0.85 && alone < 0.8, "{taught} {alone}");
+}
+
+#[test]
+fn knobs_are_turned_while_it_learns() {
+    let lab = Distill::new().unwrap();
+    let mut entropies = Vec::new();
+    let (data, stopped) = answered(&lab, &["teacher_steps=20", "steps=40"], |report| {
+        use mlsys_lab::report::Report;
+        let set = |name: &str, value: f64| {
+            Then::Order(Command::Set { name: name.into(), value: Value::Float(value) })
+        };
+        if let Report::Scalar { name, value } = report
+            && name.as_ref() == "target_entropy"
+        {
+            entropies.push(value.as_f64().unwrap());
+        }
+        if let Report::Point { name, step, .. } = report
+            && name.as_ref() == "student_accuracy"
+        {
+            match step {
+                10 => return set("temperature", 1.0),
+                20 => return set("soft_weight", 0.0),
+                _ => {}
+            }
+        }
+        Then::On
+    });
+    assert_eq!(stopped, None);
+    assert_eq!(data.changes.len(), 2);
+    assert_eq!(entropies.len(), 2);
+    assert!(entropies[1] < entropies[0], "{entropies:?}");
+    assert_eq!(data.metric("steps_done"), Some(Value::Int(40)));
+}
+
+#[test]
+fn the_ends_of_every_knob_do_no_harm() {
+    let of = |knob| distilled(&["teacher_steps=1", "steps=3", "student_width=1", knob]);
+    for knob in ["temperature=0.1", "temperature=100", "learning_rate=0"] {
+        assert_eq!(of(knob).metric("diverged"), Some(Value::Bool(false)), "{knob}");
+    }
+    assert!(of("learning_rate=1").metric("diverged").is_some());
+    let few = ["transfer_samples=10", "labelled_samples=10", "missing_class=0"];
+    let data = distilled(&[&few[..], &["teacher_steps=1", "steps=3"]].concat());
+    assert_eq!(data.metric("steps_done"), Some(Value::Int(3)));
+}

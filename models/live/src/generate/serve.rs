@@ -1,0 +1,294 @@
+//! A server: requests of different lengths come while others are served, and share the passes of the model.
+
+mod pages;
+mod pictures;
+pub(super) mod plan;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_lab::report::Moment;
+use mlsys_lab::{Frame, LabError, Params, Run};
+
+use self::pages::Pool;
+use self::plan::{Batching, Played, Request, Server, Step};
+use super::sample::{draw, odds};
+use super::writer::Wish;
+use crate::live::{self, Halt, Live, point};
+use mlsys_distributed::wire::Trouble;
+use mlsys_nn::data::Vocabulary;
+use mlsys_nn::flat;
+use mlsys_nn::nets::{Standing, Transformer, TransformerConfig};
+use mlsys_nn::random::Stream;
+
+/// The panels that only a server fills.
+pub(super) const PANELS: [&str; 2] = ["server", "pages"];
+
+/// The panels that only sequences fill that begin and end together.
+const OF_A_BATCH: [&str; 4] = ["cache", "latency", "phases", "attention"];
+
+/// What is served, and with what.
+pub(super) struct Service {
+    pub(super) network: Transformer,
+    pub(super) config: TransformerConfig,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) device: Device,
+    pub(super) window: Option<usize>,
+    pub(super) server: Server,
+    pub(super) requests: Vec<Request>,
+    /// A prompt for each, as long as the longest; each request takes its first tokens.
+    pub(super) prompts: Vec<Vec<i32>>,
+    pub(super) temperature: f64,
+    pub(super) seed: u64,
+}
+
+/// A service that goes on.
+pub(super) struct Serving {
+    of: Service,
+    pool: Pool,
+    /// Prompt and answer of each request, as far as they have come.
+    texts: Vec<Vec<i32>>,
+    streams: Vec<Stream>,
+    played: Played,
+    /// The same requests served the other way, by the plan alone.
+    other: (Batching, Played),
+    done: usize,
+    seconds: f64,
+    tokens: u64,
+}
+
+impl Serving {
+    /// Before the first token.
+    pub(super) fn new(of: Service) -> Self {
+        let played = of.server.play(&of.requests);
+        let batching = match of.server.batching {
+            Batching::Static => Batching::Continuous,
+            Batching::Continuous => Batching::Static,
+        };
+        let other = Server { batching, ..of.server };
+        let texts = of.requests.iter().zip(&of.prompts);
+        let stream = |request: usize| Stream::new(of.seed, &format!("generate/request/{request}"));
+        let page = match of.server.batching {
+            Batching::Static => of.server.room(0),
+            Batching::Continuous => of.server.page,
+        };
+        Self {
+            pool: Pool::new(page, of.config.depth),
+            texts: texts
+                .map(|(of, prompt)| prompt[..of.prompt.min(prompt.len())].to_vec())
+                .collect(),
+            streams: (0..of.requests.len()).map(stream).collect(),
+            other: (batching, other.play(&of.requests)),
+            played,
+            of,
+            done: 0,
+            seconds: 0.0,
+            tokens: 0,
+        }
+    }
+
+    /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
+    /// in one pass.
+    fn step(&mut self) -> Result<(), Trouble> {
+        let Some(step) = self.played.steps.get(self.done).cloned() else {
+            return Ok(());
+        };
+        let started = Instant::now();
+        let before = self.done.checked_sub(1).and_then(|at| self.played.steps.get(at));
+        let before = before.map_or_else(Vec::new, |step| step.slots.clone());
+        let served = |place: usize| before.get(place).copied().flatten();
+        let fresh = step.slots.iter().enumerate();
+        // In a static batch those that are done stand in their slots and are not served.
+        let fresh: Vec<(usize, usize)> = fresh
+            .filter_map(|(place, slot)| slot.filter(|slot| served(place) != Some(*slot)))
+            .collect();
+        for (request, _) in fresh.iter().filter(|(_, count)| *count == 1) {
+            self.pass(&[*request])?;
+        }
+        let others: Vec<usize> =
+            fresh.iter().filter(|(_, count)| *count > 1).map(|(of, _)| *of).collect();
+        if !others.is_empty() {
+            self.pass(&others)?;
+        }
+        self.tokens += fresh.len() as u64;
+        self.done += 1;
+        let staying = |request: usize| {
+            let next = self.played.steps.get(self.done);
+            next.is_some_and(|step| step.slots.iter().flatten().any(|(of, _)| *of == request))
+        };
+        let gone: Vec<usize> = step
+            .slots
+            .iter()
+            .flatten()
+            .map(|(request, _)| *request)
+            .filter(|request| !staying(*request))
+            .collect();
+        gone.into_iter().for_each(|request| self.pool.release(request));
+        self.seconds += started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Reads what is new of some requests, as many tokens of each, and chooses the next token of each.
+    fn pass(&mut self, requests: &[usize]) -> Result<(), Trouble> {
+        let first = |request: &usize| {
+            let answered = self.texts[*request].len() - self.of.requests[*request].prompt;
+            if answered == 0 { 0 } else { self.texts[*request].len() - 1 }
+        };
+        let begins: Vec<usize> = requests.iter().map(first).collect();
+        let ends: Vec<usize> = requests.iter().map(|request| self.texts[*request].len()).collect();
+        let most = ends.iter().copied().max().unwrap_or(0);
+        let rows = begins.iter().zip(&ends);
+        let standing = Standing {
+            new: rows.map(|(begin, end)| (*begin..*end).collect()).collect(),
+            seen: ends
+                .iter()
+                .map(|end| (0..most).map(|at| (at < *end).then_some(at)).collect())
+                .collect(),
+            window: self.of.window,
+        };
+        let new = requests.iter().zip(&begins);
+        let new: Vec<i32> =
+            new.flat_map(|(request, begin)| self.texts[*request][*begin..].to_vec()).collect();
+        let time = new.len() / requests.len().max(1);
+        let tokens = TensorData::new(new, [requests.len(), time]);
+        let tokens = Tensor::<2, Int>::from_data(tokens, &self.of.device);
+        let pool = &mut self.pool;
+        let found = self.of.network.extend(tokens, &standing, 1, |block, keys, values| {
+            let [_, heads, time, head] = keys.dims();
+            let rows = requests.iter().enumerate().map(|(row, request)| {
+                let own =
+                    |x: &Tensor<4>| x.clone().slice([row..row + 1, 0..heads, 0..time, 0..head]);
+                pool.keep(*request, block, &[own(&keys), own(&values)]).map(|x| padded(x, most))
+            });
+            let (keys, values): (Vec<_>, Vec<_>) = rows.map(|[k, v]| (k, v)).unzip();
+            (Tensor::cat(keys, 0), Tensor::cat(values, 0))
+        });
+        let vocab = self.of.config.vocab;
+        let scores = flat::numbers(found.logits, requests.len() * vocab)?;
+        for (request, scores) in requests.iter().zip(scores.chunks(vocab)) {
+            let odds = odds(scores, self.of.temperature);
+            let token = draw(&odds, &mut self.streams[*request]);
+            self.texts[*request].push(token as i32);
+        }
+        Ok(())
+    }
+
+    /// What a request has been answered.
+    fn answer(&self, request: usize) -> String {
+        let text = self.texts.get(request).zip(self.of.requests.get(request));
+        let own = text.map_or(&[][..], |(text, of)| &text[of.prompt..]);
+        self.of.vocabulary.text(own)
+    }
+
+    /// What the plans alone say.
+    pub(super) fn report_plan(&self, run: &mut Run<'_>) {
+        run.scalar("steps_planned", self.played.steps.len() as i64);
+        let both = [(self.of.server.batching, &self.played), (self.other.0, &self.other.1)];
+        for (batching, played) in both {
+            let name = batching.name();
+            let requests = &self.of.requests;
+            run.scalar(&format!("server_steps.{name}"), played.steps.len() as i64);
+            run.scalar(&format!("slot_use.{name}"), played.slot_use());
+            run.scalar(&format!("cache_waste.{name}"), played.waste());
+            run.scalar(&format!("mean_wait_steps.{name}"), played.mean_wait(requests));
+        }
+    }
+
+    fn report(&self, run: &mut Run<'_>) {
+        if self.seconds > 0.0 {
+            run.scalar("tokens_per_second", self.tokens as f64 / self.seconds);
+        }
+        if let Some(step) = self.now() {
+            for (name, value) in [
+                ("requests_served", step.slots.iter().flatten().count()),
+                ("requests_waiting", step.waiting),
+            ] {
+                point(run, name, self.done as u64, value as f64);
+            }
+        }
+    }
+
+    /// The step that was done last.
+    fn now(&self) -> Option<&Step> {
+        self.played.steps.get(self.done.checked_sub(1)?)
+    }
+}
+
+impl Live for Serving {
+    type Knobs = Wish;
+
+    fn done(&self) -> u64 {
+        self.done as u64
+    }
+
+    fn goes_on(&self) -> bool {
+        self.done < self.played.steps.len()
+    }
+
+    /// The temperature counts from the next token on, and what is planned stays.
+    fn read(&self, params: &Params) -> Result<Wish, LabError> {
+        let wish = Wish::of(params)?;
+        let [_, answer] = self.of.server.longest;
+        if wish.generated == answer {
+            return Ok(wish);
+        }
+        let message = "how long each answer becomes is drawn before the first request is served; set it and run again";
+        Err(LabError::contradiction(["generated_tokens"], message))
+    }
+
+    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), Halt> {
+        self.of.temperature = wish.temperature;
+        Ok(())
+    }
+
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.step()?;
+        self.report(run);
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.done as u64, moment);
+        let elsewhere: pictures::Draw = |_| {
+            let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
+                        requests unset.";
+            Frame::Text(said.to_owned())
+        };
+        let others = OF_A_BATCH.map(|panel| (panel, elsewhere));
+        // Before the first token there is nothing to see.
+        let panels = match self.done {
+            0 => Vec::new(),
+            _ => [&pictures::ALL[..], &others].concat(),
+        };
+        live::draw(run, at, &panels, |_, make| make(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.draw(run, Moment::Final)?;
+        run.scalar("text", self.answer(0));
+        Ok(())
+    }
+}
+
+impl Batching {
+    /// As a member of metrics is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Continuous => "continuous",
+        }
+    }
+}
+
+/// With zeros behind, where no key is looked at.
+fn padded(x: Tensor<4>, tokens: usize) -> Tensor<4> {
+    let [batch, heads, own, head] = x.dims();
+    if own >= tokens {
+        return x;
+    }
+    let nothing = Tensor::zeros([batch, heads, tokens - own, head], &x.device());
+    Tensor::cat(vec![x, nothing], 2)
+}

@@ -1,0 +1,259 @@
+//! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two tokens.
+
+use mlsys_lab::{LabError, Params};
+
+use super::cache::{BITS, Bits};
+use super::decoder::Caching;
+use super::prompt::Prompt;
+use super::serve::plan::Batching;
+use super::writer::Wish;
+use mlsys_device::choice::pick;
+use mlsys_nn::baseline::{Recipe, Sizes};
+use mlsys_nn::data::{DataConfig, Dataset};
+use mlsys_nn::nets::TransformerConfig;
+
+/// What cannot change during a run.
+pub(super) struct Setup {
+    /// How the model is trained, unless it comes from an earlier lab.
+    pub(super) recipe: Recipe,
+    /// Numbers that stand for a token in the smaller model that drafts, where one does.
+    pub(super) draft: Option<usize>,
+    pub(super) prompt: Prompt,
+    /// Sequences at once.
+    pub(super) batch: usize,
+    pub(super) caching: Caching,
+    pub(super) window: Option<usize>,
+    pub(super) comparison: Comparison,
+    pub(super) bandwidth: Bandwidth,
+    /// Where requests come and go: how they do.
+    pub(super) traffic: Option<Traffic>,
+    pub(super) seed: u64,
+}
+
+/// Requests that come while others are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) requests: usize,
+    pub(super) batching: Batching,
+    /// Tokens of a page.
+    pub(super) page: usize,
+    /// Steps from one request to the next, on average.
+    pub(super) apart: usize,
+}
+
+/// Whether the same is also generated the other way: without a cache, or with one if the run has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// It is.
+    Beside,
+    /// It is not.
+    None,
+}
+
+/// Whether the memory of the device is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bandwidth {
+    /// It is, before the run.
+    Measured,
+    /// It is not.
+    Unknown,
+}
+
+const DATASETS: [(&str, Dataset); 3] =
+    [("sums", Dataset::Sums), ("text", Dataset::Text), ("chain", Dataset::Chain)];
+
+const BATCHINGS: [(&str, Batching); 2] =
+    [("continuous", Batching::Continuous), ("static", Batching::Static)];
+
+impl Setup {
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let dataset = pick(params, "dataset", &DATASETS)?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let steps = params.int("training_steps")?.unsigned_abs();
+        let sizes = Sizes {
+            width: params.size("width")?,
+            depth: params.size("depth")?,
+            heads: params.size("heads")?,
+            kv_heads: params.size("kv_heads")?,
+            context: params.size("context")?,
+        };
+        let batch = params.size("batch_size")?;
+        let draft = params.optional_int("draft_width");
+        let draft = draft.map(|width| usize::try_from(width).unwrap_or(usize::MAX));
+        if draft.is_some() && batch > 1 {
+            let message = "drafts are judged one sequence at a time, because each would accept another number of them; set \
+                           batch_size to 1, or leave draft_width unset";
+            return Err(LabError::contradiction(["draft_width", "batch_size"], message));
+        }
+        let prompt = match params.text("prompt") {
+            Ok(text) => Prompt::Given(text.to_owned()),
+            Err(_) => Prompt::Held(params.size("prompt_tokens")?),
+        };
+        let traffic = Traffic::read(params)?;
+        let window =
+            params.optional_int("window").map(|window| usize::try_from(window).unwrap_or(1));
+        Ok(Self {
+            recipe: tokens(dataset, sizes, steps, seed)?,
+            draft,
+            prompt,
+            batch,
+            caching: caching(params)?,
+            window,
+            comparison: if params.bool("compare")? { Comparison::Beside } else { Comparison::None },
+            bandwidth: if params.bool("measure_bandwidth")? {
+                Bandwidth::Measured
+            } else {
+                Bandwidth::Unknown
+            },
+            traffic,
+            seed,
+        })
+    }
+}
+
+/// Places of slots in steps that are planned at most, those aside in which something is served.
+const MOST_PLACES: usize = 1 << 19;
+
+impl Traffic {
+    fn read(params: &Params) -> Result<Option<Self>, LabError> {
+        let Some(requests) = params.optional_int("requests") else {
+            return Ok(None);
+        };
+        let full = params.int("cache_bits")? == 32 && params.bool("cache")?;
+        if !full || params.optional_int("draft_width").is_some() {
+            let message = "requests that come and go are served with a cache in f32 and without drafts; leave cache, \
+                           cache_bits and draft_width as they are, or requests unset";
+            return Err(LabError::contradiction(["requests"], message));
+        }
+        let requests = usize::try_from(requests).unwrap_or(1);
+        let (slots, apart) = (params.size("batch_size")?, params.size("arrival_steps")?);
+        let most = MOST_PLACES / (requests * slots).max(1);
+        if apart > most {
+            let message = format!(
+                "{requests} requests {apart} steps apart leave most of {slots} slots empty most of the time, and each step is \
+                 planned; set arrival_steps to {most} at most"
+            );
+            let params = ["arrival_steps", "requests", "batch_size"];
+            return Err(LabError::contradiction(params, message));
+        }
+        Ok(Some(Self {
+            requests,
+            batching: pick(params, "batching", &BATCHINGS)?,
+            page: params.size("page_tokens")?,
+            apart,
+        }))
+    }
+}
+
+impl Wish {
+    /// The knobs.
+    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
+        Ok(Self {
+            temperature: params.float("temperature")?,
+            drafted: params.size("draft_tokens")?,
+            generated: params.size("generated_tokens")?,
+        })
+    }
+}
+
+/// How a model is trained that drafts for another: of `width`, with one block and the other's heads, on the same data.
+///
+/// # Errors
+/// If the heads do not divide the width.
+pub(super) fn drafting(
+    config: &TransformerConfig,
+    width: usize,
+    (data, steps, seed): (&DataConfig, u64, u64),
+) -> Result<Recipe, LabError> {
+    if !width.is_multiple_of(2 * config.heads) {
+        let message = format!(
+            "the drafting model has the heads of the other, and {} do not divide a width of {width} into parts of an even \
+             size; set draft_width to a multiple of {}",
+            config.heads,
+            2 * config.heads
+        );
+        return Err(LabError::contradiction(["draft_width", "heads"], message));
+    }
+    let sizes = Sizes {
+        width,
+        depth: 1,
+        heads: config.heads,
+        kv_heads: config.kv_heads,
+        context: config.context,
+    };
+    Ok(Recipe { data: data.clone(), ..tokens(data.dataset, sizes, steps, seed)? })
+}
+
+/// How a model is trained here: on long sequences, so that it learns far positions, and on few of them at once, so that a
+/// learner does not wait for it.
+fn tokens(dataset: Dataset, sizes: Sizes, steps: u64, seed: u64) -> Result<Recipe, LabError> {
+    /// Tokens of a step.
+    const TOKENS: usize = 1024;
+    Ok(Recipe {
+        batch_size: (TOKENS / sizes.context.max(1)).clamp(4, 32),
+        ..Recipe::tokens(dataset, sizes, steps, seed)?
+    })
+}
+
+fn caching(params: &Params) -> Result<Caching, LabError> {
+    let bits = params.int("cache_bits")?;
+    let found = BITS.iter().find(|(count, _)| *count == bits);
+    let Some((_, bits)) = found else {
+        let message = format!("a cached number has 32, 16, 8 or 4 bits here, not {bits}");
+        return Err(LabError::contradiction(["cache_bits"], message));
+    };
+    match (params.bool("cache")?, bits) {
+        (true, bits) => Ok(Caching::Kept(*bits)),
+        (false, Bits::Full) => Ok(Caching::Nothing),
+        (false, _) => {
+            let message = "without a cache there are no numbers to be kept in few bits; set cache to true, or leave \
+                           cache_bits at 32";
+            Err(LabError::contradiction(["cache", "cache_bits"], message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generate;
+    use crate::trial::params;
+    use mlsys_device::choice::must_be_listed;
+    use mlsys_nn::nets::Architecture;
+
+    fn read(set: &[&str]) -> Result<Setup, String> {
+        let lab = Generate::new().unwrap();
+        Setup::read(&params(&lab, set)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_schema_lists_exactly_the_cases_that_are_read() {
+        must_be_listed(&Generate::new().unwrap(), "dataset", &DATASETS);
+        must_be_listed(&Generate::new().unwrap(), "batching", &BATCHINGS);
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_with_what_would() {
+        for (set, said) in [
+            (&["cache_bits=5"][..], "32, 16, 8 or 4 bits"),
+            (&["cache=false", "cache_bits=8"], "no numbers to be kept"),
+            (&["draft_width=16", "batch_size=2"], "set batch_size to 1"),
+            (&["requests=4", "cache_bits=8"], "without drafts"),
+            (&["requests=4", "draft_width=8"], "without drafts"),
+            (&["requests=256", "batch_size=256", "arrival_steps=9"], "arrival_steps to 8 at most"),
+            (&["width=30"], "set width to a multiple of 8"),
+            (&["kv_heads=3"], "set kv_heads to a divisor of heads"),
+        ] {
+            let error = read(set).map(|_| ()).unwrap_err();
+            assert!(error.contains(said), "{set:?}: {error}");
+        }
+        let setup = read(&[]).unwrap();
+        let Architecture::Transformer(config) = &setup.recipe.architecture else {
+            panic!("no transformer")
+        };
+        let error = drafting(config, 20, (&setup.recipe.data, 0, 1)).map(|_| ());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("a multiple of 8"), "{error}");
+        assert!(read(&["draft_width=16", "kv_heads=1", "window=8", "cache_bits=4"]).is_ok());
+    }
+}

@@ -1,0 +1,150 @@
+//! Runs that go a step at a time: what may come between two steps, and how a run ends.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use mlsys_lab::control::Turn;
+use mlsys_lab::report::{Change, Moment, Report};
+use mlsys_lab::{Frame, LabError, Params, Run, Schema, Tables, Value};
+
+pub(crate) use mlsys_distributed::Halt;
+
+/// A run that is ready for its first step.
+pub(crate) trait Live {
+    /// What may be turned in mid-run.
+    type Knobs;
+
+    /// Steps done.
+    fn done(&self) -> u64;
+
+    /// Whether steps are left.
+    fn goes_on(&self) -> bool;
+
+    /// Whether it has diverged, and so ends whatever is left.
+    fn diverged(&self) -> bool {
+        false
+    }
+
+    /// The knobs as parameters give them.
+    ///
+    /// # Errors
+    /// If they contradict one another, or memory cannot hold what they ask for: then the one that was turned stays where it
+    /// was.
+    fn read(&self, params: &Params) -> Result<Self::Knobs, LabError>;
+
+    /// Some were turned; they take effect with the next step.
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Self::Knobs) -> Result<(), Halt>;
+
+    /// One step with everything that is due after it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+
+    /// Offers all pictures.
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt>;
+
+    /// The last values and pictures, however the run ended.
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+}
+
+/// Runs from opening to the last report: steps, and between them pause, knobs and stop.
+///
+/// # Errors
+/// If the run failed.
+pub(crate) fn run<S: Live>(
+    schema: &Schema,
+    run: &mut Run<'_>,
+    open: impl FnOnce(&mut Run<'_>) -> Result<S, Halt>,
+) -> Result<(), LabError> {
+    let started = Instant::now();
+    let mut session = match open(run) {
+        Ok(session) => session,
+        Err(halt) => return halt.end(run),
+    };
+    if let Err(halt) = go(schema, run, &mut session) {
+        halt.end(run)?;
+    }
+    let finished = session.finish(run);
+    run.scalar("steps_done", session.done() as i64);
+    run.scalar("diverged", session.diverged());
+    run.scalar("wall_seconds", started.elapsed().as_secs_f64());
+    finished.or_else(|halt| halt.end(run))
+}
+
+fn go<S: Live>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<(), Halt> {
+    while !session.diverged() && session.goes_on() {
+        match run.control.turn(session.done()) {
+            Turn::Go(changes) => {
+                turn(schema, run, session, changes)?;
+                // A knob may have brought the end nearer.
+                if session.goes_on() {
+                    session.advance(run)?;
+                }
+            }
+            Turn::Redraw(changes) => {
+                turn(schema, run, session, changes)?;
+                session.draw(run, Moment::Asked)?;
+            }
+            Turn::Stop(_) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Turns knobs one by one and reports each; what they are now takes effect with the next step. One that contradicts the
+/// others, or that the memory cannot hold, is left where it was, and a notice says why: a run does not end because a knob
+/// passed through a value that it cannot have.
+fn turn<S: Live>(
+    schema: &Schema,
+    run: &mut Run<'_>,
+    session: &mut S,
+    changes: Vec<(String, Value)>,
+) -> Result<(), Halt> {
+    let step = session.done();
+    let mut turned = None;
+    for (name, value) in changes {
+        let mut next = run.params.clone();
+        next.turn(schema, Tables::builtin(), &name, value.clone());
+        match session.read(&next) {
+            Ok(knobs) => {
+                run.params = next;
+                turned = Some(knobs);
+                run.sink.report(Report::Change(Change { step, name, value }));
+            }
+            Err(error) => {
+                // Nothing has failed yet: where it would, what stands in the way is the whole of it.
+                let why = if let LabError::Failed { reason, .. } = &error {
+                    reason.clone()
+                } else {
+                    error.to_string()
+                };
+                let said = format!("{name} stays what it was: {why}");
+                run.sink.report(Report::Notice(said));
+            }
+        }
+    }
+    turned.map_or(Ok(()), |knobs| session.turn(run, knobs))
+}
+
+/// Reports one value of a series.
+pub(crate) fn point(run: &mut Run<'_>, name: &str, step: u64, value: f64) {
+    run.sink.report(Report::Point { name: name.into(), step, value });
+}
+
+/// Offers the pictures of the panels; `make` makes those that somebody wants, if there is something to see yet.
+pub(crate) fn draw<P: Copy, F: Into<Option<Frame>>>(
+    run: &mut Run<'_>,
+    (step, moment): (u64, Moment),
+    panels: &[(&str, P)],
+    mut make: impl FnMut(&str, P) -> F,
+) {
+    for &(panel, picture) in panels {
+        if run.sink.wants_frame(panel, moment)
+            && let Some(frame) = make(panel, picture).into()
+        {
+            let panel = panel.into();
+            run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
+        }
+    }
+    run.sink.frames_done();
+}

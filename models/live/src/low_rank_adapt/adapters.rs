@@ -1,0 +1,211 @@
+//! Adapters on a network: put on, read, merged.
+//!
+//! They are burn's own ([`LoraAdapter`]): a frozen parameter W that has one is used as W + (alpha/r) A B wherever the network
+//! uses it, and only A and B are trained. What is ours is how A is drawn, for burn would ask the device for random numbers.
+
+use burn::module::{LoraAdapter, Module, ModuleVisitor, Param, Reparameterizer};
+use burn::tensor::{Tensor, TensorData};
+
+use mlsys_nn::baseline::Layer;
+use mlsys_nn::nets::{Activation, Mlp, Network};
+use mlsys_nn::random::Stream;
+
+/// Puts adapters on matrices, and freezes everything else.
+struct Attach<'a> {
+    targets: &'a [Layer],
+    rank: usize,
+    scale: f64,
+    stream: Stream,
+    /// Numbers of the network's row that have gone by.
+    passed: usize,
+}
+
+impl Reparameterizer for Attach<'_> {
+    type Reparam = LoraAdapter;
+
+    fn reparameterize<const D: usize>(
+        &mut self,
+        _path: &str,
+        param: Param<Tensor<D>>,
+    ) -> (Param<Tensor<D>>, Option<LoraAdapter>) {
+        let begin = self.passed;
+        self.passed += param.shape().num_elements();
+        let own = begin..self.passed;
+        let base = param.set_require_grad(false);
+        let target = self.targets.iter().find(|layer| layer.weights == own);
+        let adapter = target.map(|layer| {
+            let device = base.base().device();
+            // Of the size that lets x A be as large as x; B is zero, so that nothing changes yet.
+            let deviation = 1.0 / (layer.inputs.max(1) as f64).sqrt();
+            let count = layer.inputs * self.rank;
+            let a: Vec<f32> =
+                (0..count).map(|_| (deviation * self.stream.normal()) as f32).collect();
+            let a = TensorData::new(a, [layer.inputs, self.rank]);
+            LoraAdapter {
+                a: Param::from_tensor(Tensor::from_data(a, &device)),
+                b: Param::from_tensor(Tensor::zeros([self.rank, layer.outputs], &device)),
+                scale: self.scale,
+            }
+        });
+        (base, adapter)
+    }
+}
+
+/// The network with adapters of a rank on some of its matrices, times `scale`, and everything else frozen.
+///
+/// Convolutions are no matrices to burn, so they take none.
+pub(super) fn attach(
+    network: Network,
+    targets: &[Layer],
+    rank: usize,
+    scale: f64,
+    seed: u64,
+) -> Network {
+    network.apply_reparameterization(Attach {
+        targets,
+        rank,
+        scale,
+        stream: Stream::new(seed, "lora/a"),
+        passed: 0,
+    })
+}
+
+/// A network with adapters, on the host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Apart {
+    /// The frozen weights, in the order of the network's row.
+    pub(super) base: Vec<f32>,
+    /// The adapters, in the order of their matrices.
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// The two thin matrices of an adapter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pair {
+    /// `[inputs, rank]`, row-major.
+    pub(super) a: Vec<f32>,
+    /// `[rank, outputs]`, row-major.
+    pub(super) b: Vec<f32>,
+    pub(super) inputs: usize,
+    pub(super) rank: usize,
+    pub(super) outputs: usize,
+}
+
+impl Apart {
+    /// Reads a network without autodiff.
+    pub(super) fn read(network: &Network) -> Self {
+        let mut visit = Visit::default();
+        network.visit(&mut visit);
+        let mut factors = visit.factors.into_iter();
+        let mut pairs = Vec::new();
+        while let (Some((a, [inputs, rank])), Some((b, [_, outputs]))) =
+            (factors.next(), factors.next())
+        {
+            pairs.push(Pair { a, b, inputs, rank, outputs });
+        }
+        Self { base: visit.base, pairs }
+    }
+
+    /// The row with W + scale A B in the place of each adapted W, computed in double precision.
+    pub(super) fn merged(&self, targets: &[Layer], scale: f64) -> Vec<f32> {
+        self.with_products(&self.base, targets, scale)
+    }
+
+    /// A row with scale A B added to each adapted matrix; a negative scale takes it away again.
+    pub(super) fn with_products(&self, row: &[f32], targets: &[Layer], scale: f64) -> Vec<f32> {
+        let mut row = row.to_vec();
+        for (layer, pair) in targets.iter().zip(&self.pairs) {
+            let matrix = layer.matrix(&row).into_iter().zip(pair.product());
+            let sum: Vec<f32> =
+                matrix.map(|(w, change)| (f64::from(w) + scale * change) as f32).collect();
+            layer.put(&mut row, &sum);
+        }
+        row
+    }
+}
+
+impl Pair {
+    /// A B, row-major `[inputs, outputs]`.
+    pub(super) fn product(&self) -> Vec<f64> {
+        let mut product = Vec::with_capacity(self.inputs * self.outputs);
+        for row in self.a.chunks(self.rank.max(1)) {
+            let start = product.len();
+            product.resize(start + self.outputs, 0.0);
+            for (a, b) in row.iter().zip(self.b.chunks(self.outputs.max(1))) {
+                for (to, b) in product[start..].iter_mut().zip(b) {
+                    *to += f64::from(*a) * f64::from(*b);
+                }
+            }
+        }
+        product
+    }
+}
+
+/// Tells the frozen numbers from those of adapters, which burn visits as a module behind the parameter that has them.
+#[derive(Default)]
+struct Visit {
+    base: Vec<f32>,
+    factors: Vec<(Vec<f32>, [usize; 2])>,
+    inside: usize,
+}
+
+/// What burn calls the module of an adapter's parameters.
+const INSIDE: &str = "Reparameterization";
+
+impl ModuleVisitor for Visit {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let tensor = param.base().without_autodiff();
+        let shape = tensor.dims();
+        let numbers = tensor.into_data();
+        let numbers = numbers.iter::<f32>();
+        match (self.inside, shape.as_slice()) {
+            (0, _) => self.base.extend(numbers),
+            (_, [rows, columns]) => self.factors.push((numbers.collect(), [*rows, *columns])),
+            // An adapter has matrices alone.
+            (_, _) => {}
+        }
+    }
+
+    fn enter_module(&mut self, _name: &str, container_type: &str) {
+        self.inside += usize::from(container_type == INSIDE);
+    }
+
+    fn exit_module(&mut self, _name: &str, container_type: &str) {
+        self.inside -= usize::from(container_type == INSIDE);
+    }
+}
+
+/// How an adapted network is written in the paper: x W + scale (x A) B, with the product A B never computed. Of a transformer,
+/// whose blocks know nothing of adapters, as burn does it.
+pub(super) fn beside(network: &Network, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+    match network {
+        Network::Mlp(mlp) => beside_layers(mlp, x, activation),
+        Network::Cnn(_) | Network::Transformer(_) | Network::Filters(_) => {
+            network.forward(x, activation)
+        }
+    }
+}
+
+fn beside_layers(mlp: &Mlp, x: Tensor<2>, activation: Activation) -> Tensor<2> {
+    let mut x = x;
+    for (index, layer) in mlp.layers.iter().enumerate() {
+        if index > 0 {
+            x = activation.apply(x);
+        }
+        let mut y = x.clone().matmul(layer.weight.base());
+        if let Some(adapter) = layer.weight.adapter() {
+            y = y + x.matmul(adapter.a.val()).matmul(adapter.b.val()) * adapter.scale;
+        }
+        x = match &layer.bias {
+            Some(bias) => y + bias.val().unsqueeze::<2>(),
+            None => y,
+        };
+    }
+    x
+}
+
+/// Frozen numbers that are not what they were, bit by bit.
+pub(super) fn changed(before: &[f32], after: &[f32]) -> usize {
+    let differ = |(a, b): &(&f32, &f32)| a.to_bits() != b.to_bits();
+    before.iter().zip(after).filter(differ).count() + before.len().abs_diff(after.len())
+}

@@ -1,0 +1,170 @@
+//! The matrices, their product as work to be timed, and the proof that it is right.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use burn::tensor::{Tensor, TensorData};
+use mlsys_lab::{DeviceId, LabError};
+
+use super::setup::{ClockStops, Setup, Shape};
+use mlsys_device as device;
+use mlsys_device::meter::{Meter, Pass};
+use mlsys_nn::random::Stream;
+
+/// Larger than most caches, for a device whose last cache has no known size.
+const POOL: u64 = 256 << 20;
+
+/// More copies of the weights than this are never made.
+const MOST_COPIES: u64 = 256;
+
+/// Rows and columns of the sampled entries: 64 in all.
+const SAMPLED: usize = 8;
+
+/// The matrices of one shape.
+pub(super) struct Matrices {
+    id: DeviceId,
+    shape: Shape,
+    activations: Tensor<2>,
+    weights: Weights,
+}
+
+/// One matrix of weights in several places of the memory, together larger than the last cache. A product takes the next
+/// each time, so that its weights come from memory, as in a network of many layers.
+#[derive(Clone)]
+pub(super) struct Weights {
+    rows: usize,
+    columns: usize,
+    copies: Rc<[Tensor<2>]>,
+}
+
+impl Matrices {
+    /// Draws them; weights of the same shape are taken over.
+    pub(super) fn new(
+        meter: &Meter,
+        id: DeviceId,
+        setup: &Setup,
+        shape: Shape,
+        known: Option<Weights>,
+    ) -> Result<Self, LabError> {
+        let known = known.filter(|w| (w.rows, w.columns) == (shape.k, shape.n));
+        let weights = match known {
+            Some(weights) => weights,
+            None => Weights::new(meter, setup, shape)?,
+        };
+        // The activations on the host and on the device, and the result.
+        meter.must_fit(2 * shape.bytes(setup.precision))?;
+        let drawn = draw(setup.seed, "products/activations", shape.m, shape.k);
+        let place = (meter.device(), setup.precision.dtype());
+        Ok(Self { id, shape, activations: Tensor::from_data(drawn, place), weights })
+    }
+
+    /// The weights, for the next shape.
+    pub(super) fn weights(&self) -> Weights {
+        self.weights.clone()
+    }
+
+    /// The largest difference of 64 entries from a product in double precision, relative to the sum of the absolute
+    /// values of its terms.
+    pub(super) fn error(&self, seed: u64) -> f64 {
+        let Shape { m, n, k, .. } = self.shape;
+        let mut stream = Stream::new(seed, "products/sample");
+        let rows: Vec<usize> = (0..SAMPLED).map(|_| stream.below(m)).collect();
+        let columns: Vec<usize> = (0..SAMPLED).map(|_| stream.below(n)).collect();
+        let Some(weights) = self.weights.copies.first() else {
+            return 0.0;
+        };
+        let result = self.activations.clone().matmul(weights.clone());
+        // What the device holds: numbers of 16 bits were rounded on their way there.
+        let values = |part: Tensor<2>| part.into_data().iter::<f64>().collect::<Vec<f64>>();
+        let columns: Vec<(usize, Vec<f64>)> = columns
+            .into_iter()
+            .map(|j| (j, values(weights.clone().slice([0..k, j..j + 1]))))
+            .collect();
+        let mut worst = 0.0_f64;
+        for i in rows {
+            let row = values(self.activations.clone().slice([i..i + 1, 0..k]));
+            let found = values(result.clone().slice([i..i + 1, 0..n]));
+            for (j, column) in &columns {
+                let terms = row.iter().zip(column).map(|(a, b)| a * b);
+                let (sum, size) =
+                    terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + f64::abs(term)));
+                let found = found.get(*j).copied().unwrap_or(f64::NAN);
+                let error = (found - sum).abs() / f64::max(size, f64::MIN_POSITIVE);
+                // An entry that is no number is as wrong as can be.
+                worst = worst.max(if error.is_finite() { error } else { f64::MAX });
+            }
+        }
+        worst
+    }
+
+    /// The product as work.
+    pub(super) fn work(&self, meter: &Meter, stops: Rc<Cell<ClockStops>>) -> Box<dyn Pass> {
+        Box::new(Product {
+            device: meter.device().clone(),
+            id: self.id,
+            activations: self.activations.clone(),
+            weights: Rc::clone(&self.weights.copies),
+            next: 0,
+            flops: self.shape.flops() as f64,
+            stops,
+        })
+    }
+}
+
+impl Weights {
+    fn new(meter: &Meter, setup: &Setup, shape: Shape) -> Result<Self, LabError> {
+        let (rows, columns) = (shape.k, shape.n);
+        let bytes = setup.precision.bytes() * rows as u64 * columns as u64;
+        let pool = meter.last_cache().map_or(POOL, |cache| 2 * cache);
+        let copies = pool.div_ceil(bytes).clamp(1, MOST_COPIES);
+        meter.must_fit(copies * bytes + 4 * rows as u64 * columns as u64)?;
+        let drawn = draw(setup.seed, "products/weights", rows, columns);
+        let place = (meter.device(), setup.precision.dtype());
+        Ok(Self {
+            rows,
+            columns,
+            copies: (0..copies).map(|_| Tensor::from_data(drawn.clone(), place)).collect(),
+        })
+    }
+}
+
+/// Numbers in [-1, 1), uniform.
+fn draw(seed: u64, purpose: &str, rows: usize, columns: usize) -> TensorData {
+    let mut stream = Stream::new(seed, purpose);
+    let numbers = (0..rows * columns).map(|_| stream.uniform_in(-1.0, 1.0) as f32);
+    TensorData::new(numbers.collect::<Vec<f32>>(), [rows, columns])
+}
+
+struct Product {
+    device: burn::tensor::Device,
+    id: DeviceId,
+    activations: Tensor<2>,
+    weights: Rc<[Tensor<2>]>,
+    next: usize,
+    flops: f64,
+    stops: Rc<Cell<ClockStops>>,
+}
+
+impl Pass for Product {
+    fn amount(&self) -> f64 {
+        self.flops
+    }
+
+    fn time(&mut self, passes: u64) -> Result<f64, LabError> {
+        device::sync(&self.device, self.id)?;
+        let started = Instant::now();
+        for _ in 0..passes {
+            let weights = self.weights[self.next].clone();
+            drop(std::hint::black_box(self.activations.clone().matmul(weights)));
+            self.next = (self.next + 1) % self.weights.len();
+        }
+        let called = started.elapsed();
+        device::sync(&self.device, self.id)?;
+        Ok(match self.stops.get() {
+            ClockStops::WhenDone => started.elapsed(),
+            ClockStops::WhenCalled => called,
+        }
+        .as_secs_f64())
+    }
+}

@@ -1,0 +1,271 @@
+//! A network that learns in a chosen format: what a step does to its weights, and what is lost on the way.
+
+use burn::tensor::Device;
+use mlsys_machines::formats::Format;
+
+use super::narrow::{Layers, Rows};
+use super::pass;
+use super::rounding::Rounder;
+use super::setup::{Knobs, Master, Numbers, Rounding, Setup};
+use mlsys_distributed::wire::Trouble;
+use mlsys_nn::data::{Batches, Data, Examples};
+use mlsys_nn::flat;
+use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::nets::{Activation, Architecture, Initialization, Network};
+use mlsys_nn::train::{EvaluationSet, batch};
+
+/// A network on its way.
+pub(super) struct Learner {
+    /// The shapes; its weights are those of the last pass.
+    network: Network,
+    /// Inputs and outputs of each layer.
+    sizes: Vec<[usize; 2]>,
+    /// What updates are added to, in the module's order.
+    weights: Vec<f32>,
+    optimizer: Optimizer,
+    rule: Rule,
+    sums: Format,
+    batches: Batches,
+    rounder: Rounder,
+    /// Weights that the optimizer moves even without a gradient: it remembers an earlier one.
+    moved: Vec<bool>,
+    /// With autodiff.
+    device: Device,
+    last: Last,
+}
+
+/// The last step, for pictures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Last {
+    /// What the update was added to.
+    pub(super) before: Vec<f32>,
+    /// The sum in 32 bits, before it was rounded.
+    pub(super) wanted: Vec<f32>,
+    /// The gradients of the scaled loss as they left the backward pass.
+    pub(super) gradients: Vec<f32>,
+    /// The same, rounded.
+    pub(super) rounded: Vec<f32>,
+}
+
+/// Counts of what was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Updates that are not zero.
+    pub(super) updates: u64,
+    /// Those that left their weight unchanged.
+    pub(super) stalled: u64,
+    /// Gradients that are not zero.
+    pub(super) gradients: u64,
+    /// Those that were rounded to zero.
+    pub(super) underflows: u64,
+    /// Those that saturated or became infinite.
+    pub(super) overflows: u64,
+}
+
+impl Learner {
+    /// The network that lab `train` starts from with this seed, and the same batches. `device` is without autodiff.
+    pub(super) fn new(setup: &Setup, data: &Data, device: &Device) -> Result<Self, Trouble> {
+        let device = device.clone().autodiff();
+        let architecture = Architecture::Mlp(setup.sizes.clone());
+        let network = architecture.init(Initialization::He, setup.seed, &device);
+        let weights = flat::weights(&network)?;
+        Ok(Self {
+            sizes: setup.sizes.layers(),
+            optimizer: Optimizer::new(setup.rule),
+            rule: setup.rule,
+            sums: setup.sums,
+            batches: Batches::new(setup.seed, data.train.len()),
+            rounder: Rounder::new(setup.seed),
+            moved: vec![false; weights.len()],
+            last: Last::default(),
+            weights,
+            network,
+            device,
+        })
+    }
+
+    /// The same with sums of 32 bits, whatever the run's are.
+    pub(super) fn wide(mut self) -> Self {
+        self.sums = Format::Fp32;
+        self
+    }
+
+    /// One step; the loss of its batch.
+    pub(super) fn step(
+        &mut self,
+        examples: &Examples,
+        knobs: &Knobs,
+        tally: &mut Tally,
+    ) -> Result<f64, Trouble> {
+        let numbers = &knobs.numbers;
+        self.rounder.how = numbers.rounding;
+        if numbers.master == Master::None {
+            // Nothing to do but in the first step, or where the format was changed: they are of the format.
+            self.rounder.round(numbers.weights, &mut self.weights);
+        }
+        let mut used = self.weights.clone();
+        if numbers.has_copy() {
+            self.rounder.round(numbers.weights, &mut used);
+        }
+        let (loss, gradients) = self.gradient(examples, &used, knobs)?;
+        let mut rounded = gradients.clone();
+        self.rounder.round(numbers.gradients, &mut rounded);
+        let mut slopes = rounded.clone();
+        if numbers.loss_scale != 1.0 {
+            slopes.iter_mut().for_each(|slope| *slope /= numbers.loss_scale);
+        }
+        let before = self.weights.clone();
+        let mut wanted = before.clone();
+        self.optimizer.update(&mut wanted, &slopes, knobs.learning_rate);
+        self.weights.copy_from_slice(&wanted);
+        if numbers.master == Master::None {
+            self.rounder.round(numbers.weights, &mut self.weights);
+        }
+        self.last = Last { before, wanted, gradients, rounded };
+        self.count(&slopes, knobs, tally);
+        Ok(loss)
+    }
+
+    fn gradient(
+        &mut self,
+        examples: &Examples,
+        used: &[f32],
+        knobs: &Knobs,
+    ) -> Result<(f64, Vec<f32>), Trouble> {
+        let indices = self.batches.next(knobs.batch_size);
+        let numbers = &knobs.numbers;
+        match (self.sums, examples) {
+            (Format::Fp32, _) | (_, Examples::Sequence(_)) => {
+                self.network = flat::with_weights(self.network.take(), used);
+                let rounder = &mut self.rounder;
+                pass::gradient(&self.network, examples, indices, numbers, rounder, &self.device)
+            }
+            (_, Examples::Labelled(examples)) => {
+                let layers = Layers {
+                    sizes: &self.sizes,
+                    weights: used,
+                    sums: self.sums,
+                    activations: numbers.activations,
+                };
+                let (inputs, labels) = examples.gather(indices);
+                let rows = Rows { inputs: &inputs, labels: &labels };
+                Ok(layers.gradient(&rows, numbers.loss_scale, &mut self.rounder))
+            }
+        }
+    }
+
+    fn count(&mut self, slopes: &[f32], knobs: &Knobs, tally: &mut Tally) {
+        let format = knobs.numbers.gradients;
+        let Last { before, gradients, rounded, .. } = &self.last;
+        for (gradient, rounded) in gradients.iter().zip(rounded) {
+            let is_there = *gradient != 0.0;
+            tally.gradients += u64::from(is_there);
+            tally.underflows += u64::from(is_there && *rounded == 0.0);
+            tally.overflows += u64::from(format.overflows(*gradient));
+        }
+        if knobs.learning_rate == 0.0 {
+            return;
+        }
+        let weights = before.iter().zip(&self.weights);
+        for ((moved, slope), (before, after)) in self.moved.iter_mut().zip(slopes).zip(weights) {
+            *moved = *slope != 0.0 || self.rule == Rule::Adam && *moved;
+            tally.updates += u64::from(*moved);
+            tally.stalled += u64::from(*moved && before == after);
+        }
+    }
+
+    /// The weights as forward and backward use them, rounded to the nearest.
+    pub(super) fn used(&self, numbers: &Numbers) -> Vec<f32> {
+        let mut used = self.weights.clone();
+        let mut rounder = self.rounder.clone();
+        rounder.how = Rounding::Nearest;
+        rounder.round(numbers.weights, &mut used);
+        used
+    }
+
+    /// The share of examples that it reads right with its numbers, all rounded to the nearest.
+    pub(super) fn accuracy(&mut self, judged: &Judged, numbers: &Numbers) -> Result<f64, Trouble> {
+        let used = self.used(numbers);
+        let mut rounder = self.rounder.clone();
+        rounder.how = Rounding::Nearest;
+        let (Format::Fp32, Format::Fp32) = (self.sums, numbers.activations) else {
+            return self.accuracy_when_rounded(judged, numbers, &used, &mut rounder);
+        };
+        self.network = flat::with_weights(self.network.take(), &used);
+        let network = burn::module::Module::valid(&self.network);
+        Ok(judged.set.judge(&network, Activation::Relu).accuracy)
+    }
+
+    fn accuracy_when_rounded(
+        &mut self,
+        judged: &Judged,
+        numbers: &Numbers,
+        used: &[f32],
+        rounder: &mut Rounder,
+    ) -> Result<f64, Trouble> {
+        let Examples::Labelled(examples) = &judged.examples else {
+            return Ok(f64::NAN);
+        };
+        let rows = examples.len();
+        let found = if self.sums == Format::Fp32 {
+            self.network = flat::with_weights(self.network.take(), used);
+            let indices: Vec<usize> = (0..rows).collect();
+            let network = burn::module::Module::valid(&self.network);
+            let (inputs, _) = batch(&judged.examples, &indices, &judged.device);
+            let Network::Mlp(mlp) = &network else {
+                return Ok(f64::NAN);
+            };
+            let logits = pass::forward(mlp, inputs.numbers(), numbers.activations, rounder)?;
+            let likeliest = logits.argmax(1).into_data();
+            likeliest.iter::<i32>().collect()
+        } else {
+            let layers = Layers {
+                sizes: &self.sizes,
+                weights: used,
+                sums: self.sums,
+                activations: numbers.activations,
+            };
+            layers.classes(&examples.inputs, rows, rounder)
+        };
+        let hits = found.iter().zip(&examples.labels).filter(|(found, label)| found == label);
+        Ok(hits.count() as f64 / rows.max(1) as f64)
+    }
+
+    /// What the last step did.
+    pub(super) fn last(&self) -> &Last {
+        &self.last
+    }
+
+    /// What updates are added to.
+    pub(super) fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// Where the numbers of each layer lie among the weights: weights, then biases.
+    pub(super) fn layer_of(&self, weight: usize) -> usize {
+        let mut end = 0;
+        let layer = self.sizes.iter().position(|[inputs, outputs]| {
+            end += (inputs + 1) * outputs;
+            weight < end
+        });
+        layer.unwrap_or(0) + 1
+    }
+}
+
+/// Held-out examples, on the host and on the device.
+pub(super) struct Judged {
+    set: EvaluationSet,
+    examples: Examples,
+    /// Without autodiff.
+    device: Device,
+}
+
+impl Judged {
+    pub(super) fn new(data: &Data, device: &Device) -> Self {
+        Self {
+            set: EvaluationSet::new(&data.held_out, device),
+            examples: data.held_out.clone(),
+            device: device.clone(),
+        }
+    }
+}

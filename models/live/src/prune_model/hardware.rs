@@ -1,0 +1,227 @@
+//! What a chip with tensor cores would gain: a roofline of each layer's product.
+
+use mlsys_lab::{LabError, Params, Tables, Value};
+
+use super::cut::Cut;
+use super::parts::{Body, Side};
+use super::setup::Method;
+use mlsys_nn::baseline::Layer;
+use mlsys_nn::nets::Architecture;
+
+/// What goes through at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Work {
+    /// Fresh images, or tokens that are held out.
+    pub(super) items: f64,
+    pub(super) of: Item,
+}
+
+/// Bytes of a number in 16 bits.
+const NUMBER: f64 = 2.0;
+
+/// How many times faster the matrix units are where at most two of four weights are there: NVIDIA A100 whitepaper.
+const SPARSE: f64 = 2.0;
+
+/// Bytes of 2:4 weights in 16 bits over those of dense ones, with two bits a place: Mishra et al. 2021.
+const PACKED: f64 = 0.5625;
+
+/// The first compute capability with sparse tensor cores.
+const AMPERE: f64 = 8.0;
+
+/// One of what goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Image,
+    Token,
+}
+
+/// What is known of a chip.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chip {
+    /// What a person calls it.
+    pub(super) title: String,
+    /// The same in a word.
+    pub(super) short: String,
+    /// Of its matrix units in 16 bits.
+    pub(super) flops_per_second: f64,
+    pub(super) bytes_per_second: f64,
+    pub(super) zeros: Zeros,
+}
+
+/// What a chip makes of zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zeros {
+    /// It multiplies them.
+    Multiplied,
+    /// Where at least two of every four weights are zero it leaves those out.
+    TwoOfFourSkipped,
+}
+
+/// One layer's product for all that goes through.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Product {
+    pub(super) layer: String,
+    /// Seconds with all weights, and as pruned.
+    pub(super) dense: f64,
+    pub(super) pruned: f64,
+    /// What holds the pruned one back.
+    pub(super) bound: Bound,
+    /// What makes it faster, if anything does.
+    pub(super) gain: Gain,
+}
+
+/// What a product waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    Memory,
+    Arithmetic,
+}
+
+/// Why a pruned product may be faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gain {
+    /// Nothing that the chip can use.
+    None,
+    /// At most two of four.
+    Pattern,
+    /// The matrix is smaller.
+    Smaller,
+}
+
+impl Chip {
+    /// The chip that `gpu` names.
+    pub(super) fn read(params: &Params) -> Result<Self, LabError> {
+        let name = params.text("gpu")?;
+        let field = |path: &str| Tables::builtin().field("gpu", name, path);
+        let number = |path: &str| field(path).as_ref().and_then(Value::as_f64);
+        let text = |path: &str| field(path).and_then(|value| value.as_str().map(str::to_owned));
+        let peak = ["fp16-tensor", "bf16-tensor"].into_iter();
+        let peak = peak.filter_map(|path| number(&format!("path.{path}.peak_flops_per_second")));
+        let known = peak.min_by(f64::total_cmp).zip(number("bandwidth_bytes_per_second"));
+        let Some((flops_per_second, bytes_per_second)) = known else {
+            let message = format!(
+                "the table has no peak in 16 bits or no bandwidth of {name}; take another chip"
+            );
+            return Err(LabError::contradiction(["gpu"], message));
+        };
+        let capability = text("compute_capability").and_then(|text| text.parse::<f64>().ok());
+        let short = name.split('-').next().unwrap_or(name);
+        Ok(Self {
+            short: short.to_uppercase(),
+            title: text("title").unwrap_or_else(|| name.to_owned()),
+            flops_per_second,
+            bytes_per_second,
+            zeros: match capability {
+                Some(capability) if capability >= AMPERE => Zeros::TwoOfFourSkipped,
+                Some(_) | None => Zeros::Multiplied,
+            },
+        })
+    }
+
+    /// Seconds of a product with these multiply-adds, weights and other numbers.
+    fn seconds(&self, flops: f64, bytes: f64) -> (f64, Bound) {
+        let (arithmetic, memory) = (flops / self.flops_per_second, bytes / self.bytes_per_second);
+        if arithmetic > memory { (arithmetic, Bound::Arithmetic) } else { (memory, Bound::Memory) }
+    }
+
+    /// Every layer's product, all weights there and as pruned. A pattern counts where groups are what was chosen by: zeros
+    /// that fit by chance are no promise.
+    pub(super) fn products(
+        &self,
+        body: &Body,
+        (uses, work): (&[Uses], Work),
+        cut: &Cut,
+        method: Method,
+    ) -> Vec<Product> {
+        let items = work.items;
+        let of = |(index, (layer, uses)): (usize, (&Layer, &Uses))| {
+            let full = layer.inputs as f64 * layer.outputs as f64;
+            let share = |side| {
+                let stays = body.stays(&cut.units, index, side);
+                let left = stays.iter().filter(|stays| **stays).count();
+                left as f64 / stays.len().max(1) as f64
+            };
+            let (fed, left) = (share(Side::Inputs), share(Side::Outputs));
+            let matrix = full * fed * left;
+            let through = items * (uses.numbers_in * fed + uses.numbers_out * left);
+            let flops = 2.0 * items * uses.places * matrix;
+            let (dense, _) = self.seconds(
+                2.0 * items * uses.places * full,
+                NUMBER * (full + items * (uses.numbers_in + uses.numbers_out)),
+            );
+            let fits = method == Method::Groups
+                && self.zeros == Zeros::TwoOfFourSkipped
+                && cut.masks.get(index).is_some_and(|mask| is_two_of_four(mask, layer.outputs));
+            let (gain, (pruned, bound)) = if fits {
+                let bytes = NUMBER * (PACKED * matrix + through);
+                (Gain::Pattern, self.seconds(flops / SPARSE, bytes))
+            } else if matrix < full {
+                (Gain::Smaller, self.seconds(flops, NUMBER * (matrix + through)))
+            } else {
+                (Gain::None, self.seconds(flops, NUMBER * (matrix + through)))
+            };
+            Product { layer: layer.name.clone(), dense, pruned, bound, gain }
+        };
+        body.layers.iter().zip(uses).enumerate().map(of).collect()
+    }
+}
+
+/// How often a layer's weights are used for one image, or one token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Uses {
+    /// Places of a convolution, else 1.
+    pub(super) places: f64,
+    /// Numbers that come in.
+    numbers_in: f64,
+    /// Numbers that go out.
+    numbers_out: f64,
+}
+
+/// How often the layers of a network are used.
+pub(super) fn uses(architecture: &Architecture, layers: &[Layer]) -> Vec<Uses> {
+    let once = |layer: &Layer| Uses {
+        places: 1.0,
+        numbers_in: layer.inputs as f64,
+        numbers_out: layer.outputs as f64,
+    };
+    let mut uses: Vec<Uses> = layers.iter().map(once).collect();
+    if let Architecture::Cnn(config) = architecture {
+        for (uses, shape) in uses.iter_mut().zip(config.convolutions()) {
+            let square = |edge: usize| (edge * edge) as f64;
+            *uses = Uses {
+                places: square(shape.edge_out),
+                numbers_in: shape.channels_in as f64 * square(shape.edge_in),
+                numbers_out: shape.channels_out as f64 * square(shape.edge_out),
+            };
+        }
+    }
+    uses
+}
+
+/// Whether of every four inputs of each output at most two are there.
+fn is_two_of_four(mask: &[bool], outputs: usize) -> bool {
+    let rows: Vec<&[bool]> = mask.chunks(outputs.max(1)).collect();
+    rows.chunks(4).all(|four| {
+        (0..outputs).all(|output| {
+            let there = four.iter().filter(|row| row.get(output) == Some(&true));
+            there.count() <= 2
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_is_looked_for_along_the_inputs() {
+        let (t, f) = (true, false);
+        // Two outputs, four inputs and one more.
+        let fits = [t, f, t, t, f, f, f, t, t, t];
+        assert!(is_two_of_four(&fits, 2));
+        let mut three = fits;
+        three[6] = t;
+        assert!(!is_two_of_four(&three, 2));
+        assert!(!is_two_of_four(&[t; 8], 2));
+    }
+}

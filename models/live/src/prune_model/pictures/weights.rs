@@ -1,0 +1,170 @@
+//! Weights one by one as pixels, and all of them by value.
+
+use mlsys_lab::Frame;
+use mlsys_lab::frame::{Distribution, Histogram, Image, Images, Level, Pane, Verdict};
+
+use super::{Pictured, blocks};
+use crate::prune_model::cut::Field;
+use crate::prune_model::hardware::Item;
+use crate::prune_model::parts::{Kind, Part};
+use crate::prune_model::setup::Method;
+use mlsys_nn::baseline::Layer;
+
+/// Units shown, each large enough for its gaps to be seen.
+const MOST_UNITS: usize = 8;
+/// Units shown where whole ones go, so that some that went and some that stay are among them.
+const MOST_WHOLE: usize = 32;
+/// Ranges of a histogram.
+const BINS: usize = 61;
+/// The level of a weight that was removed; those that are there have levels above.
+pub(super) const GONE: u8 = 0;
+
+/// Of the first hidden layer, each unit's weights on a scale of their own; black is the most negative, white the most
+/// positive, blank is gone.
+pub(super) fn images(of: &Pictured<'_>) -> Frame {
+    match of.work.of {
+        Item::Image => units(of),
+        Item::Token => blocks::draw(of),
+    }
+}
+
+fn units(of: &Pictured<'_>) -> Frame {
+    let (Some(layer), Some(mask)) = (of.body.layers.first(), of.cut.masks.first()) else {
+        return Frame::Text("The network has no layers.".to_owned());
+    };
+    let matrix = layer.matrix(of.row);
+    let edge = layer.inputs.isqrt();
+    let (width, height) =
+        if edge * edge == layer.inputs { (edge, edge) } else { (layer.inputs, 1) };
+    let most = match of.knobs.choice.method {
+        Method::Neurons | Method::Heads => MOST_WHOLE,
+        Method::Magnitude | Method::Groups | Method::Random => MOST_UNITS,
+    };
+    let column = |unit: usize| (0..layer.inputs).map(move |input| input * layer.outputs + unit);
+    let image = |unit: usize| {
+        let there = column(unit).filter(|at| mask[*at]);
+        let left = there.clone().count();
+        let largest = there.fold(f32::MIN_POSITIVE, |most, at| most.max(matrix[at].abs()));
+        let level = |at: usize| {
+            if mask[at] { shade(matrix[at], largest) } else { GONE }
+        };
+        Image {
+            pixels: column(unit).map(level).collect(),
+            label: match left {
+                0 => "gone".to_owned(),
+                _ => format!("{left} left"),
+            },
+            verdict: Verdict::Unjudged,
+        }
+    };
+    Frame::Images(Images {
+        width,
+        height,
+        images: (0..layer.outputs.min(most)).map(image).collect(),
+        blank: Some(GONE),
+        together: 1,
+    })
+}
+
+/// A weight's level, from 1 to 255; what is not finite is cast to 0 or clamped, never an error.
+pub(super) fn shade(weight: f32, largest: f32) -> u8 {
+    ((128.0 + 127.0 * weight / largest).round() as u8).max(GONE + 1)
+}
+
+/// Of each layer the weights that are left, with those before as an outline, and the threshold; of neurons their norms.
+pub(super) fn histograms(of: &Pictured<'_>) -> Frame {
+    let panes = match of.knobs.choice.method {
+        Method::Neurons => norms(of, Kind::Units),
+        Method::Heads => norms(of, Kind::Heads),
+        Method::Magnitude | Method::Groups | Method::Random => weights(of),
+    };
+    Frame::Panes(panes)
+}
+
+fn weights(of: &Pictured<'_>) -> Vec<Pane> {
+    let with = of.body.layers.iter().zip(&of.cut.masks).zip(&of.cut.thresholds);
+    with.map(|((layer, mask), threshold)| {
+        let before = numbers(&layer.matrix(of.before));
+        let now = numbers(&layer.matrix(of.row));
+        let left: Vec<f64> =
+            now.iter().zip(mask).filter(|(_, stays)| **stays).map(|(weight, _)| *weight).collect();
+        let reach = before
+            .iter()
+            .chain(&left)
+            .filter(|weight| weight.is_finite())
+            .fold(f64::MIN_POSITIVE, |most, weight| most.max(weight.abs()));
+        let marks = threshold.filter(|at| at.is_finite() && *at > 0.0);
+        let marks = marks.map_or_else(Vec::new, |at| vec![level(-at), level(at)]);
+        pane(titled(layer, *threshold), "weight", (&before, &left), (-reach, reach), marks)
+    })
+    .collect()
+}
+
+fn norms(of: &Pictured<'_>, kind: Kind) -> Vec<Pane> {
+    let field = |row| Field { body: of.body, row, draws: &[] };
+    let before = crate::prune_model::cut::Cut::none(of.body).norms(&field(of.before));
+    let now = of.cut.norms(&field(of.row));
+    let parts = of.body.parts.iter().zip(before).zip(now);
+    let with = parts.zip(&of.cut.thresholds);
+    with.filter(|(((part, _), _), _)| part.kind == kind)
+        .map(|(((part, before), now), threshold)| {
+            let left: Vec<f64> = now.into_iter().filter(|norm| norm.is_finite()).collect();
+            let most = before.iter().chain(&left).copied();
+            let reach = most.fold(f64::MIN_POSITIVE, f64::max);
+            let marks = threshold.filter(|at| at.is_finite());
+            let marks = marks.map(level);
+            let quantity = match kind {
+                Kind::Units => "norm of a unit",
+                Kind::Heads => "norm of a head",
+            };
+            pane(
+                titled_part(part, *threshold),
+                quantity,
+                (&before, &left),
+                (0.0, reach),
+                marks.into_iter().collect(),
+            )
+        })
+        .collect()
+}
+
+fn pane(
+    title: String,
+    quantity: &str,
+    (before, left): (&[f64], &[f64]),
+    range: (f64, f64),
+    levels: Vec<Level>,
+) -> Pane {
+    let outline = Histogram::between(quantity, "", before, range, BINS).first;
+    let mut histogram = Histogram::between(quantity, "", left, range, BINS);
+    histogram.first.name = "left".to_owned();
+    histogram.second = Some(Distribution { name: "before".to_owned(), ..outline });
+    histogram.levels = levels;
+    Pane { title, frame: Frame::Histogram(histogram) }
+}
+
+/// The layer with the size below which everything went.
+fn titled(layer: &Layer, threshold: Option<f64>) -> String {
+    match threshold.filter(|at| at.is_finite()) {
+        Some(at) => format!("{}, threshold {at:.3}", layer.name),
+        None => format!("{}, {}", layer.name, layer.what),
+    }
+}
+
+/// The part with the norm below which everything went.
+fn titled_part(part: &Part, threshold: Option<f64>) -> String {
+    let what = &part.what;
+    match threshold.filter(|at| at.is_finite()) {
+        Some(at) => format!("{what}, threshold {at:.3}"),
+        None => what.clone(),
+    }
+}
+
+/// A threshold. Its name would stand on the columns beside it.
+fn level(at: f64) -> Level {
+    Level { at, label: String::new() }
+}
+
+fn numbers(weights: &[f32]) -> Vec<f64> {
+    weights.iter().map(|weight| f64::from(*weight)).collect()
+}

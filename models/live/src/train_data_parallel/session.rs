@@ -1,0 +1,310 @@
+//! A run from the first thread to the last report.
+
+mod measured;
+mod pictures;
+mod report;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use burn::tensor::Device;
+use mlsys_lab::report::{Moment, Report};
+use mlsys_lab::{LabError, Params, Run};
+
+use super::modelled::Modelled;
+use super::rows::Whole;
+use super::setup::{Beside, Kind, Knobs, Setup};
+use super::task::{Answer, Average, Begin, Broken, Order, Scheme, Task, Want, Zero};
+use super::worker::Member;
+use crate::live::{self, Halt, Live, point};
+use measured::{Measured, Times};
+use mlsys_device as device;
+use mlsys_distributed::crew::{Crew, patience, seats};
+use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
+use mlsys_distributed::wire::Traffic;
+use mlsys_nn::data::Batches;
+use mlsys_nn::divergence::Ceiling;
+use mlsys_nn::flat;
+use mlsys_nn::nets::Activation;
+use mlsys_nn::room::Room;
+use mlsys_nn::train::EvaluationSet;
+
+/// Whether the workers share every gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    Together,
+    /// Each steps alone, with an optimizer's state of its own, and weights are averaged now and then.
+    Apart,
+}
+
+/// What went over the wires.
+struct Sent {
+    traffic: Traffic,
+    /// The steps in which it did.
+    steps: u64,
+}
+
+/// Whether all workers have had the same weights whenever they should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replicas {
+    Identical,
+    Different,
+}
+
+pub(super) struct Session {
+    /// Without autodiff.
+    device: Device,
+    setup: Setup,
+    knobs: Knobs,
+    scheme: Arc<Scheme>,
+    modelled: Modelled,
+    crew: Crew<Member>,
+    beside: Option<Reference>,
+    batches: Batches,
+    ceiling: Ceiling,
+    divergence: Option<&'static str>,
+    replicas: Replicas,
+    /// Steps done.
+    step: u64,
+    measured: Measured,
+    /// What is free.
+    room: Room,
+    replicas_go: Going,
+    /// From one sum over all to the next, at the last.
+    sent: Option<Sent>,
+    /// The step of that sum.
+    sent_at: u64,
+    /// Of the last step.
+    answers: Vec<Answer>,
+    /// A few numbers of what each gave into the last sum.
+    samples: Vec<Vec<f32>>,
+}
+
+impl Session {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+        let setup = Setup::read(&run.params)?;
+        let room = Room::of(run.device);
+        let knobs = setup.knobs(&run.params, room)?;
+        let scheme = Arc::new(setup.scheme(&knobs)?);
+        run.sink.report(Report::Status("starting the workers".to_owned()));
+        let device = device::open(run.device)?;
+        // One more where an algorithm asks for a server; it has nothing to do until one does.
+        let workers = setup.workers;
+        let places = seats(run, workers + 1)?;
+        let limit = patience(setup.model.flops(knobs.batch as u64) as f64);
+        let beside = match (setup.beside, places.first()) {
+            (Beside::OneWorker, Some(seat)) => {
+                Some(Reference::start(run.device, seat.clone(), &setup.model, setup.rule, limit)?)
+            }
+            (Beside::OneWorker | Beside::Nobody, _) => None,
+        };
+        let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
+        let make = move |berth| Member::new(berth, workers, &model, rule, zero);
+        let crew = Crew::start(run.device, places, limit, make)?;
+        run.scalar("worker_devices", crew.devices(workers));
+        run.sink.report(Report::Status(String::new()));
+        let mut session = Self {
+            device,
+            modelled: Modelled::of(&setup, &knobs, &scheme),
+            batches: Batches::new(setup.model.seed, setup.model.data.train.len()),
+            ceiling: Ceiling::new(setup.model.guessing),
+            setup,
+            knobs,
+            scheme,
+            crew,
+            beside,
+            divergence: None,
+            replicas: Replicas::Identical,
+            step: 0,
+            measured: Measured::default(),
+            room,
+            replicas_go: Going::Together,
+            sent: None,
+            sent_at: 0,
+            answers: Vec::new(),
+            samples: Vec::new(),
+        };
+        session.report_sizes(run);
+        session.draw(run, Moment::Final)?;
+        Ok(session)
+    }
+
+    /// What is averaged at the end of a step.
+    fn average(&self, step: u64) -> Average {
+        match self.knobs.every {
+            0 | 1 => Average::Gradients,
+            every if step.is_multiple_of(every) || step == self.knobs.steps => Average::Weights,
+            _ => Average::Nothing,
+        }
+    }
+
+    fn compare_replicas(&mut self, answers: &[Answer]) {
+        let mut digests = answers.iter().filter_map(|answer| answer.digest);
+        let first = digests.next();
+        if digests.any(|digest| Some(digest) != first) {
+            self.replicas = Replicas::Different;
+        }
+    }
+
+    fn diverge(&mut self, run: &mut Run<'_>, what: &'static str) {
+        self.divergence = Some(what);
+        let delay = match self.knobs.delay {
+            0 => String::new(),
+            delay => format!(", and gradients that are {delay} steps late bear less still"),
+        };
+        let reason = format!(
+            "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate \
+             keeps the steps short{delay}",
+            mlsys_lab::value::number(self.knobs.rate),
+        );
+        run.sink.report(Report::Diverged { step: self.step, reason });
+    }
+
+    /// The weights that all workers have together: their mean where they differ.
+    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, Halt> {
+        let orders = std::iter::repeat_n(Order::Show, self.crew.len());
+        let interrupted = || run.control.interrupted();
+        let answers = self.crew.act(self.step, orders, interrupted)?;
+        let parameters = self.setup.model.parameters() as usize;
+        Ok(Whole::of(&answers, parameters))
+    }
+
+    /// The share of held-out examples that a network with these weights gets right.
+    fn accuracy(&self, weights: &[f32]) -> f64 {
+        let network = self.setup.model.architecture.shapes(&self.device);
+        let network = flat::with_weights(network, weights);
+        let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
+        held_out.judge(&network, Activation::Relu).accuracy
+    }
+}
+
+impl Live for Session {
+    type Knobs = Knobs;
+
+    fn done(&self) -> u64 {
+        self.step
+    }
+
+    fn goes_on(&self) -> bool {
+        self.step < self.knobs.steps
+    }
+
+    fn diverged(&self) -> bool {
+        self.divergence.is_some()
+    }
+
+    fn read(&self, params: &Params) -> Result<Knobs, LabError> {
+        self.setup.knobs(params, self.room)
+    }
+
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+        self.knobs = knobs;
+        self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
+        self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
+        let flops = self.setup.model.flops(self.knobs.batch as u64);
+        let limit = patience(flops as f64);
+        self.crew.set_patience(limit);
+        if let Some(one) = &self.beside {
+            one.set_patience(limit);
+        }
+        self.ceiling.begin_anew();
+        self.measured.turn();
+        self.report_sizes(run);
+        Ok(())
+    }
+
+    /// One step of the workers, and of the one beside them. It counts when all have done it.
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        let step = self.step + 1;
+        let average = self.average(step);
+        let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
+        let task = Task {
+            indices: Arc::clone(&indices),
+            rate: self.knobs.rate,
+            pieces: self.knobs.pieces,
+            scheme: Arc::clone(&self.scheme),
+            average,
+            begin: match (average, self.replicas_go) {
+                (Average::Gradients, Going::Apart) => Begin::Together,
+                (Average::Gradients, Going::Together)
+                | (Average::Nothing | Average::Weights, _) => Begin::AsTheyAre,
+            },
+        };
+        let rows = match self.beside {
+            Some(_) => Want::Yes,
+            None => Want::No,
+        };
+        let interrupted = || run.control.interrupted();
+        let begun = Instant::now();
+        let orders = std::iter::repeat_n(Order::Train(task), self.crew.len());
+        self.crew.act(step, orders, interrupted)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let orders = std::iter::repeat_n(Order::Tell(rows), self.crew.len());
+        let answers = self.crew.act(step, orders, interrupted)?;
+        let alone = match &mut self.beside {
+            Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
+            None => None,
+        };
+        self.step = step;
+        self.measured
+            .push(Times { workers: seconds, one: alone.as_ref().map(|alone| alone.seconds) });
+        point(run, "measured_step_seconds", step, seconds);
+        self.replicas_go = match average {
+            Average::Gradients => Going::Together,
+            Average::Nothing | Average::Weights => Going::Apart,
+        };
+        if average != Average::Nothing {
+            self.sent = Some(Sent { traffic: self.crew.traffic(), steps: step - self.sent_at });
+            self.sent_at = step;
+            self.compare_replicas(&answers);
+            let samples = answers.iter().map(|answer| answer.samples.clone());
+            self.samples = samples.collect();
+        }
+        let losses: Vec<f64> = answers.iter().filter_map(|answer| answer.loss).collect();
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        point(run, "loss", step, loss);
+        if let Some(alone) = alone {
+            compare_with_one(run, step, &answers, &alone);
+        }
+        let broken = answers.iter().any(|answer| answer.broken == Broken::Yes);
+        self.answers = answers;
+        let broken = broken.then_some("a weight is no longer a finite number");
+        if let Some(what) = self.ceiling.judge(loss).or(broken) {
+            self.diverge(run, what);
+        }
+        self.draw(run, Moment::Running)
+    }
+
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+        let at = (self.step, moment);
+        live::draw(run, at, &pictures::ALL, |_, picture| picture(self));
+        Ok(())
+    }
+
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+        self.report_results(run);
+        if self.setup.task == Kind::Digits && self.step > 0 && self.divergence.is_none() {
+            match self.weights(run) {
+                Ok(Some(whole)) => {
+                    let accuracy = self.accuracy(&whole.weights);
+                    run.scalar("accuracy", accuracy);
+                }
+                // After a step that was cut short the workers take no orders.
+                Ok(None) | Err(Halt::Asked) => {}
+                Err(halt) => return Err(halt),
+            }
+        }
+        self.draw(run, Moment::Final)
+    }
+}
+
+/// Reports how far the workers' gradient and weights are from those of one worker.
+fn compare_with_one(run: &mut Run<'_>, step: u64, answers: &[Answer], alone: &Step) {
+    point(run, "reference_loss", step, alone.loss);
+    if let Some(whole) = Whole::of(answers, alone.weights.len()) {
+        let gradient = relative_difference(&whole.gradient, &alone.gradient);
+        point(run, "max_gradient_difference", step, gradient);
+        let weights = difference(&whole.weights, &alone.weights);
+        point(run, "max_weight_difference", step, weights);
+    }
+}

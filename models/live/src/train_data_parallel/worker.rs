@@ -1,0 +1,326 @@
+//! What a worker does in a step: forward and backward on its part, the exchange, the update of what it holds.
+
+mod exchange;
+mod tell;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use burn::tensor::Device;
+
+use super::compress::Compression;
+use super::task::{Answer, Average, Begin, Order, Scheme, Task, Zero};
+use mlsys_distributed::collective::carry_out;
+use mlsys_distributed::crew::{Berth, Worker};
+use mlsys_distributed::model::{self, Model};
+use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_nn::data::Data;
+use mlsys_nn::flat;
+use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::nets::{Architecture, Network};
+use tell::Left;
+
+/// What messages carry, as they are called where one is missing.
+const GRADIENT: &str = "part of the gradient";
+const WEIGHTS: &str = "part of the weights";
+const STATE: &str = "part of the optimizer's state";
+
+/// One thread of the run.
+pub(super) enum Member {
+    /// It trains.
+    Replica(Box<Replica>),
+    /// It only sums what it is sent, where an algorithm asks for a server.
+    Server { parameters: usize, rule: Rule, zero: Zero },
+}
+
+/// A worker that trains, with what it holds.
+pub(super) struct Replica {
+    rank: usize,
+    workers: usize,
+    zero: Zero,
+    architecture: Architecture,
+    data: Arc<Data>,
+    /// Without autodiff.
+    plain: Device,
+    /// With autodiff.
+    device: Device,
+    /// All weights; where weights are sharded, nothing between steps.
+    network: Option<Network>,
+    /// Its own weights, where weights are sharded; else nothing.
+    shard: Vec<f32>,
+    optimizer: Optimizer,
+    /// What compression has left out so far.
+    left_out: Vec<f32>,
+    /// Gradients that wait for their step.
+    late: VecDeque<Vec<f32>>,
+    /// Of its last step.
+    left: Left,
+}
+
+impl Member {
+    /// The member of that rank: the first `workers` train, one more serves.
+    pub(super) fn new(
+        berth: Berth,
+        workers: usize,
+        model: &Model,
+        rule: Rule,
+        zero: Zero,
+    ) -> Result<Self, Trouble> {
+        if berth.rank >= workers {
+            let parameters = model.parameters() as usize;
+            return Ok(Self::Server { parameters, rule, zero });
+        }
+        let device = berth.device.clone().autodiff();
+        let network = model.network(&device);
+        let mut replica = Replica {
+            rank: berth.rank,
+            workers,
+            zero,
+            architecture: model.architecture.clone(),
+            data: Arc::clone(&model.data),
+            plain: berth.device,
+            device,
+            network: Some(network),
+            shard: Vec::new(),
+            optimizer: Optimizer::new(rule),
+            left_out: Vec::new(),
+            late: VecDeque::new(),
+            left: Left::default(),
+        };
+        if zero == Zero::Weights
+            && let Some(network) = replica.network.take()
+        {
+            let weights = flat::weights(&network)?;
+            let split = mlsys_machines::collective::Split::new(weights.len(), workers);
+            replica.shard = cut(&weights, split.piece(berth.rank));
+        }
+        Ok(Self::Replica(Box::new(replica)))
+    }
+}
+
+impl Worker for Member {
+    type Order = Order;
+    type Answer = Answer;
+
+    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+        match (self, order) {
+            (Self::Replica(replica), Order::Train(task)) => {
+                replica.train(&task, port)?;
+                Ok(Answer::default())
+            }
+            (Self::Replica(replica), Order::Tell(rows)) => replica.tell(rows),
+            (Self::Replica(replica), Order::Show) => replica.show(),
+            (Self::Server { parameters, rule, zero }, Order::Train(task)) => {
+                port.doing("serving sums");
+                for what in task.sums(*rule, *zero) {
+                    serve(&task.scheme, *parameters, what, port)?;
+                }
+                Ok(Answer::default())
+            }
+            (Self::Server { .. }, Order::Show | Order::Tell(_)) => Ok(Answer::default()),
+        }
+    }
+}
+
+/// The server's part of a sum, if the algorithm has one.
+fn serve(
+    scheme: &Scheme,
+    parameters: usize,
+    what: &'static str,
+    port: &mut Port,
+) -> Result<(), Trouble> {
+    let plan = &scheme.all_reduce;
+    if plan.server() != Some(port.rank()) {
+        return Ok(());
+    }
+    carry_out(plan, port, what, &mut vec![0.0; parameters])
+}
+
+impl Task {
+    /// The sums over all to all of the step by the scheme's plan, in their order: a server has a part in each.
+    fn sums(&self, rule: Rule, zero: Zero) -> Vec<&'static str> {
+        let mut sums = Vec::new();
+        if self.begin == Begin::Together {
+            sums.push(WEIGHTS);
+            sums.extend((0..rule.moments()).map(|_| STATE));
+        }
+        match self.average {
+            Average::Gradients => {
+                if zero == Zero::Nothing && self.scheme.compression == Compression::None {
+                    sums.push(GRADIENT);
+                }
+            }
+            Average::Nothing => {}
+            Average::Weights => sums.push(WEIGHTS),
+        }
+        sums
+    }
+}
+
+impl Replica {
+    /// Does a step and keeps what there is to tell of it.
+    fn train(&mut self, task: &Task, port: &mut Port) -> Result<(), Trouble> {
+        let scheme = &*task.scheme;
+        if scheme.compression == Compression::None {
+            // What was left out of compressed gradients is lost once they are sent whole.
+            self.left_out.clear();
+        }
+        if task.begin == Begin::Together {
+            self.join(scheme, port)?;
+        }
+        let (loss, mut gradient, seen) = match self.zero {
+            Zero::Nothing | Zero::Optimizer | Zero::Gradients => {
+                port.doing("computing its gradient");
+                let network = self.network.as_ref().ok_or_else(nothing)?;
+                let (loss, gradient) = self.gradient(network, task)?;
+                (loss, gradient, None)
+            }
+            Zero::Weights => {
+                let (loss, gradient, seen) = self.gradient_of_shards(task, port)?;
+                (loss, gradient, Some(seen))
+            }
+        };
+        let mut samples = Vec::new();
+        if task.average == Average::Gradients {
+            samples = self.exchange(&mut gradient, scheme, port)?;
+        }
+        let summed = bytes(gradient.len());
+        let applied = self.update(gradient, task.rate, scheme, port)?;
+        if task.average == Average::Weights {
+            samples = self.average_weights(scheme, port)?;
+        }
+        self.left = Left {
+            loss: Some(loss),
+            average: task.average,
+            samples,
+            gradient: summed,
+            applied,
+            seen,
+        };
+        Ok(())
+    }
+
+    /// The mean loss of its part and the mean gradient, added up piece by piece.
+    fn gradient(&self, network: &Network, task: &Task) -> Result<(f64, Vec<f32>), Trouble> {
+        let pieces = task.pieces.max(1);
+        let (mut loss, mut sum): (f64, Vec<f32>) = (0.0, Vec::new());
+        for piece in 0..pieces {
+            let indices = self.part(task, piece);
+            let (of_piece, gradient) =
+                model::gradient(network, &self.data.train, indices, &self.device)?;
+            loss += of_piece / pieces as f64;
+            if sum.is_empty() {
+                sum = gradient;
+            } else {
+                sum.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g);
+            }
+        }
+        if pieces > 1 {
+            sum.iter_mut().for_each(|sum| *sum /= pieces as f32);
+        }
+        Ok((loss, sum))
+    }
+
+    /// The same with weights that are put together before the forward pass, given up, and put together again before
+    /// the backward pass, which runs forward once more for what it needs. Also all weights, as they were put together.
+    fn gradient_of_shards(
+        &self,
+        task: &Task,
+        port: &mut Port,
+    ) -> Result<(f64, Vec<f32>, Vec<f32>), Trouble> {
+        let scheme = &*task.scheme;
+        let pieces = task.pieces.max(1);
+        let (network, seen) = self.put_together(scheme, port, "part of the weights, forward")?;
+        port.doing("computing its forward pass");
+        let network = model::without_autodiff(&network);
+        let mut loss = 0.0;
+        for piece in 0..pieces {
+            let indices = self.part(task, piece);
+            loss += model::loss(&network, &self.data.train, indices, &self.plain)? / pieces as f64;
+        }
+        drop(network);
+        let (network, _) = self.put_together(scheme, port, "part of the weights, backward")?;
+        port.doing("computing its backward pass");
+        let (_, gradient) = self.gradient(&network, task)?;
+        Ok((loss, gradient, seen))
+    }
+
+    fn put_together(
+        &self,
+        scheme: &Scheme,
+        port: &mut Port,
+        what: &'static str,
+    ) -> Result<(Network, Vec<f32>), Trouble> {
+        let plan = &scheme.gather;
+        let mut weights = vec![0.0; plan.elements()];
+        if let Some(own) = weights.get_mut(plan.split().piece(self.rank)) {
+            own.copy_from_slice(self.shard.get(..own.len()).ok_or_else(nothing)?);
+        }
+        carry_out(plan, port, what, &mut weights)?;
+        let network = flat::with_weights(self.architecture.shapes(&self.device), &weights);
+        Ok((network, weights))
+    }
+
+    /// The examples of one piece of its part.
+    fn part<'a>(&self, task: &'a Task, piece: usize) -> &'a [usize] {
+        let each = task.indices.len() / self.workers / task.pieces.max(1);
+        let begin = (self.rank * task.pieces.max(1) + piece) * each;
+        task.indices.get(begin..begin + each).unwrap_or_default()
+    }
+
+    /// Applies what is due to what it holds, and makes weights whole again where they are held whole. Gives back the
+    /// gradient that was applied last; nothing if none was due.
+    fn update(
+        &mut self,
+        gradient: Vec<f32>,
+        rate: f64,
+        scheme: &Scheme,
+        port: &mut Port,
+    ) -> Result<Option<Vec<f32>>, Trouble> {
+        port.doing("updating its weights");
+        let piece = scheme.gather.split().piece(self.rank);
+        self.late.push_back(match self.zero {
+            Zero::Nothing | Zero::Gradients | Zero::Weights => gradient,
+            Zero::Optimizer => cut(&gradient, piece.clone()),
+        });
+        let mut weights = match &self.network {
+            Some(network) => flat::weights(network)?,
+            None => Vec::new(),
+        };
+        let own = match self.zero {
+            Zero::Nothing => Some(&mut weights[..]),
+            Zero::Optimizer | Zero::Gradients => weights.get_mut(piece),
+            Zero::Weights => Some(&mut self.shard[..]),
+        };
+        let own = own.ok_or_else(nothing)?;
+        let mut applied = None;
+        while self.late.len() > scheme.delay
+            && let Some(due) = self.late.pop_front()
+        {
+            self.optimizer.update(own, &due, rate);
+            applied = Some(due);
+        }
+        match self.zero {
+            Zero::Nothing | Zero::Weights => {}
+            Zero::Optimizer | Zero::Gradients => {
+                carry_out(&scheme.gather, port, "part of the new weights", &mut weights)?;
+            }
+        }
+        if let Some(network) = self.network.take() {
+            self.network = Some(flat::with_weights(network, &weights));
+        }
+        Ok(applied)
+    }
+}
+
+fn cut(row: &[f32], range: std::ops::Range<usize>) -> Vec<f32> {
+    row.get(range).unwrap_or_default().to_vec()
+}
+
+fn bytes(numbers: usize) -> u64 {
+    4 * numbers as u64
+}
+
+fn nothing() -> Trouble {
+    Trouble::Failed("has lost its weights".to_owned())
+}

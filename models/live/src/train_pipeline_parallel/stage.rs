@@ -1,0 +1,337 @@
+//! A worker of the pipeline: the parts of the model that lie on its stage, and what it keeps of each microbatch.
+
+mod held;
+mod wires;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use burn::tensor::{DType, Device};
+use mlsys_machines::pipeline::{Operation, Slot, Work};
+
+use self::held::{Held, Tables, Way};
+use self::wires::{ACTIVATIONS, GRADIENTS};
+use super::part::{Answers, Input, Output, Part, Pending};
+use super::setup::{Kept, Setup};
+use mlsys_distributed::crew::{Berth, Worker};
+use mlsys_distributed::model::Model;
+use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_nn::data::Data;
+use mlsys_nn::divergence;
+use mlsys_nn::flat;
+use mlsys_nn::flat_optimizer::Optimizer;
+use mlsys_nn::nets::{Network, Positions};
+
+/// What all stages have done in the step that goes on.
+pub(super) type Diary = Arc<Mutex<Vec<Vec<Slot>>>>;
+
+/// What a stage is told for one step.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    /// What to do.
+    pub(super) operations: Vec<Operation>,
+    /// The examples of each microbatch that the step touches, and the number of the first of them.
+    pub(super) examples: Arc<(usize, Vec<Vec<usize>>)>,
+    pub(super) rate: f64,
+    pub(super) wanted: Wanted,
+    /// When the step began.
+    pub(super) begun: Instant,
+}
+
+/// Whether the answer holds gradients and weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Rows,
+    Counts,
+}
+
+/// What a stage found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    /// What it did, in seconds since the step began.
+    pub(super) slots: Vec<Slot>,
+    /// On the last stage, the mean loss of each microbatch.
+    pub(super) losses: Vec<f64>,
+    /// Of each part, the gradients of the step; none of an asynchronous pipeline.
+    pub(super) gradients: Vec<Vec<f32>>,
+    /// Of each part, the weights after it.
+    pub(super) weights: Vec<Vec<f32>>,
+    /// Most microbatches that were held at once, in parts.
+    pub(super) peak: usize,
+    /// Most numbers that waited for the second half of a backward pass.
+    pub(super) waiting: usize,
+    /// Most different versions of the weights that were held at once, those in use included.
+    pub(super) versions: usize,
+    /// Updates between forward and backward of the last microbatch.
+    pub(super) staleness: u64,
+    /// Why its weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
+}
+
+/// One part with its weights on the host, where they are updated.
+struct Chunk {
+    part: Part,
+    weights: Vec<f32>,
+    gradient: Vec<f32>,
+    optimizer: Optimizer,
+}
+
+/// The worker.
+pub(super) struct Stage {
+    setup: Arc<Setup>,
+    stage: usize,
+    chunks: Vec<Chunk>,
+    held: HashMap<(usize, usize), Held>,
+    pending: HashMap<(usize, usize), Pending>,
+    /// What parts of the same stage pass each other.
+    at_home: HashMap<(usize, &'static str, usize), Vec<f32>>,
+    positions: Tables,
+    data: Arc<Data>,
+    /// Without autodiff.
+    device: Device,
+    /// Updates done.
+    version: u64,
+    diary: Diary,
+}
+
+impl Stage {
+    /// Its parts of the model with the first weights.
+    ///
+    /// # Errors
+    /// If the device gives back something else than weights.
+    pub(super) fn new(
+        setup: Arc<Setup>,
+        model: &Model,
+        berth: Berth,
+        diary: Diary,
+    ) -> Result<Self, Trouble> {
+        let recording = berth.device.clone().autodiff();
+        let Network::Transformer(network) = model.network(&recording) else {
+            let what = "was given another model than a transformer".to_owned();
+            return Err(Trouble::Failed(what));
+        };
+        let positions = |device| {
+            let (time, head) = (setup.config.context, setup.config.head());
+            Positions::new(time, head, DType::F32, device)
+        };
+        let positions = Tables { recorded: positions(&recording), plain: positions(&berth.device) };
+        let parts = Part::cut(network, setup.stages * setup.chunks);
+        let own = parts.into_iter().skip(berth.rank).step_by(setup.stages);
+        let chunks = own
+            .map(|part| {
+                let row = flat::weights(&part)?;
+                Ok(Chunk {
+                    part,
+                    gradient: vec![0.0; row.len()],
+                    weights: row,
+                    optimizer: Optimizer::new(setup.rule),
+                })
+            })
+            .collect::<Result<_, Trouble>>()?;
+        Ok(Self {
+            stage: berth.rank,
+            setup,
+            chunks,
+            held: HashMap::new(),
+            pending: HashMap::new(),
+            at_home: HashMap::new(),
+            positions,
+            data: Arc::clone(&model.data),
+            device: berth.device,
+            version: 0,
+            diary,
+        })
+    }
+
+    /// Its place in the line of all parts.
+    fn place(&self, chunk: usize) -> usize {
+        chunk * self.setup.stages + self.stage
+    }
+
+    fn is_last(&self, chunk: usize) -> bool {
+        self.place(chunk) + 1 == self.setup.stages * self.setup.chunks
+    }
+
+    fn forward(
+        &mut self,
+        operation: Operation,
+        order: &Order,
+        port: &mut Port,
+        answer: &mut Answer,
+    ) -> Result<Instant, Trouble> {
+        let place = self.place(operation.chunk);
+        let input = match place.checked_sub(1) {
+            None => Input::Tokens(self.examples(operation, order)?.0),
+            Some(before) => Input::Vectors(self.take_in(operation, ACTIVATIONS, before, port)?),
+        };
+        let begun = Instant::now();
+        port.doing("computing a forward pass");
+        let answers = if self.is_last(operation.chunk) {
+            Some(Answers { labels: self.examples(operation, order)?.1, share: self.setup.share() })
+        } else {
+            None
+        };
+        let part = &self.chunks[operation.chunk].part;
+        let (output, held) =
+            Held::forward(self.way(), part, input, answers, &self.positions, self.version);
+        let key = (operation.chunk, operation.microbatch);
+        self.held.insert(key, held);
+        match output {
+            Output::Loss(loss) => {
+                let loss = flat::numbers(loss, 1)?;
+                let share = self.setup.share();
+                answer.losses.extend(loss.iter().map(|&x| f64::from(x) / share));
+            }
+            Output::Vectors(x) => {
+                let row = flat::numbers(x, self.setup.numbers())?;
+                self.hand_on(operation, row, port);
+            }
+        }
+        Ok(begun)
+    }
+
+    fn way(&self) -> Way {
+        match (self.setup.kept, self.setup.is_apart()) {
+            (Kept::Inputs, true) => Way::AgainApart,
+            (Kept::Inputs, false) => Way::Again,
+            (Kept::Everything, true) => Way::Apart,
+            (Kept::Everything, false) => Way::Recorded,
+        }
+    }
+
+    fn backward(
+        &mut self,
+        operation: Operation,
+        port: &mut Port,
+        answer: &mut Answer,
+    ) -> Result<Instant, Trouble> {
+        let slope = if self.is_last(operation.chunk) {
+            None
+        } else {
+            let after = self.place(operation.chunk) + 1;
+            Some(self.take_in(operation, GRADIENTS, after, port)?)
+        };
+        let begun = Instant::now();
+        port.doing("computing a backward pass");
+        let key = (operation.chunk, operation.microbatch);
+        let held = self.held.remove(&key).ok_or_else(|| {
+            let microbatch = operation.microbatch;
+            Trouble::Failed(format!("has not run microbatch {microbatch} forward"))
+        })?;
+        answer.staleness = self.version - held.version();
+        let chunk = &mut self.chunks[operation.chunk];
+        let back = held.backward(&chunk.part, slope, &self.positions)?;
+        if let Some(row) = back.gradients {
+            add(&mut chunk.gradient, &row);
+        }
+        if let Some(by_input) = back.by_input
+            && self.place(operation.chunk) > 0
+        {
+            let row = flat::numbers(by_input, self.setup.numbers())?;
+            self.hand_on(operation, row, port);
+        }
+        if let Some(pending) = back.pending {
+            self.pending.insert(key, pending);
+            let waiting = self.pending.values().map(Pending::numbers).sum();
+            answer.waiting = answer.waiting.max(waiting);
+        }
+        if operation.work == Work::Backward {
+            self.second_half(operation, port)?;
+        }
+        Ok(begun)
+    }
+
+    /// The gradients of the weights, where they have not been computed yet.
+    fn second_half(&mut self, operation: Operation, port: &Port) -> Result<(), Trouble> {
+        let key = (operation.chunk, operation.microbatch);
+        if let Some(pending) = self.pending.remove(&key) {
+            port.doing("computing gradients of weights");
+            let chunk = &mut self.chunks[operation.chunk];
+            let row = flat::gradients(&chunk.part, &mut pending.gradients())?;
+            add(&mut chunk.gradient, &row);
+        }
+        Ok(())
+    }
+
+    /// The rule applied to all that was summed up.
+    fn update(&mut self, rate: f64, wanted: Wanted, answer: &mut Answer) {
+        for chunk in &mut self.chunks {
+            let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
+            chunk.optimizer.update(&mut chunk.weights, &gradient, rate);
+            // What is held keeps the part as it was.
+            chunk.part = flat::with_weights(chunk.part.clone(), &chunk.weights);
+            if wanted == Wanted::Rows && !self.setup.is_asynchronous() {
+                answer.gradients.push(gradient);
+            }
+        }
+        self.version += 1;
+    }
+
+    /// For those who watch.
+    fn note(&self, slot: Slot) {
+        let mut diary = self.diary.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = diary.get_mut(self.stage) {
+            own.push(slot);
+        }
+    }
+
+    /// Most microbatches and versions of weights that are held.
+    fn count(&self, answer: &mut Answer) {
+        answer.peak = answer.peak.max(self.held.len());
+        let mut versions: Vec<u64> = self.held.values().filter_map(Held::stashed).collect();
+        versions.push(self.version);
+        versions.sort_unstable();
+        versions.dedup();
+        answer.versions = answer.versions.max(versions.len());
+    }
+}
+
+impl Worker for Stage {
+    type Order = Order;
+    type Answer = Answer;
+
+    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+        let mut answer = Answer::default();
+        for &operation in &order.operations {
+            let begun = match operation.work {
+                Work::Forward => self.forward(operation, &order, port, &mut answer)?,
+                Work::Backward | Work::BackwardInput => {
+                    self.backward(operation, port, &mut answer)?
+                }
+                Work::BackwardWeight => {
+                    let begun = Instant::now();
+                    self.second_half(operation, port)?;
+                    begun
+                }
+            };
+            self.count(&mut answer);
+            if self.setup.is_asynchronous() && operation.work == Work::Backward {
+                self.update(order.rate, order.wanted, &mut answer);
+            }
+            let slot = Slot {
+                operation,
+                start: begun.duration_since(order.begun).as_secs_f64(),
+                end: order.begun.elapsed().as_secs_f64(),
+            };
+            self.note(slot);
+            answer.slots.push(slot);
+        }
+        if !self.setup.is_asynchronous() {
+            self.update(order.rate, order.wanted, &mut answer);
+        }
+        let mut chunks = self.chunks.iter();
+        answer.broken = chunks.find_map(|chunk| divergence::of_weights(&chunk.weights));
+        if order.wanted == Wanted::Rows {
+            let rows = self.chunks.iter();
+            answer.weights = rows.map(|chunk| chunk.weights.clone()).collect();
+        }
+        Ok(answer)
+    }
+}
+
+fn add(sum: &mut [f32], row: &[f32]) {
+    for (sum, number) in sum.iter_mut().zip(row) {
+        *sum += number;
+    }
+}

@@ -1,0 +1,298 @@
+//! Whole runs, against one worker, against the instant lab and against the formulas of the contract.
+
+mod ends;
+
+use mlsys_lab::control::{Command, StopReason};
+use mlsys_lab::report::Report;
+use mlsys_lab::{RunData, Value, frame::Frame};
+use mlsys_machines::pipeline::{Plan, Schedule};
+
+use super::TrainPipelineParallel;
+use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
+use mlsys_nn::random::Stream;
+
+fn lab() -> TrainPipelineParallel {
+    TrainPipelineParallel::new().unwrap()
+}
+
+fn array(data: &RunData, name: &str) -> Vec<f64> {
+    match data.metric(name) {
+        Some(Value::Array(values)) => values.iter().map(|v| v.as_f64().unwrap()).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn most(data: &RunData, name: &str) -> f64 {
+    values(data, name).into_iter().fold(0.0, f64::max)
+}
+
+fn near(got: f64, want: f64) {
+    assert!((got - want).abs() <= 1e-9 * want.abs(), "{got} is not {want}");
+}
+
+#[test]
+fn the_default_run_is_what_the_contract_says() {
+    let data = run(&lab(), &["clock=modelled"]);
+    must_be_declared(&lab(), &data);
+    for (name, want) in [
+        ("parameters", 209_472.0),
+        ("model_flops", 1_358_954_496.0),
+        ("bytes_per_boundary", 524_288.0),
+        ("bytes_sent_per_worker", 524_288.0),
+        ("messages_per_worker", 16.0),
+        ("bubble_fraction", 3.0 / 11.0),
+        ("speedup", 2.7797913277621413),
+        ("steps_done", 10.0),
+    ] {
+        near(number(&data, name), want);
+    }
+    assert_eq!(array(&data, "peak_activations"), [8.0; 4]);
+    assert_eq!(array(&data, "staleness"), [0.0; 4]);
+    assert!(most(&data, "max_gradient_difference") <= 1e-5);
+    let losses = values(&data, "loss");
+    assert_eq!(losses.len(), 10);
+    assert!(losses[9] < losses[0], "{losses:?}");
+}
+
+/// The schedules whose gradients are those of one worker.
+const SYNCHRONOUS: [&str; 4] = ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"];
+
+#[test]
+fn gradients_of_random_pipelines_are_those_of_one_worker() {
+    let mut stream = Stream::new(11, "test/pipelines");
+    let mut pick = |values: &[usize]| values[stream.below(values.len())];
+    for round in 0..16 {
+        let schedule = SYNCHRONOUS[round % 4];
+        let (stages, chunks) = (pick(&[1, 2, 3]), pick(&[1, 2]));
+        let parts = if schedule == "interleaved-1f1b" { stages * chunks } else { stages };
+        let microbatches = stages * pick(&[1, 2]);
+        let recompute = if pick(&[0, 1, 2]) == 0 { "true" } else { "false" };
+        let set = [
+            format!("schedule={schedule}"),
+            format!("stages={stages}"),
+            format!("chunks_per_stage={chunks}"),
+            format!("layers={}", parts * pick(&[1, 2])),
+            format!("microbatches={microbatches}"),
+            format!("global_batch={}", microbatches * pick(&[1, 3])),
+            format!("hidden={}", pick(&[16, 32])),
+            format!("context={}", pick(&[4, 7])),
+            format!("recompute={recompute}"),
+            format!("seed={round}"),
+            "optimizer=sgd".to_owned(),
+            "learning_rate=0.1".to_owned(),
+            "steps=2".to_owned(),
+        ];
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let data = run(&lab(), &set);
+        let far = most(&data, "max_gradient_difference");
+        assert!(far <= 1e-5, "{far} {set:?}");
+        let far = most(&data, "max_weight_difference");
+        assert!(far <= 1e-5, "{far} {set:?}");
+    }
+}
+
+/// What ran, read off the panel that shows it.
+fn ran(data: &RunData) -> Vec<Vec<String>> {
+    let Some((_, Frame::Table(table))) = data.frames.get("order") else {
+        panic!("the order is not shown");
+    };
+    let stages = table.columns.len() - 1;
+    let column = |stage: usize| {
+        let cells = table.rows.iter().map(|row| row[stage + 1].to_string());
+        cells.filter(|cell| !cell.is_empty()).collect()
+    };
+    (0..stages).map(column).collect()
+}
+
+/// What was done on a stage, such as `F3`, and when it began.
+struct Done {
+    said: String,
+    start: f64,
+}
+
+/// What ran on each stage by the times at which it began, read off the panel that shows them.
+fn began(data: &RunData) -> Vec<Vec<Done>> {
+    let Some((_, Frame::Timeline(timeline))) = data.frames.get("timeline") else {
+        panic!("no timeline");
+    };
+    let lane = |lane: usize| {
+        let spans = timeline.spans.iter().filter(|span| span.lane == lane);
+        let mut done: Vec<Done> = spans
+            .map(|span| {
+                let letter = match timeline.classes[span.class].as_str() {
+                    "forward" => 'F',
+                    "backward for weights" => 'W',
+                    _ => 'B',
+                };
+                Done { said: format!("{letter}{}", span.label), start: span.start }
+            })
+            .collect();
+        done.sort_by(|a, b| a.start.total_cmp(&b.start));
+        done
+    };
+    (0..timeline.lanes.len()).map(lane).collect()
+}
+
+/// Everything runs forward after the stage before it and backward after the stage behind it, by the clock.
+fn must_wait_for_its_input(stages: &[Vec<Done>], name: &str) {
+    for (before, after) in stages.iter().zip(&stages[1..]) {
+        for done in before.iter().filter(|done| !done.said.starts_with('W')) {
+            let same = after.iter().find(|other| other.said == done.said).unwrap();
+            let forward = done.said.starts_with('F');
+            assert_eq!(done.start < same.start, forward, "{name} {}", done.said);
+        }
+    }
+}
+
+#[test]
+fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
+    for name in SYNCHRONOUS {
+        let named = format!("schedule={name}");
+        let set = [
+            named.as_str(),
+            "layers=8",
+            "hidden=16",
+            "context=4",
+            "microbatches=4",
+            "global_batch=4",
+            "steps=1",
+            "clock=measured",
+            "link=nvlink5",
+            "bandwidth_bytes_per_second=1e300",
+            "latency_seconds=0",
+        ];
+        let data = run(&lab(), &set);
+        let schedule = Schedule::named(name).unwrap();
+        let plan = Plan::new(schedule, 4, 4, 2).unwrap();
+        let chunks = if schedule == Schedule::Interleaved { 2 } else { 1 };
+        let order = |stage| {
+            let operations = plan.stage(stage).iter();
+            let said = operations.map(|&operation| {
+                let label = mlsys_machines::pipeline::label(operation, chunks);
+                format!("{}{label}", operation.work.letter())
+            });
+            said.collect::<Vec<String>>()
+        };
+        let wanted = (0..4).map(order).collect::<Vec<_>>();
+        assert_eq!(ran(&data), wanted, "{name}");
+        let began = began(&data);
+        let said = |done: &Vec<Done>| done.iter().map(|done| done.said.clone()).collect();
+        let by_the_clock: Vec<Vec<String>> = began.iter().map(said).collect();
+        assert_eq!(by_the_clock, wanted, "{name}");
+        must_wait_for_its_input(&began, name);
+        let instant = mlsys_machines::Pipeline::new().unwrap();
+        let alone = run(&instant, &[&named, "microbatches=4"]);
+        near(number(&data, "bubble_fraction"), number(&alone, "bubble_fraction"));
+        assert_eq!(array(&data, "peak_activations"), array(&alone, "peak_activations"));
+        // The network is so fast that nothing is left but the orders themselves.
+        let unit = number(&data, "compute_seconds") / 12.0;
+        near(number(&data, "step_seconds"), unit * number(&alone, "makespan"));
+    }
+}
+
+const SMALL: [&str; 4] = ["hidden=16", "context=8", "global_batch=16", "optimizer=sgd"];
+
+fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn an_asynchronous_pipeline_is_as_stale_as_there_are_stages_after_and_drifts() {
+    for stash in ["true", "false"] {
+        let stash = format!("stash_weights={stash}");
+        let set = small(&["schedule=asynchronous", &stash, "steps=6", "learning_rate=0.1"]);
+        let data = run(&lab(), &set);
+        assert_eq!(array(&data, "staleness"), [3.0, 2.0, 1.0, 0.0]);
+        assert_eq!(array(&data, "peak_activations"), [4.0, 3.0, 2.0, 1.0]);
+        assert!(!data.series.contains_key("max_gradient_difference"));
+        let far = values(&data, "max_weight_difference");
+        assert!(*far.last().unwrap() > 1e-4, "{far:?}");
+        let losses = values(&data, "loss");
+        assert!(losses.iter().all(|loss| loss.is_finite()));
+        assert!(number(&data, "bubble_fraction").abs() < 1e-9);
+        // Weights of stage 0, four versions of them where they are kept.
+        let weights = number(&data, "weight_bytes_per_worker");
+        let own = 4.0 * (64.0 * 16.0 + 2.0 * 16.0 + 16.0 * (4.0 * 16.0 + 3.0 * 48.0));
+        let last = own + 4.0 * 16.0;
+        let want = if stash.ends_with("true") { 4.0 * own } else { last };
+        near(weights, want);
+    }
+}
+
+#[test]
+fn one_stage_that_never_drains_is_one_worker() {
+    let data =
+        run(&lab(), &small(&["schedule=asynchronous", "stages=1", "steps=3", "learning_rate=0.1"]));
+    assert_eq!(array(&data, "staleness"), [0.0]);
+    assert!(most(&data, "max_weight_difference") <= 1e-5);
+    assert_eq!(number(&data, "bytes_sent_per_worker"), 0.0);
+    assert_eq!(number(&data, "bytes_per_boundary"), 0.0);
+}
+
+#[test]
+fn recomputing_and_splitting_change_memory_and_not_the_gradient() {
+    let bytes = |set: &[&str]| {
+        let data = run(&lab(), &small(set));
+        assert!(most(&data, "max_gradient_difference") <= 1e-5);
+        number(&data, "activation_bytes_per_worker")
+    };
+    let whole = bytes(&["steps=1"]);
+    let again = bytes(&["steps=1", "recompute=true"]);
+    assert!(again < 0.5 * whole, "{again} {whole}");
+    assert!(bytes(&["steps=1", "schedule=1f1b"]) < whole);
+    let data = run(&lab(), &small(&["steps=1", "schedule=zb-h1"]));
+    assert!(number(&data, "waiting_weight_bytes") > 0.0);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused_with_a_way_out() {
+    for (set, want) in [
+        (vec!["stages=3"], "take 2 or 4 stages"),
+        (vec!["microbatches=12"], "take 8 or 16 microbatches"),
+        (vec!["schedule=interleaved-1f1b"], "take 8 layers, or fewer chunks"),
+        (
+            vec!["schedule=interleaved-1f1b", "layers=8", "microbatches=2"],
+            "must be a multiple of 4",
+        ),
+        (vec!["hidden=24"], "multiple of 16"),
+        (vec!["bandwidth_bytes_per_second=0"], "bandwidth"),
+    ] {
+        let error = try_run(&lab(), &set).err().map(|e| e.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains(want), "{set:?}: {error}");
+    }
+}
+
+#[test]
+fn a_link_turned_while_it_runs_changes_the_modelled_clock_alone() {
+    let orders = [Command::Set { name: "link".to_owned(), value: Value::from("10gige") }];
+    let set = small(&["steps=2"]);
+    let turned = steered(&lab(), &set, "opening", &orders);
+    let fixed = run(&lab(), &small(&["steps=2", "link=10gige"]));
+    near(number(&turned, "step_seconds"), number(&fixed, "step_seconds"));
+    assert_eq!(values(&turned, "loss"), values(&fixed, "loss"));
+}
+
+#[test]
+fn a_run_that_is_stopped_while_one_worker_computes_says_so_and_has_its_counts() {
+    let (data, reason) = answered(&lab(), &small(&["steps=1"]), |report| {
+        if matches!(report, Report::Point { name, .. } if &**name == "loss") {
+            return Then::Stop;
+        }
+        Then::On
+    });
+    assert_eq!(reason, Some(StopReason::Asked));
+    assert!(!data.series.contains_key("reference_loss"));
+    assert_eq!(array(&data, "staleness"), [0.0; 4]);
+    assert!(number(&data, "bytes_sent_per_worker") > 0.0);
+}
+
+#[test]
+fn what_no_machine_has_the_memory_for_is_refused_before_anything_is_made() {
+    let huge = ["layers=16", "hidden=512", "context=512", "global_batch=4096"];
+    for compare in ["compare=true", "compare=false"] {
+        let error = try_run(&lab(), &[&huge[..], &[compare]].concat()).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("GB are free") && error.contains("global_batch"), "{error}");
+    }
+}

@@ -1,0 +1,288 @@
+//! Which part of each weight a rank has.
+//!
+//! A part of a transformer is a transformer: one with fewer heads and a narrower gated layer, whose attention and gated
+//! layer end with what is one term of a sum. So a rank runs the same code as one worker does.
+
+use burn::module::Param;
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_machines::slices::Cut;
+
+use super::setup::Mode;
+use mlsys_nn::nets::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};
+
+/// A weight of the whole transformer, in the order in which the module names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// Its name within its block, such as `gate`.
+    pub(super) name: &'static str,
+    /// Rows and columns; a row of factors is one row.
+    pub(super) shape: [usize; 2],
+    /// How ranks share it.
+    pub(super) cut: Cut,
+}
+
+/// The weights of a transformer, and how so many ranks share them.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    config: TransformerConfig,
+    mode: Mode,
+    ranks: usize,
+    /// All, in the module's order.
+    pub(super) weights: Vec<Weight>,
+}
+
+impl Layout {
+    /// The layout of a mode. Ranks divide heads, key/value heads and the gated layer's width where the mode cuts them.
+    pub(super) fn new(config: &TransformerConfig, mode: Mode, ranks: usize) -> Self {
+        let (width, keys, ffn, vocab) = (config.width, config.keys(), config.ffn, config.vocab);
+        let cut = |cut: Cut| match mode {
+            Mode::Tensor | Mode::TensorSequence => cut,
+            Mode::Context => Cut::Whole,
+        };
+        let weight = |name, shape, cut| Weight { name, shape, cut };
+        let mut weights = vec![weight("embedding", [vocab, width], Cut::Whole)];
+        for _ in 0..config.depth {
+            weights.extend([
+                weight("norm", [1, width], Cut::Whole),
+                weight("query", [width, width], cut(Cut::Columns)),
+                weight("key", [width, keys], cut(Cut::Columns)),
+                weight("value", [width, keys], cut(Cut::Columns)),
+                weight("output", [width, width], cut(Cut::Rows)),
+                weight("norm", [1, width], Cut::Whole),
+                weight("gate", [width, ffn], cut(Cut::Columns)),
+                weight("up", [width, ffn], cut(Cut::Columns)),
+                weight("down", [ffn, width], cut(Cut::Rows)),
+            ]);
+        }
+        weights.push(weight("norm", [1, width], Cut::Whole));
+        weights.push(weight("head", [width, vocab], Cut::Whole));
+        Self { config: config.clone(), mode, ranks, weights }
+    }
+
+    /// The matrices of the first block.
+    pub(super) fn of_block(&self) -> impl Iterator<Item = &Weight> {
+        let block = self.weights.iter().skip(1).take(9);
+        block.filter(|weight| weight.shape[0] > 1)
+    }
+
+    /// Numbers of the whole transformer.
+    pub(super) fn len(&self) -> usize {
+        self.weights.iter().map(Weight::len).sum()
+    }
+
+    /// Numbers of a rank's part.
+    pub(super) fn part_len(&self) -> usize {
+        let own = self.weights.iter().map(|weight| self.own_len(weight));
+        own.sum()
+    }
+
+    /// A rank's part of a row of all numbers.
+    pub(super) fn part(&self, whole: &[f32], rank: usize) -> Vec<f32> {
+        let mut part = Vec::with_capacity(self.part_len());
+        self.walk(rank, |_, own| part.extend_from_slice(&whole[own]));
+        part
+    }
+
+    /// Puts a rank's part into a row of all numbers.
+    pub(super) fn put(&self, whole: &mut [f32], rank: usize, part: &[f32]) {
+        let mut rest = part;
+        self.walk(rank, |_, own| {
+            let (piece, after) = rest.split_at(own.len().min(rest.len()));
+            whole[own.start..own.start + piece.len()].copy_from_slice(piece);
+            rest = after;
+        });
+    }
+
+    /// Where the numbers lie in a rank's part that all ranks have and none computes the whole gradient of: those of the
+    /// weights that are whole, where each rank sees some of the tokens only.
+    pub(super) fn shared(&self) -> Vec<std::ops::Range<usize>> {
+        match self.mode {
+            Mode::Tensor => Vec::new(),
+            Mode::TensorSequence | Mode::Context => self.replicated(),
+        }
+    }
+
+    /// Where the numbers lie in a rank's part that all ranks have.
+    pub(super) fn replicated(&self) -> Vec<std::ops::Range<usize>> {
+        let mut found = Vec::new();
+        let mut begin = 0;
+        for weight in &self.weights {
+            let end = begin + self.own_len(weight);
+            if weight.cut == Cut::Whole && self.ranks > 1 {
+                found.push(begin..end);
+            }
+            begin = end;
+        }
+        found
+    }
+
+    /// A rank's part as a transformer on a device, from a row of its numbers.
+    pub(super) fn build(&self, part: &[f32], device: &Device) -> Transformer {
+        let divided = match self.mode {
+            Mode::Tensor | Mode::TensorSequence => self.ranks,
+            Mode::Context => 1,
+        };
+        let (heads, kv_heads) = (self.config.heads / divided, self.config.kv_heads / divided);
+        let mut maker = Maker { layout: self, rest: part, next: 0, device };
+        Transformer {
+            embedding: maker.matrix(),
+            blocks: (0..self.config.depth)
+                .map(|_| Block {
+                    attention_norm: maker.norm(),
+                    attention: Attention {
+                        query: maker.matrix(),
+                        key: maker.matrix(),
+                        value: maker.matrix(),
+                        output: maker.matrix(),
+                        heads,
+                        kv_heads,
+                    },
+                    mlp_norm: maker.norm(),
+                    mlp: SwiGlu { gate: maker.matrix(), up: maker.matrix(), down: maker.matrix() },
+                })
+                .collect(),
+            norm: maker.norm(),
+            head: maker.matrix(),
+        }
+    }
+
+    /// Rows and columns of a rank's part of a weight.
+    fn own_shape(&self, weight: &Weight) -> [usize; 2] {
+        let [rows, columns] = weight.shape;
+        match weight.cut {
+            Cut::Columns => [rows, columns / self.ranks],
+            Cut::Rows => [rows / self.ranks, columns],
+            Cut::Whole => [rows, columns],
+        }
+    }
+
+    fn own_len(&self, weight: &Weight) -> usize {
+        let [rows, columns] = self.own_shape(weight);
+        rows * columns
+    }
+
+    /// Calls with each run of neighbouring numbers of a rank's part, as places in the whole row; and its weight.
+    fn walk(&self, rank: usize, mut with: impl FnMut(&Weight, std::ops::Range<usize>)) {
+        let mut begin = 0;
+        for weight in &self.weights {
+            let [rows, columns] = weight.shape;
+            let [own_rows, own_columns] = self.own_shape(weight);
+            match weight.cut {
+                Cut::Columns => {
+                    for row in 0..rows {
+                        let first = begin + row * columns + rank * own_columns;
+                        with(weight, first..first + own_columns);
+                    }
+                }
+                Cut::Rows => {
+                    let first = begin + rank * own_rows * columns;
+                    with(weight, first..first + own_rows * columns);
+                }
+                Cut::Whole => with(weight, begin..begin + rows * columns),
+            }
+            begin += weight.len();
+        }
+    }
+}
+
+impl Weight {
+    fn len(&self) -> usize {
+        self.shape[0] * self.shape[1]
+    }
+}
+
+/// Makes parameters from a row of numbers, one weight of the layout after the other.
+struct Maker<'a> {
+    layout: &'a Layout,
+    rest: &'a [f32],
+    next: usize,
+    device: &'a Device,
+}
+
+impl Maker<'_> {
+    fn take(&mut self) -> (Vec<f32>, [usize; 2]) {
+        let weights = &self.layout.weights;
+        let shape = weights.get(self.next).map_or([0, 0], |weight| self.layout.own_shape(weight));
+        self.next += 1;
+        let count = (shape[0] * shape[1]).min(self.rest.len());
+        let (own, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        (own.to_vec(), shape)
+    }
+
+    fn matrix(&mut self) -> Param<Tensor<2>> {
+        let (numbers, shape) = self.take();
+        Param::from_data(TensorData::new(numbers, shape), self.device)
+    }
+
+    fn norm(&mut self) -> RmsNorm {
+        let (numbers, [_, width]) = self.take();
+        RmsNorm { scale: Param::from_data(TensorData::new(numbers, [width]), self.device) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_nn::flat;
+
+    fn config() -> TransformerConfig {
+        TransformerConfig {
+            vocab: 6,
+            width: 32,
+            depth: 2,
+            heads: 2,
+            kv_heads: 2,
+            ffn: TransformerConfig::gated(32),
+            context: 4,
+        }
+    }
+
+    #[test]
+    fn parts_put_together_are_the_whole() {
+        for (mode, ranks) in
+            [(Mode::Tensor, 1), (Mode::Tensor, 2), (Mode::TensorSequence, 2), (Mode::Context, 4)]
+        {
+            let layout = Layout::new(&config(), mode, ranks);
+            let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
+            let mut found = vec![-1.0; whole.len()];
+            for rank in 0..ranks {
+                let part = layout.part(&whole, rank);
+                assert_eq!(part.len(), layout.part_len());
+                layout.put(&mut found, rank, &part);
+            }
+            assert_eq!(found, whole, "{mode:?} {ranks}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_a_transformer_with_fewer_heads_in_the_modules_own_order() {
+        let device = Device::flex();
+        let layout = Layout::new(&config(), Mode::Tensor, 2);
+        let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
+        let part = layout.part(&whole, 1);
+        let built = layout.build(&part, &device);
+        assert_eq!(flat::weights(&built).unwrap(), part);
+        let attention = &built.blocks[1].attention;
+        assert_eq!((attention.heads, attention.kv_heads), (1, 1));
+        assert_eq!(attention.query.dims(), [32, 16]);
+        assert_eq!(attention.output.dims(), [16, 32]);
+        // The second half of the columns of the first block's queries.
+        let query: Vec<f32> = built.blocks[0].attention.query.val().into_data().iter().collect();
+        let first = 6.0 * 32.0 + 32.0;
+        assert_eq!(query[..2], [first + 16.0, first + 17.0]);
+        assert_eq!(query[16], first + 48.0);
+    }
+
+    #[test]
+    fn what_is_summed_beside_the_blocks_is_what_every_rank_has() {
+        let count = |mode| {
+            let shared = Layout::new(&config(), mode, 2).shared();
+            shared.iter().map(ExactSizeIterator::len).sum::<usize>()
+        };
+        assert_eq!(count(Mode::Tensor), 0);
+        // Embedding, head, and five norms.
+        assert_eq!(count(Mode::TensorSequence), 2 * 6 * 32 + 5 * 32);
+        assert_eq!(count(Mode::Context), Layout::new(&config(), Mode::Context, 2).len());
+    }
+}

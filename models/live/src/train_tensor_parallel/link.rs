@@ -1,0 +1,166 @@
+//! Collective operations on tensors, done by real messages: each is a plan of the same rings as lab `all-reduce` counts.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_machines::collective::{Algorithm, Plan, PlanError, Split};
+
+use mlsys_distributed::collective::carry_out;
+use mlsys_distributed::wire::{Port, Tag, Trouble};
+use mlsys_nn::flat;
+
+/// Numbers of each chunk that the picture of a ring shows.
+pub(super) const SAMPLED: usize = 2;
+
+/// A rank's hold on all others. All ranks do the same operations in the same order.
+pub(super) struct Link<'a> {
+    port: &'a mut Port,
+    /// Without autodiff.
+    device: Device,
+    /// Collective operations of the blocks so far.
+    pub(super) done: Done,
+    /// The first [`SAMPLED`] numbers of every chunk of what the rank gave to the first sum of the step, for pictures;
+    /// gaps are no numbers.
+    pub(super) samples: Vec<f32>,
+}
+
+/// How many collective operations of each kind were done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) all_reduces: i64,
+    pub(super) all_gathers: i64,
+    pub(super) reduce_scatters: i64,
+}
+
+impl<'a> Link<'a> {
+    /// A new step over a port.
+    pub(super) fn new(port: &'a mut Port, device: Device) -> Self {
+        Self { port, device, done: Done::default(), samples: Vec::new() }
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.port.rank()
+    }
+
+    pub(super) fn ranks(&self) -> usize {
+        self.port.workers()
+    }
+
+    /// Says what the rank is at; as the end of "it was ...".
+    pub(super) fn doing(&self, what: &'static str) {
+        self.port.doing(what);
+    }
+
+    /// The sum over all ranks, on each of them.
+    pub(super) fn all_reduce(&mut self, x: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+        let shape = x.dims();
+        let mut row = flat::numbers(x, shape[0] * shape[1])?;
+        self.sample(&row);
+        let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
+        self.carry_out(plan, "part of a sum", &mut row)?;
+        self.done.all_reduces += 1;
+        Ok(self.tensor(row, shape))
+    }
+
+    /// The sum over all ranks of a row of numbers, in place; none of the blocks' operations.
+    pub(super) fn sum(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
+        let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
+        self.carry_out(plan, "part of a gradient", row)
+    }
+
+    /// Rank 0's numbers on all ranks, in place; none of the blocks' operations.
+    pub(super) fn spread(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
+        let plan = Plan::broadcast(self.ranks(), row.len(), 0);
+        self.carry_out(plan, "part of what all have", row)
+    }
+
+    /// Keeps a few numbers of the step's first sum.
+    fn sample(&mut self, row: &[f32]) {
+        if !self.samples.is_empty() {
+            return;
+        }
+        let chunks = Split::new(row.len(), self.ranks());
+        for rank in 0..self.ranks() {
+            let chunk = row.get(chunks.piece(rank)).unwrap_or_default();
+            let first = (0..SAMPLED).map(|at| chunk.get(at).copied().unwrap_or(f32::NAN));
+            self.samples.extend(first);
+        }
+    }
+
+    /// Each rank's own tokens of `batch` sequences, `[batch * own, width]`, as all tokens, `[batch * time, width]`.
+    pub(super) fn all_gather(
+        &mut self,
+        own: Tensor<2>,
+        batch: usize,
+    ) -> Result<Tensor<2>, Trouble> {
+        let ([rows, width], ranks) = (own.dims(), self.ranks());
+        let own = flat::numbers(own, rows * width)?;
+        let mut row = vec![0.0; ranks * own.len()];
+        let begin = self.rank() * own.len();
+        row[begin..begin + own.len()].copy_from_slice(&own);
+        let plan = Plan::all_gather(ranks, row.len());
+        self.carry_out(plan, "tokens", &mut row)?;
+        self.done.all_gathers += 1;
+        let tokens = rows / batch;
+        let by_rank: Tensor<4> = self.tensor(row, [ranks, batch, tokens, width]);
+        Ok(by_rank.swap_dims(0, 1).reshape([batch * ranks * tokens, width]))
+    }
+
+    /// The sum over all ranks of all tokens, `[batch * time, width]`: each rank's own tokens of it, `[batch * own, width]`.
+    pub(super) fn reduce_scatter(
+        &mut self,
+        x: Tensor<2>,
+        batch: usize,
+    ) -> Result<Tensor<2>, Trouble> {
+        let ([rows, width], ranks) = (x.dims(), self.ranks());
+        let mut row = flat::numbers(by_rank(x, batch, ranks), rows * width)?;
+        self.sample(&row);
+        let plan = Plan::reduce_scatter(ranks, row.len());
+        self.carry_out(plan, "part of a sum of tokens", &mut row)?;
+        self.done.reduce_scatters += 1;
+        let count = row.len() / ranks;
+        let own = row[self.rank() * count..][..count].to_vec();
+        Ok(self.tensor(own, [rows / ranks, width]))
+    }
+
+    /// Each rank's own tokens of what it has itself, without any sum.
+    pub(super) fn own_tokens(&self, x: Tensor<2>, batch: usize) -> Tensor<2> {
+        let ([rows, width], ranks) = (x.dims(), self.ranks());
+        let all = by_rank(x, batch, ranks);
+        let own = all.narrow(0, self.rank(), 1);
+        own.reshape([rows / ranks, width])
+    }
+
+    /// Gives numbers to the next rank of the ring and takes as many from the one before.
+    pub(super) fn pass_on(
+        &mut self,
+        what: &'static str,
+        numbers: Vec<f32>,
+    ) -> Result<Vec<f32>, Trouble> {
+        let (rank, ranks, count) = (self.rank(), self.ranks(), numbers.len());
+        let tag = Tag { what, index: 0 };
+        self.port.send((rank + 1) % ranks, tag, numbers);
+        let before = (rank + ranks - 1) % ranks;
+        self.port.receive_floats(before, tag, count)
+    }
+
+    /// A tensor of so many numbers on the rank's device.
+    pub(super) fn tensor<const D: usize>(&self, row: Vec<f32>, shape: [usize; D]) -> Tensor<D> {
+        Tensor::from_data(TensorData::new(row, shape), &self.device)
+    }
+
+    fn carry_out(
+        &mut self,
+        plan: Result<Plan, PlanError>,
+        what: &'static str,
+        row: &mut [f32],
+    ) -> Result<(), Trouble> {
+        let plan = plan.map_err(|error| Trouble::Failed(format!("cannot begin: {error}")))?;
+        carry_out(&plan, self.port, what, row)
+    }
+}
+
+/// All tokens `[batch * time, width]` with those of each rank together, `[ranks, batch, own, width]`.
+fn by_rank(x: Tensor<2>, batch: usize, ranks: usize) -> Tensor<4> {
+    let [rows, width] = x.dims();
+    let by_sequence = x.reshape([batch, ranks, rows / batch / ranks, width]);
+    by_sequence.swap_dims(0, 1)
+}

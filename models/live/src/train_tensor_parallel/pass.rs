@@ -1,0 +1,148 @@
+//! Forward and backward through a transformer whose matrices are cut over ranks (Shoeybi et al. 2019, section 3), or whose
+//! sequence is cut around them as well (Korthikanti et al. 2022, section 4.2).
+//!
+//! Each half of a block is `x + cut(norm(x))`. Between the norm and the cut matrices the rows *enter*, behind them they
+//! *leave*. Messages cannot be differentiated by burn, so its graph ends at each of them and begins anew with a leaf: the
+//! slope of what came is given to what was sent by the operation's own transpose, which is a message again.
+//!
+//! ```text
+//!                   forward                    backward, its transpose
+//! tensor            enter   nothing            all-reduce
+//!                   leave   all-reduce         nothing
+//! tensor-sequence   enter   all-gather         reduce-scatter
+//!                   leave   reduce-scatter     all-gather
+//! ```
+//!
+//! Why the slope is summed where rows enter: each rank's columns give a slope of the same rows of the norm, and the rows
+//! serve all of them. The cut lies behind the norm, so that the norm's own factors get the whole slope on every rank.
+
+use burn::tensor::Tensor;
+
+use super::link::Link;
+use super::setup::{Mode, Sums};
+use super::slopes::{Slopes, leaf, slope_of};
+use mlsys_distributed::wire::Trouble;
+use mlsys_nn::nets::{Positions, RmsNorm, Transformer};
+
+/// A half of a block that has run forward.
+struct Half {
+    /// A leaf: rows that came in, own rows.
+    x: Tensor<2>,
+    /// The norm of it.
+    normal: Tensor<2>,
+    /// A leaf: what came of its messages, all rows.
+    entered: Tensor<2>,
+    /// A term of the sum that the half adds, all rows.
+    term: Tensor<2>,
+}
+
+/// A rank's way through the blocks.
+pub(super) struct Pass<'a, 'p> {
+    pub(super) network: &'a Transformer,
+    pub(super) link: &'a mut Link<'p>,
+    pub(super) mode: Mode,
+    pub(super) sums: Sums,
+    /// Sequences.
+    pub(super) batch: usize,
+}
+
+/// All halves of all blocks, from the input on.
+pub(super) struct Walked(Vec<Half>);
+
+impl Pass<'_, '_> {
+    /// Rows of vectors through all blocks, `[rows, width]` to the same, without autodiff.
+    pub(super) fn forward(
+        &mut self,
+        mut x: Tensor<2>,
+        at: &Positions,
+    ) -> Result<(Tensor<2>, Walked), Trouble> {
+        let mut halves = Vec::with_capacity(2 * self.network.blocks.len());
+        let (network, batch) = (self.network, self.batch);
+        for block in &network.blocks {
+            let attend = |rows| block.attention.forward(rows, batch, at).0;
+            x = self.half(x, &block.attention_norm, attend, &mut halves)?;
+            let change = |rows| block.mlp.forward(rows);
+            x = self.half(x, &block.mlp_norm, change, &mut halves)?;
+        }
+        Ok((x, Walked(halves)))
+    }
+
+    /// The slope of the last rows to that of the first; slopes of all weights on the way are collected.
+    pub(super) fn backward(
+        &mut self,
+        walked: Walked,
+        mut slope: Tensor<2>,
+        found: &mut Slopes,
+    ) -> Result<Tensor<2>, Trouble> {
+        let network = self.network;
+        for (index, half) in walked.0.into_iter().enumerate().rev() {
+            let Some(block) = network.blocks.get(index / 2) else {
+                continue;
+            };
+            self.link.doing("computing the backward pass of a block");
+            let whole = self.leave_back(slope.clone())?;
+            let mut gradients = (half.term * whole).sum().backward();
+            let entering = slope_of(&half.entered, &mut gradients)?;
+            let norm = if index % 2 == 0 {
+                found.take(&block.attention, &mut gradients);
+                &block.attention_norm
+            } else {
+                found.take(&block.mlp, &mut gradients);
+                &block.mlp_norm
+            };
+            let entering = self.enter_back(entering)?;
+            let mut gradients = (half.normal * entering).sum().backward();
+            slope = slope + slope_of(&half.x, &mut gradients)?;
+            found.take(norm, &mut gradients);
+        }
+        Ok(slope)
+    }
+
+    fn half(
+        &mut self,
+        x: Tensor<2>,
+        norm: &RmsNorm,
+        cut: impl Fn(Tensor<2>) -> Tensor<2>,
+        halves: &mut Vec<Half>,
+    ) -> Result<Tensor<2>, Trouble> {
+        self.link.doing("computing the forward pass of a block");
+        let own = leaf(x.clone());
+        let normal = norm.forward(own.clone());
+        let entered = leaf(self.enter(normal.clone().without_autodiff())?);
+        let term = cut(entered.clone());
+        let sum = self.leave(term.clone().without_autodiff())?;
+        halves.push(Half { x: own, normal, entered, term });
+        Ok(x + sum)
+    }
+
+    fn enter(&mut self, normal: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+        match self.mode {
+            Mode::Tensor | Mode::Context => Ok(normal),
+            Mode::TensorSequence => self.link.all_gather(normal, self.batch),
+        }
+    }
+
+    fn enter_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+        match self.mode {
+            Mode::Tensor | Mode::Context => self.link.all_reduce(slope),
+            Mode::TensorSequence => self.link.reduce_scatter(slope, self.batch),
+        }
+    }
+
+    fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+        match (self.mode, self.sums) {
+            (Mode::Tensor | Mode::Context, Sums::Done) => self.link.all_reduce(term),
+            (Mode::TensorSequence, Sums::Done) => self.link.reduce_scatter(term, self.batch),
+            // One term of the sum for the sum.
+            (Mode::Tensor | Mode::Context, Sums::LeftOut) => Ok(term),
+            (Mode::TensorSequence, Sums::LeftOut) => Ok(self.link.own_tokens(term, self.batch)),
+        }
+    }
+
+    fn leave_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+        match self.mode {
+            Mode::Tensor | Mode::Context => Ok(slope),
+            Mode::TensorSequence => self.link.all_gather(slope, self.batch),
+        }
+    }
+}

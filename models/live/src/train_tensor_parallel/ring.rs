@@ -1,0 +1,228 @@
+//! Attention over a sequence that is cut over ranks: keys and values go round a ring (Liu et al. 2023, arXiv 2310.01889).
+//!
+//! Each rank keeps the queries of its own tokens. In every round it looks through the keys that are with it, folds what it
+//! sees into a softmax that is not over yet (Milakov & Gimelshein 2018), and passes keys and values on. After as many rounds
+//! as there are ranks every query has looked through every key, and no rank ever had more than one part of them.
+//!
+//! Backward goes round once more. With the logarithm L of each row's sum kept, the shares of any part of the keys can be
+//! computed again by themselves: P = exp(S - L). So the same rounds give every slope (Dao et al. 2022, algorithm 4):
+//!
+//! ```text
+//! dV += P^T dO    dP = dO V^T    dS = P (dP - D) with D = sum of dO O of each row    dQ += dS K    dK += dS^T Q
+//! ```
+//!
+//! The slopes of keys and values travel with them, growing, and need one round more to come home.
+
+use burn::tensor::{Bool, Tensor, TensorData};
+
+use super::link::Link;
+use mlsys_distributed::wire::Trouble;
+use mlsys_nn::flat;
+use mlsys_nn::nets::FORBIDDEN;
+
+/// What queries, keys and values are, all without autodiff.
+#[derive(Clone)]
+pub(super) struct Looking {
+    /// Of own tokens, `[batch, heads, own, head]`.
+    pub(super) q: Tensor<4>,
+    /// Of own tokens, `[batch, kv_heads, own, head]`.
+    pub(super) k: Tensor<4>,
+    /// The same shape.
+    pub(super) v: Tensor<4>,
+}
+
+/// What came of it.
+#[derive(Clone)]
+pub(super) struct Found {
+    /// What each head found, `[batch, heads, own, head]`.
+    pub(super) mixed: Tensor<4>,
+    /// The logarithm of each row's sum of exponentials, with the queries of a group stacked, `[batch, kv_heads, group own, 1]`.
+    logarithm: Tensor<4>,
+}
+
+/// Where the keys that are with a rank stand to its queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// All before them.
+    Before,
+    /// The same tokens.
+    Same,
+    /// All ahead: nothing is to be seen.
+    Ahead,
+}
+
+impl Looking {
+    /// What each own token takes from all tokens that are not ahead of it.
+    ///
+    /// # Errors
+    /// If a message does not come.
+    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<Found, Trouble> {
+        let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
+        let (mut k, mut v) = (self.k.clone(), self.v.clone());
+        let mut softmax: Option<Softmax> = None;
+        let ranks = link.ranks();
+        for round in 0..ranks {
+            link.doing("computing attention");
+            // Own keys come first, so that every row has seen a key before it meets one that tells it nothing.
+            let standing = standing(link.rank(), round, ranks);
+            if standing != Standing::Ahead {
+                let scores = self.scores(&q, &k, standing);
+                softmax = Some(match softmax {
+                    None => Softmax::begin(scores, &v),
+                    Some(softmax) => softmax.and(scores, &v),
+                });
+            }
+            if round + 1 < ranks {
+                [k, v] = together(link, "keys and values", [k, v])?;
+            }
+        }
+        let Softmax { most, sum, weighted } =
+            softmax.ok_or_else(|| Trouble::Failed("has no keys of its own".to_owned()))?;
+        Ok(Found { mixed: (weighted / sum.clone()).reshape(shape), logarithm: most + sum.log() })
+    }
+
+    /// The slopes of queries, keys and values from the slope of what was found.
+    ///
+    /// # Errors
+    /// If a message does not come.
+    pub(super) fn backward(
+        &self,
+        found: &Found,
+        slope: Tensor<4>,
+        link: &mut Link<'_>,
+    ) -> Result<Looking, Trouble> {
+        let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
+        let (slope, mixed) = (self.stacked(slope), self.stacked(found.mixed.clone()));
+        let level = (slope.clone() * mixed).sum_dim(3); // D, [batch, kv_heads, group own, 1]
+        let scale = self.scale();
+        let mut dq = q.zeros_like();
+        let (mut k, mut v) = (self.k.clone(), self.v.clone());
+        let (mut dk, mut dv) = (k.zeros_like(), v.zeros_like());
+        let ranks = link.ranks();
+        for round in 0..ranks {
+            link.doing("computing the backward pass of attention");
+            let standing = standing(link.rank(), round, ranks);
+            if standing != Standing::Ahead {
+                let shares = (self.scores(&q, &k, standing) - found.logarithm.clone()).exp();
+                dv = dv + shares.clone().swap_dims(2, 3).matmul(slope.clone());
+                let of_shares = slope.clone().matmul(v.clone().swap_dims(2, 3));
+                let of_scores = shares * (of_shares - level.clone()) * scale;
+                dq = dq + of_scores.clone().matmul(k.clone());
+                dk = dk + of_scores.swap_dims(2, 3).matmul(q.clone());
+            }
+            if round + 1 < ranks {
+                [k, v, dk, dv] = together(link, "keys, values and their slopes", [k, v, dk, dv])?;
+            } else {
+                // The keys are not needed any more; their slopes go the last step home.
+                [dk, dv] = together(link, "slopes of keys and values", [dk, dv])?;
+            }
+        }
+        Ok(Looking { q: dq.reshape(shape), k: dk, v: dv })
+    }
+
+    /// `[batch, heads, own, head]` with the queries that share a key/value head together, `[batch, kv_heads, group own, head]`.
+    fn stacked(&self, x: Tensor<4>) -> Tensor<4> {
+        let ([batch, heads, own, head], [_, kv_heads, _, _]) = (x.dims(), self.k.dims());
+        x.reshape([batch, kv_heads, heads / kv_heads * own, head])
+    }
+
+    fn scale(&self) -> f64 {
+        let [_, _, _, head] = self.q.dims();
+        1.0 / (head as f64).sqrt()
+    }
+
+    /// q kᵀ / √head, `[batch, kv_heads, group own, own]`; forbidden where the key is ahead.
+    fn scores(&self, q: &Tensor<4>, k: &Tensor<4>, standing: Standing) -> Tensor<4> {
+        let scores = q.clone().matmul(k.clone().swap_dims(2, 3)) * self.scale();
+        match standing {
+            Standing::Before | Standing::Ahead => scores,
+            Standing::Same => {
+                let [_, _, rows, own] = scores.dims();
+                let ahead = (0..rows).flat_map(|row| (0..own).map(move |key| key > row % own));
+                let data = TensorData::new(ahead.collect::<Vec<bool>>(), [1, 1, rows, own]);
+                let ahead = Tensor::<4, Bool>::from_data(data, &scores.device());
+                let all = ahead.expand(scores.dims());
+                scores.mask_fill(all, FORBIDDEN)
+            }
+        }
+    }
+}
+
+/// Whose keys are with a rank in a round: own ones first, then those of the rank before, and so on.
+pub(super) fn holder(rank: usize, round: usize, ranks: usize) -> usize {
+    (rank + ranks - round % ranks) % ranks
+}
+
+fn standing(rank: usize, round: usize, ranks: usize) -> Standing {
+    match holder(rank, round, ranks).cmp(&rank) {
+        std::cmp::Ordering::Less => Standing::Before,
+        std::cmp::Ordering::Equal => Standing::Same,
+        std::cmp::Ordering::Greater => Standing::Ahead,
+    }
+}
+
+/// Passes tensors of one shape on in one message and takes those that come.
+fn together<const N: usize>(
+    link: &mut Link<'_>,
+    what: &'static str,
+    tensors: [Tensor<4>; N],
+) -> Result<[Tensor<4>; N], Trouble> {
+    let shapes = tensors.each_ref().map(Tensor::dims);
+    let count = |shape: &[usize; 4]| shape.iter().product::<usize>();
+    let all: usize = shapes.iter().map(count).sum();
+    let rows = tensors.map(|tensor| tensor.reshape([-1])).to_vec();
+    let numbers: Vec<f32> = flat::numbers::<1>(Tensor::cat(rows, 0), all)?;
+    let came = link.pass_on(what, numbers)?;
+    let mut begin = 0;
+    Ok(shapes.map(|shape| {
+        let end = begin + count(&shape);
+        let own = came.get(begin..end).unwrap_or_default().to_vec();
+        begin = end;
+        link.tensor(own, shape)
+    }))
+}
+
+/// A softmax that has seen some of its row, with the values it weighs.
+struct Softmax {
+    /// The largest score so far, `[.., rows, 1]`.
+    most: Tensor<4>,
+    /// The sum of exp(score - most), `[.., rows, 1]`.
+    sum: Tensor<4>,
+    /// The sum of exp(score - most) times the value, `[.., rows, head]`.
+    weighted: Tensor<4>,
+}
+
+impl Softmax {
+    fn begin(scores: Tensor<4>, v: &Tensor<4>) -> Self {
+        let most = scores.clone().max_dim(3);
+        let shares = (scores - most.clone()).exp();
+        Self { most, sum: shares.clone().sum_dim(3), weighted: shares.matmul(v.clone()) }
+    }
+
+    /// The same with more of the row: what was summed under a smaller maximum is scaled down.
+    fn and(self, scores: Tensor<4>, v: &Tensor<4>) -> Self {
+        let more = Self::begin(scores, v);
+        let most = self.most.clone().max_pair(more.most.clone());
+        let (old, new) = ((self.most - most.clone()).exp(), (more.most - most.clone()).exp());
+        Self {
+            most,
+            sum: self.sum * old.clone() + more.sum * new.clone(),
+            weighted: self.weighted * old + more.weighted * new,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_keys_come_first_and_then_those_of_the_ranks_before() {
+        let of = |rank| (0..4).map(|round| holder(rank, round, 4)).collect::<Vec<_>>();
+        assert_eq!(of(0), [0, 3, 2, 1]);
+        assert_eq!(of(2), [2, 1, 0, 3]);
+        assert_eq!(standing(2, 0, 4), Standing::Same);
+        assert_eq!(standing(2, 2, 4), Standing::Before);
+        assert_eq!(standing(2, 3, 4), Standing::Ahead);
+    }
+}

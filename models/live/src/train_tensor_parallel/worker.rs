@@ -1,0 +1,301 @@
+//! One rank: its part of the weights, and a step with them.
+
+use std::sync::Arc;
+
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+
+use super::context;
+use super::cut::Layout;
+use super::link::{Done, Link};
+use super::pass;
+use super::setup::{Mode, Setup, Sums};
+use super::slopes::{Slopes, leaf, slope_of};
+use mlsys_distributed::crew::{Berth, Worker};
+use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_nn::data::{Data, Numbers};
+use mlsys_nn::divergence;
+use mlsys_nn::flat;
+use mlsys_nn::flat_optimizer::Optimizer;
+use mlsys_nn::nets::{Positions, Transformer, TransformerConfig, cross_entropy};
+
+/// What a rank is told.
+#[derive(Clone)]
+pub(super) struct Order {
+    /// The sequences of the step.
+    pub(super) indices: Arc<[usize]>,
+    pub(super) learning_rate: f64,
+    pub(super) sums: Sums,
+    pub(super) telling: Telling,
+    /// All weights to begin from, in place of those that it has.
+    pub(super) from: Option<Arc<[f32]>>,
+}
+
+/// How much a rank tells of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// The loss.
+    Loss,
+    /// All that can be compared.
+    All,
+}
+
+/// What a rank found.
+pub(super) struct Answer {
+    /// The mean loss over its own tokens, times their share of all.
+    pub(super) loss: f64,
+    /// Collective operations of the blocks.
+    pub(super) done: Done,
+    /// A few numbers of what it gave to the first sum of the step, where there is one.
+    pub(super) samples: Vec<f32>,
+    /// Why its weights are of no use any more.
+    pub(super) broken: Option<&'static str>,
+    /// If all is told.
+    pub(super) all: Option<All>,
+}
+
+/// What two runs are compared by.
+pub(super) struct All {
+    /// The scores of its tokens, `[batch, own, vocab]`.
+    pub(super) logits: Vec<f32>,
+    /// The gradient of its part of the weights.
+    pub(super) gradient: Vec<f32>,
+    /// Its part of the weights after the update.
+    pub(super) weights: Vec<f32>,
+}
+
+/// A rank. With a single one nothing is cut, and it runs the transformer as it is.
+pub(super) struct Rank {
+    rank: usize,
+    ranks: usize,
+    mode: Mode,
+    config: TransformerConfig,
+    layout: Layout,
+    /// Its part.
+    weights: Vec<f32>,
+    /// The same on the device.
+    network: Transformer,
+    optimizer: Optimizer,
+    replicas: Replicas,
+    data: Arc<Data>,
+    /// With autodiff.
+    device: Device,
+}
+
+/// Whether all ranks have the same of the weights that each has whole, and of what the optimizer keeps of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replicas {
+    Same,
+    /// Each rank has trained them on rows of its own.
+    Apart,
+}
+
+/// The tokens of a step that a rank has, with what comes after each.
+struct Own {
+    /// `[batch, own]`
+    tokens: Tensor<2, Int>,
+    /// `[batch * own]`
+    labels: Tensor<1, Int>,
+    batch: usize,
+    /// Tokens of a sequence.
+    own: usize,
+}
+
+/// What both passes give.
+struct Passed {
+    loss: f64,
+    logits: Tensor<2>,
+    gradient: Vec<f32>,
+}
+
+impl Rank {
+    /// A rank with its part of the first weights, of which `whole` is a row.
+    pub(super) fn new(berth: &Berth, setup: &Setup, whole: &[f32], data: &Arc<Data>) -> Self {
+        let layout = Layout::new(&setup.config, setup.mode, berth.workers);
+        let device = berth.device.clone().autodiff();
+        let weights = layout.part(whole, berth.rank);
+        Self {
+            rank: berth.rank,
+            ranks: berth.workers,
+            mode: setup.mode,
+            config: setup.config.clone(),
+            network: layout.build(&weights, &device),
+            layout,
+            weights,
+            optimizer: Optimizer::new(setup.rule),
+            replicas: Replicas::Same,
+            data: Arc::clone(data),
+            device,
+        }
+    }
+
+    fn own_tokens(&self, indices: &[usize]) -> Result<Own, Trouble> {
+        let batch = self.data.train.gather(indices);
+        let (count, time) = (batch.rows, batch.columns);
+        let Numbers::Tokens(tokens) = batch.inputs else {
+            return Err(Trouble::Failed("was given numbers for tokens".to_owned()));
+        };
+        let (first, own) = if self.mode.cuts_tokens() {
+            (self.rank * time / self.ranks, time / self.ranks)
+        } else {
+            (0, time)
+        };
+        let cut = |numbers: &[i32]| -> Vec<i32> {
+            let rows = numbers.chunks(time.max(1));
+            rows.flat_map(|row| row.iter().skip(first).take(own).copied()).collect()
+        };
+        let tokens = TensorData::new(cut(&tokens), [count, own]);
+        let labels = TensorData::new(cut(&batch.labels), [count * own]);
+        Ok(Own {
+            tokens: Tensor::from_data(tokens, &self.device),
+            labels: Tensor::from_data(labels, &self.device),
+            batch: count,
+            own,
+        })
+    }
+
+    /// Both passes of the transformer as it is.
+    fn alone(&self, own: Own) -> Result<Passed, Trouble> {
+        let logits = self.network.forward(own.tokens).flatten(0, 1);
+        let loss = cross_entropy(logits.clone(), own.labels);
+        let mut slopes = GradientsParams::from_grads(loss.backward(), &self.network);
+        Ok(Passed {
+            loss: number(loss)?,
+            logits: logits.without_autodiff(),
+            gradient: flat::gradients(&self.network, &mut slopes)?,
+        })
+    }
+
+    /// Both passes of a part of it.
+    fn among_others(&self, own: Own, sums: Sums, link: &mut Link<'_>) -> Result<Passed, Trouble> {
+        let network = &self.network;
+        let Own { tokens, labels, batch, own } = own;
+        let width = self.config.width;
+        let embedded: Tensor<2> = network.embed(tokens).flatten(0, 1);
+        let (first, time) = match self.mode {
+            Mode::Tensor | Mode::TensorSequence => (0, self.config.context),
+            Mode::Context => (self.rank * own, own),
+        };
+        let dtype = embedded.dtype();
+        let at = Positions::from_position(first, time, self.config.head(), dtype, &self.device);
+        let x = embedded.clone().without_autodiff();
+        let mut slopes = Slopes::none();
+
+        // The end of the network is every rank's own: the mean over its tokens counts for their share.
+        let share = if self.mode.cuts_tokens() { 1.0 / self.ranks as f64 } else { 1.0 };
+        let mut end = |x: Tensor<2>| -> Result<(f64, Tensor<2>, Tensor<2>), Trouble> {
+            let last = leaf(x);
+            let logits = network.read(last.clone().reshape([batch, own, width]));
+            let logits: Tensor<2> = logits.flatten(0, 1);
+            let loss = cross_entropy(logits.clone(), labels.clone()) * share;
+            let mut gradients = loss.backward();
+            let slope = slope_of(&last, &mut gradients)?;
+            slopes.take(network, &mut gradients);
+            Ok((number(loss)?, logits.without_autodiff(), slope))
+        };
+        let (loss, logits, slope) = match self.mode {
+            Mode::Tensor | Mode::TensorSequence => {
+                let mode = self.mode;
+                let mut pass = pass::Pass { network, link, mode, sums, batch };
+                let (x, walked) = pass.forward(x, &at)?;
+                let (loss, logits, slope) = end(x)?;
+                (loss, logits, pass.backward(walked, slope, &mut slopes)?)
+            }
+            Mode::Context => {
+                let mut pass = context::Pass { network, link, batch };
+                let (x, walked) = pass.forward(x, &at)?;
+                let (loss, logits, slope) = end(x)?;
+                (loss, logits, pass.backward(walked, slope, &mut slopes)?)
+            }
+        };
+        slopes.take(network, &mut (embedded * slope).sum().backward());
+        let mut gradient = slopes.row(network)?;
+        self.sum_shared(&mut gradient, link)?;
+        Ok(Passed { loss, logits, gradient })
+    }
+
+    /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
+    /// Without sums each rank goes on with rows of its own, and finds another gradient by them than the others.
+    fn agree(&mut self, sums: Sums, link: &mut Link<'_>) -> Result<(), Trouble> {
+        match (sums, self.mode, self.replicas) {
+            (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
+            (Sums::Done, _, Replicas::Apart) => {
+                link.doing("making the weights that all have the same again");
+                let whole = self.layout.replicated();
+                let state = self.optimizer.state(self.weights.len());
+                for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
+                    let mut numbers = flat::gather(row, &whole);
+                    link.spread(&mut numbers)?;
+                    flat::scatter(row, &whole, &numbers);
+                }
+                self.network = flat::with_weights(self.network.clone(), &self.weights);
+                self.replicas = Replicas::Same;
+            }
+            (Sums::Done, _, Replicas::Same)
+            | (Sums::LeftOut, Mode::TensorSequence | Mode::Context, _) => {}
+        }
+        Ok(())
+    }
+
+    /// Sums the slopes of which each rank has found its tokens' part only.
+    fn sum_shared(&self, gradient: &mut [f32], link: &mut Link<'_>) -> Result<(), Trouble> {
+        let shared = self.layout.shared();
+        if shared.is_empty() {
+            return Ok(());
+        }
+        link.doing("summing gradients of the weights that all have");
+        let mut row = flat::gather(gradient, &shared);
+        link.sum(&mut row)?;
+        flat::scatter(gradient, &shared, &row);
+        Ok(())
+    }
+}
+
+impl Worker for Rank {
+    type Order = Order;
+    type Answer = Answer;
+
+    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+        if let Some(whole) = order.from {
+            self.weights = self.layout.part(&whole, self.rank);
+            self.network = flat::with_weights(self.network.clone(), &self.weights);
+        }
+        let own = self.own_tokens(&order.indices)?;
+        let mut link = Link::new(port, self.device.clone().without_autodiff());
+        let passed = if self.ranks == 1 {
+            link.doing("computing both passes of the whole batch");
+            self.alone(own)?
+        } else {
+            self.agree(order.sums, &mut link)?;
+            self.among_others(own, order.sums, &mut link)?
+        };
+        link.doing("changing its weights");
+        let rate = order.learning_rate;
+        self.optimizer.update(&mut self.weights, &passed.gradient, rate);
+        self.network = flat::with_weights(self.network.clone(), &self.weights);
+        let all = match order.telling {
+            Telling::Loss => None,
+            Telling::All => {
+                let [rows, vocab] = passed.logits.dims();
+                Some(All {
+                    logits: flat::numbers(passed.logits, rows * vocab)?,
+                    gradient: passed.gradient,
+                    weights: self.weights.clone(),
+                })
+            }
+        };
+        Ok(Answer {
+            loss: passed.loss,
+            done: link.done,
+            samples: link.samples,
+            broken: divergence::of_weights(&self.weights),
+            all,
+        })
+    }
+}
+
+fn number(loss: Tensor<1>) -> Result<f64, Trouble> {
+    let numbers = flat::numbers(loss.without_autodiff(), 1)?;
+    let number = numbers.first().copied().map(f64::from);
+    number.ok_or_else(|| Trouble::Failed("read no loss from its device".to_owned()))
+}

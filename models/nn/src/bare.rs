@@ -1,0 +1,228 @@
+//! A training loop written by hand: the yardstick for what the lab costs.
+//!
+//! It trains the same networks on the same data as lab `train`, with the same metrics at the same cadence, and shares
+//! nothing with the lab but the data, the optimizer and the transformer. `mlsys bench train` runs both in turn.
+
+mod networks;
+mod parts;
+
+use std::time::Instant;
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::optim::GradientsParams;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use mlsys_lab::{DeviceId, LabError};
+
+use self::networks::{Bare, Net};
+use crate::data::{self, Batches, DataConfig, Dataset, Examples, Numbers};
+use crate::nets::Inputs;
+use mlsys_device::{self as device, Adam};
+
+pub use parts::{Part, Parts, Timed, parts};
+
+/// A network, its data, and how long it trains.
+pub struct Task {
+    /// What to call it.
+    pub name: &'static str,
+    dataset: Dataset,
+    net: Net,
+    rate: f64,
+    batch: usize,
+    /// Training steps.
+    pub steps: u64,
+    /// The same as settings of lab `train`.
+    pub settings: &'static [&'static str],
+}
+
+/// The networks that are measured: a small one, a middling one, 784-512-512-10, and the tiny llama on text.
+pub const TASKS: [Task; 4] = [
+    Task {
+        name: "spiral",
+        dataset: Dataset::Spiral,
+        net: Net::Mlp(&[32, 32]),
+        batch: 64,
+        rate: 0.01,
+        steps: 2000,
+        settings: &["steps=2000"],
+    },
+    Task {
+        name: "digits",
+        dataset: Dataset::Digits,
+        net: Net::Mlp(&[32]),
+        batch: 64,
+        rate: 0.003,
+        steps: 1000,
+        settings: &["dataset=digits", "learning_rate=0.003", "steps=1000"],
+    },
+    Task {
+        name: "wide",
+        dataset: Dataset::Digits,
+        net: Net::Mlp(&[512, 512]),
+        batch: 64,
+        rate: 0.003,
+        steps: 200,
+        settings: &["dataset=digits", "learning_rate=0.003", "steps=200", "width=512", "depth=2"],
+    },
+    Task {
+        name: "llama",
+        dataset: Dataset::Text,
+        net: Net::Llama,
+        batch: LLAMA_BATCH,
+        rate: 0.005,
+        steps: 100,
+        settings: &[
+            "dataset=text",
+            "model=transformer",
+            "width=64",
+            "context=64",
+            "batch_size=16",
+            "learning_rate=0.005",
+            "steps=100",
+        ],
+    },
+];
+
+/// The llama of the preset on text.
+const LLAMA_WIDTH: usize = 64;
+const LLAMA_CONTEXT: usize = 64;
+const LLAMA_BATCH: usize = 16;
+
+/// Which Adam the loop uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// burn's own.
+    Burns,
+    /// The one that the lab uses on this device.
+    TheLabs,
+}
+
+/// Trains, and returns the seconds from the first loss to the end.
+///
+/// # Errors
+/// If the device cannot be opened or the data cannot be made.
+pub fn train(task: &Task, id: DeviceId, update: Update) -> Result<f64, LabError> {
+    let unusable = |error: data::DataError| LabError::Data(error.to_string());
+    let mut config = DataConfig::new(task.dataset, 1);
+    match task.net {
+        Net::Mlp(_) => {}
+        Net::Llama => config.context = LLAMA_CONTEXT,
+    }
+    let data = data::load(&config).map_err(unusable)?;
+    let (train, held_out) = (data.train, data.held_out);
+    let plain = device::open(id)?;
+    let device = plain.clone().autodiff();
+    device.seed(1);
+    let classes = config.classes().map_err(unusable)?;
+    let mut network = Bare::new(&task.net, config.features(), classes, &device);
+    let cross_entropy = CrossEntropyLossConfig::new().init(&device);
+    let judging = CrossEntropyLossConfig::new().init(&plain);
+    let mut optimizer = match update {
+        Update::Burns => Adam::Burns(Adam::burns()),
+        Update::TheLabs => Adam::new(id),
+    };
+    let mut batches = Batches::new(1, train.len());
+    // What is judged, in pieces as large as the lab's.
+    let mut judged = pieces(&held_out, &plain);
+    if task.dataset.is_points() {
+        judged.extend(pieces(&train, &plain));
+    }
+    let first = rows(&network, None);
+    let mut reported: Vec<f64> = Vec::new();
+    let mut waiting = Vec::new();
+    let mut first_loss = None;
+    for step in 1..=task.steps {
+        let (inputs, labels) = batch(&train, batches.next(task.batch), &device);
+        let loss = cross_entropy.forward(network.forward(inputs), labels);
+        let gradients = GradientsParams::from_grads(loss.backward(), &network);
+        waiting.push(loss.without_autodiff());
+        let record = step == 1 || step.is_multiple_of(10);
+        // Where the device works behind the program's back, waiting for it at every step would keep it idle.
+        if record || !device::is_asynchronous(id) {
+            let losses = Tensor::cat(std::mem::take(&mut waiting), 0);
+            reported.extend(losses.into_data().iter::<f64>());
+        }
+        first_loss.get_or_insert_with(Instant::now);
+        let before = record.then(|| (rows(&network, Some(&gradients)), rows(&network, None)));
+        network = optimizer.step(task.rate, network, gradients);
+        if let Some((gradients, before)) = before {
+            let after = rows(&network, None);
+            let norms = [
+                gradients,
+                before.clone(),
+                differences(&after, &before),
+                differences(&after, &first),
+            ]
+            .concat();
+            let norms = norms.into_iter().map(norm).collect();
+            reported.extend(Tensor::cat(norms, 0).into_data().iter::<f64>());
+        }
+        if step == 1 || step.is_multiple_of(20) {
+            let network = network.valid();
+            for (inputs, labels) in &judged {
+                let logits = network.forward(inputs.clone());
+                let predicted = logits.clone().argmax(1).squeeze_dim::<1>(1);
+                let right = predicted.equal(labels.clone()).int().float().sum();
+                let loss = judging.forward(logits, labels.clone());
+                reported.extend(Tensor::cat(vec![right, loss], 0).into_data().iter::<f64>());
+            }
+        }
+    }
+    device::sync(&plain, id)?;
+    if reported.iter().any(|value| !value.is_finite()) {
+        return Err(LabError::Data("the yardstick itself diverged".to_owned()));
+    }
+    Ok(first_loss.map_or(0.0, |first| first.elapsed().as_secs_f64()))
+}
+
+fn differences(a: &[Tensor<1>], b: &[Tensor<1>]) -> Vec<Tensor<1>> {
+    a.iter().zip(b).map(|(a, b)| a.clone() - b.clone()).collect()
+}
+
+/// As the lab's: safe from squares that vanish or overflow.
+fn norm(x: Tensor<1>) -> Tensor<1> {
+    let largest = x.clone().abs().max().clamp_min(f32::MIN_POSITIVE);
+    (x / largest.clone()).square().sum().sqrt() * largest
+}
+
+/// Every parameter, or its gradient, in one row.
+fn rows(network: &Bare, gradients: Option<&GradientsParams>) -> Vec<Tensor<1>> {
+    struct Rows<'a>(Option<&'a GradientsParams>, Vec<Tensor<1>>);
+    impl ModuleVisitor for Rows<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let tensor = match self.0 {
+                Some(gradients) => gradients.get::<D>(param.id),
+                None => Some(param.val().without_autodiff()),
+            };
+            self.1.extend(tensor.map(|tensor| tensor.reshape([-1])));
+        }
+    }
+    let mut rows = Rows(gradients, Vec::new());
+    network.visit(&mut rows);
+    rows.1
+}
+
+/// All examples, up to 1000 examples or about 4096 labels at once.
+fn pieces(examples: &Examples, device: &Device) -> Vec<(Inputs, Tensor<1, Int>)> {
+    let all: Vec<usize> = (0..examples.len()).collect();
+    let at_once = (4096 / examples.labels_each()).clamp(1, 1000);
+    let pieces = all.chunks(at_once);
+    pieces.map(|piece| batch(examples, piece, device)).collect()
+}
+
+/// Inputs and labels on the device.
+fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Tensor<1, Int>) {
+    let batch = examples.gather(indices);
+    let shape = [batch.rows, batch.columns];
+    let inputs = match batch.inputs {
+        Numbers::Floats(floats) => {
+            Tensor::<2>::from_data(TensorData::new(floats, shape), device).into()
+        }
+        Numbers::Tokens(tokens) => {
+            Tensor::<2, Int>::from_data(TensorData::new(tokens, shape), device).into()
+        }
+    };
+    let count = batch.labels.len();
+    let labels = Tensor::from_data(TensorData::new(batch.labels, [count]), device);
+    (inputs, labels)
+}

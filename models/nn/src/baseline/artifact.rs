@@ -1,0 +1,328 @@
+//! A trained network as bytes and back: a safetensors file that says besides its weights what the network learned.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use ::safetensors::SafeTensorError;
+use mlsys_lab::Artifact;
+
+use super::{Recipe, Trained};
+use crate::cases::ACTIVATIONS;
+use crate::data::{DATASETS, DataConfig, Dataset};
+use crate::nets::{Architecture, CnnConfig, MlpConfig, TransformerConfig};
+use crate::weights::safetensors::{self, Opened};
+use crate::weights::{self, Refusal};
+
+/// What such artifacts are called in schemas.
+pub const KIND: &str = "network";
+
+/// The version of what the file says about the network.
+const FORMAT: &str = "1";
+
+/// What the names of it begin with.
+const PREFIX: &str = "mlsys.";
+
+/// Larger networks are not kept for others: 16 MB.
+const MOST_PARAMETERS: u64 = 4_000_000;
+
+/// More neurons, tokens or channels than any network here has: what claims more is refused before it is reckoned with.
+const LARGEST: usize = 1 << 21;
+
+/// More layers or blocks than any network here has.
+const DEEPEST: usize = 1024;
+
+/// As many examples as any data set here has.
+const MOST_SAMPLES: usize = 100_000;
+
+/// Why bytes are no network that a lab can start from.
+#[derive(Debug)]
+pub enum Unusable {
+    /// They are no whole file, or contradict themselves.
+    Broken(String),
+    /// They are another network; all differences, a line each.
+    Other(Vec<String>),
+}
+
+impl Trained {
+    /// The network for other runs; none if it is too large to be kept, or its numbers cannot be written.
+    pub fn artifact(&self, unfinished: Option<String>) -> Option<Artifact> {
+        if self.architecture.parameters() > MOST_PARAMETERS {
+            return None;
+        }
+        Some(Artifact {
+            kind: KIND.to_owned(),
+            ending: "safetensors".to_owned(),
+            about: self.architecture.in_words(),
+            unfinished,
+            bytes: self.encode().ok()?,
+        })
+    }
+
+    /// The file that says what it is, for labs here and for other programs.
+    pub fn encode(&self) -> Result<Vec<u8>, SafeTensorError> {
+        safetensors::encode(&self.weights, &self.architecture, self.described())
+    }
+
+    /// Everything but the weights, by name.
+    fn described(&self) -> HashMap<String, String> {
+        let mut pairs: Vec<(&str, String)> = vec![
+            ("format", FORMAT.to_owned()),
+            ("steps", self.steps.to_string()),
+            ("activation", name_of(&ACTIVATIONS, self.activation)),
+            ("dataset", name_of(&DATASETS, self.data.dataset)),
+            ("samples", self.data.samples.to_string()),
+            ("noise", self.data.noise.to_string()),
+            ("jitter", self.data.jitter.to_string()),
+            ("turns", self.data.turns.to_string()),
+            ("seed", self.data.seed.to_string()),
+            ("symbols", self.data.symbols.to_string()),
+            ("window", self.data.context.to_string()),
+        ];
+        let folder = self.data.folder.as_ref();
+        let folder = folder.and_then(|folder| folder.to_str());
+        pairs.extend(folder.map(|folder| ("folder", folder.to_owned())));
+        pairs.extend(self.data.corpus.clone().map(|corpus| ("corpus", corpus)));
+        match &self.architecture {
+            Architecture::Mlp(config) => {
+                let hidden: Vec<_> = config.hidden.iter().map(usize::to_string).collect();
+                pairs.extend([
+                    ("model", "mlp".to_owned()),
+                    ("inputs", config.inputs.to_string()),
+                    ("hidden", hidden.join(" ")),
+                    ("outputs", config.outputs.to_string()),
+                ]);
+            }
+            Architecture::Cnn(config) => pairs.extend([
+                ("model", "cnn".to_owned()),
+                ("edge", config.edge.to_string()),
+                ("width", config.width.to_string()),
+                ("depth", config.depth.to_string()),
+                ("outputs", config.outputs.to_string()),
+            ]),
+            // The labs whose networks these are leave none to others.
+            Architecture::Filters(_) => pairs.push(("model", "filters".to_owned())),
+            Architecture::Transformer(config) => pairs.extend([
+                ("model", "transformer".to_owned()),
+                ("vocab", config.vocab.to_string()),
+                ("width", config.width.to_string()),
+                ("depth", config.depth.to_string()),
+                ("heads", config.heads.to_string()),
+                ("kv_heads", config.kv_heads.to_string()),
+                ("ffn", config.ffn.to_string()),
+                ("context", config.context.to_string()),
+            ]),
+        }
+        let owned = pairs.into_iter().map(|(name, value)| (format!("{PREFIX}{name}"), value));
+        owned.collect()
+    }
+
+    /// The network of an artifact. A file of another program, or one in burn's format, says nothing of data and sizes: then
+    /// it must be the network that the recipe would train.
+    pub(super) fn read(artifact: &Artifact, recipe: &Recipe) -> Result<Self, Unusable> {
+        if artifact.ending == weights::BURNS {
+            let row = weights::row(&artifact.bytes, &recipe.architecture)?;
+            return Ok(Self::of_recipe(recipe, row));
+        }
+        let file = safetensors::open(&artifact.bytes)?;
+        if !file.metadata.contains_key(&format!("{PREFIX}format")) {
+            return Ok(Self::of_recipe(recipe, file.row(&recipe.architecture)?));
+        }
+        Self::said_by(&file)
+    }
+
+    /// The network of an artifact of our own.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Unusable> {
+        Self::said_by(&safetensors::open(bytes)?)
+    }
+
+    fn said_by(file: &Opened<'_>) -> Result<Self, Unusable> {
+        let said = Said(file);
+        let format = said.text("format")?;
+        if format != FORMAT {
+            return Err(Unusable::Broken(format!(
+                "its description is of format {format}, and this program reads format {FORMAT}"
+            )));
+        }
+        let (data, architecture) = (said.data()?, said.architecture()?);
+        // Before anything is made by these sizes.
+        let (claimed, there) = (architecture.parameters(), file.numbers() as u64);
+        if claimed != there {
+            return Err(Unusable::Broken(format!(
+                "it says that it is a {}, which has {claimed} weights and biases, and holds {there} numbers",
+                architecture.in_words()
+            )));
+        }
+        said.must_agree(&data, &architecture)?;
+        Ok(Self {
+            weights: file.row(&architecture)?,
+            architecture,
+            activation: said.case("activation", &ACTIVATIONS)?,
+            data,
+            steps: said.number("steps")?,
+        })
+    }
+}
+
+impl Trained {
+    /// What a recipe says, with weights that come from elsewhere.
+    fn of_recipe(recipe: &Recipe, weights: Vec<f32>) -> Self {
+        Self {
+            weights,
+            architecture: recipe.architecture.clone(),
+            activation: recipe.activation,
+            data: recipe.data.clone(),
+            steps: 0,
+        }
+    }
+}
+
+impl From<Refusal> for Unusable {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Foreign(reason) => Self::Broken(reason),
+            Refusal::Misfit(differences) => Self::Other(differences),
+        }
+    }
+}
+
+/// What a file says of its network.
+struct Said<'a>(&'a Opened<'a>);
+
+impl Said<'_> {
+    fn text(&self, name: &str) -> Result<&str, Unusable> {
+        let text = self.0.metadata.get(&format!("{PREFIX}{name}"));
+        let text = text.map(String::as_str);
+        text.ok_or_else(|| Unusable::Broken(format!("it does not say what its '{name}' is")))
+    }
+
+    fn number<T: FromStr>(&self, name: &str) -> Result<T, Unusable> {
+        let text = self.text(name)?;
+        text.parse().map_err(|_| unreadable(name, text))
+    }
+
+    fn size(&self, name: &str, most: usize) -> Result<usize, Unusable> {
+        let size = self.number(name)?;
+        bounded(name, size, most)
+    }
+
+    fn case<T: Copy>(&self, name: &str, cases: &[(&str, T)]) -> Result<T, Unusable> {
+        let text = self.text(name)?;
+        let found = cases.iter().find(|(case, _)| *case == text);
+        found.map(|(_, case)| *case).ok_or_else(|| unreadable(name, text))
+    }
+
+    fn data(&self) -> Result<DataConfig, Unusable> {
+        let dataset = self.case("dataset", &DATASETS)?;
+        let samples = self.number("samples")?;
+        Ok(DataConfig {
+            // Of a text so many characters are taken as it has.
+            samples: match dataset {
+                Dataset::Text => samples,
+                Dataset::Spiral
+                | Dataset::Moons
+                | Dataset::Circles
+                | Dataset::Xor
+                | Dataset::Digits
+                | Dataset::Idx
+                | Dataset::Chain
+                | Dataset::Sums => bounded("samples", samples, MOST_SAMPLES)?,
+            },
+            noise: self.number("noise")?,
+            jitter: self.number("jitter")?,
+            turns: self.number("turns")?,
+            symbols: self.size("symbols", LARGEST)?,
+            context: self.size("window", LARGEST)?,
+            folder: self.text("folder").ok().map(PathBuf::from),
+            corpus: self.text("corpus").ok().map(str::to_owned),
+            ..DataConfig::new(dataset, self.number("seed")?)
+        })
+    }
+
+    fn architecture(&self) -> Result<Architecture, Unusable> {
+        let size = |name| self.size(name, LARGEST);
+        match self.text("model")? {
+            "mlp" => {
+                let text = self.text("hidden")?;
+                let sizes = text.split_whitespace().map(|size| {
+                    let size = size.parse().map_err(|_| unreadable("hidden", text))?;
+                    bounded("hidden", size, LARGEST)
+                });
+                let hidden: Vec<usize> = sizes.collect::<Result<_, Unusable>>()?;
+                bounded("depth", hidden.len(), DEEPEST)?;
+                Ok(Architecture::Mlp(MlpConfig {
+                    inputs: size("inputs")?,
+                    hidden,
+                    outputs: size("outputs")?,
+                }))
+            }
+            "cnn" => Ok(Architecture::Cnn(CnnConfig {
+                edge: bounded("edge", size("edge")?, DEEPEST)?,
+                width: bounded("width", size("width")?, 1 << 16)?,
+                depth: self.size("depth", DEEPEST)?,
+                outputs: size("outputs")?,
+            })),
+            "transformer" => {
+                let config = TransformerConfig {
+                    vocab: size("vocab")?,
+                    width: size("width")?,
+                    depth: self.size("depth", DEEPEST)?,
+                    heads: size("heads")?.max(1),
+                    kv_heads: size("kv_heads")?.max(1),
+                    ffn: size("ffn")?,
+                    context: size("context")?,
+                };
+                let checked = config.check();
+                checked.map_err(|(_, reason)| Unusable::Broken(reason))?;
+                Ok(Architecture::Transformer(config))
+            }
+            other => Err(unreadable("model", other)),
+        }
+    }
+
+    /// Refuses a network that cannot read the data that it is said to have learned.
+    fn must_agree(&self, data: &DataConfig, architecture: &Architecture) -> Result<(), Unusable> {
+        let classes = data.classes();
+        let classes = classes.map_err(|error| Unusable::Broken(error.to_string()))?;
+        let features = data.features();
+        let agrees = match architecture {
+            Architecture::Mlp(config) => (config.inputs, config.outputs) == (features, classes),
+            Architecture::Cnn(config) => {
+                (config.edge * config.edge, config.outputs) == (features, classes)
+            }
+            Architecture::Filters(_) => false,
+            Architecture::Transformer(config) => config.vocab == classes,
+        };
+        if agrees {
+            return Ok(());
+        }
+        Err(Unusable::Broken(format!(
+            "it says that it is a {} that learned {}, whose examples have {features} numbers and {classes} classes",
+            architecture.in_words(),
+            name_of(&DATASETS, data.dataset),
+        )))
+    }
+}
+
+fn unreadable(name: &str, text: &str) -> Unusable {
+    let text: String = text.chars().take(40).collect();
+    Unusable::Broken(format!(
+        "it says that its '{name}' is '{}', which does not read",
+        text.escape_debug()
+    ))
+}
+
+fn bounded(name: &str, size: usize, most: usize) -> Result<usize, Unusable> {
+    if size <= most {
+        return Ok(size);
+    }
+    Err(Unusable::Broken(format!(
+        "it says that its '{name}' is {size}, and no network here has more than {most}"
+    )))
+}
+
+/// The name of a case.
+pub(super) fn name_of<T: PartialEq + Copy>(cases: &[(&str, T)], wanted: T) -> String {
+    let found = cases.iter().find(|(_, case)| *case == wanted);
+    found.map_or_else(String::new, |(name, _)| (*name).to_owned())
+}

@@ -1,0 +1,28 @@
+//! A network recorded as burn sees it: operations, their shapes, and what they cost.
+
+pub mod cost;
+pub mod count;
+pub mod execute;
+pub mod layers;
+pub mod life;
+pub mod record;
+pub mod saved;
+pub mod table;
+
+use crate::nets::{Activation, Architecture};
+
+/// Parameters of a network and operations of its products in one forward pass, as a record of it counts them.
+///
+/// # Errors
+/// If the network cannot be recorded.
+pub fn forward_counts(
+    architecture: &Architecture,
+    input: [usize; 2],
+) -> Result<(u64, u64), record::RecordError> {
+    let forward = record::forward(architecture, input, Activation::Relu)?;
+    let training = record::training(&forward, architecture, record::Rule::Sgd)?;
+    let table = table::Table::new(&forward, &training);
+    let weights = table.weights.iter().map(|place| table.tensors[*place].numbers());
+    let flops = table.forward().map(|(_, node)| node.matmul_flops);
+    Ok((weights.sum(), flops.sum()))
+}

@@ -1,0 +1,276 @@
+//! burn's record as a small table of our own: what reads what, of which shape, and what it costs.
+
+mod class;
+
+use std::collections::HashMap;
+
+use burn::backend::ir::{OperationIr, TensorId, TensorIr};
+
+use super::record::{Forward, Parameter, Part, Training};
+pub use class::{Class, name_of};
+
+/// What burn recorded of one training step.
+pub struct Table {
+    /// Everything that is read or written.
+    pub tensors: Vec<Tensor>,
+    /// Everything that is done, each after all that it reads from.
+    pub nodes: Vec<Node>,
+    /// In the order in which the network holds them.
+    pub parameters: Vec<Parameter>,
+    /// The tensors of the parameters.
+    pub weights: Vec<usize>,
+    /// The gradient of each parameter that has one.
+    pub gradients: Vec<Option<usize>>,
+    /// The model's output.
+    pub logits: usize,
+    /// The mean cross-entropy.
+    pub loss: usize,
+}
+
+/// A tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    pub shape: Vec<usize>,
+    pub source: Source,
+    /// The tensor whose memory it looks into: itself unless it is a view.
+    pub storage: usize,
+    /// Whether it holds numbers that derivatives are taken of.
+    pub real: bool,
+}
+
+/// Where a tensor comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The model's input.
+    Input,
+    /// The right classes.
+    Labels,
+    /// A parameter.
+    Parameter(usize),
+    /// The same in every step: a mask, an angle, a number.
+    Constant,
+    /// What the optimizer remembers from the steps before.
+    Moment,
+    /// The result of a node.
+    Node(usize),
+    /// A result inside of a node of the forward pass, which autodiff does in several operations.
+    Inside(usize),
+}
+
+/// Which part of a step a node is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The model.
+    Forward,
+    /// The loss over the model's output.
+    Loss,
+    /// Derivatives.
+    Backward,
+    /// The optimizer's change of a parameter.
+    Update(usize),
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// burn's name for it, such as `matmul`.
+    pub name: String,
+    pub class: Class,
+    pub pass: Pass,
+    pub inputs: Vec<usize>,
+    pub output: usize,
+    /// Operations of its matrix product or convolution, 2 for a multiply-add.
+    pub matmul_flops: u64,
+    /// Operations besides: 1 per output of an elementwise operation, 1 per input of a reduction.
+    pub other_flops: u64,
+    /// What autodiff does in its place, where that is more than one operation.
+    pub inside: Vec<String>,
+}
+
+impl Tensor {
+    /// Its numbers.
+    pub fn numbers(&self) -> u64 {
+        self.shape.iter().map(|&size| size as u64).product()
+    }
+
+    /// Its sizes as people write them, `[64, 784]`.
+    pub fn sizes(&self) -> String {
+        format!("{:?}", self.shape)
+    }
+}
+
+impl Node {
+    /// All its operations.
+    pub fn flops(&self) -> u64 {
+        self.matmul_flops + self.other_flops
+    }
+
+    /// Whether it gives another shape to the same memory and does nothing.
+    pub fn is_view(&self) -> bool {
+        self.class == Class::View
+    }
+}
+
+impl Table {
+    /// The table of a forward pass and of the rest of the step.
+    pub fn new(forward: &Forward, training: &Training) -> Self {
+        let mut builder = Builder::default();
+        for id in forward.values.keys() {
+            builder.sources.insert(*id, Source::Constant);
+        }
+        builder.sources.insert(forward.input, Source::Input);
+        builder.sources.insert(forward.labels, Source::Labels);
+        for (index, parameter) in forward.parameters.iter().enumerate() {
+            builder.sources.insert(parameter.id, Source::Parameter(index));
+        }
+        let mut pass = Pass::Forward;
+        let mut nodes_of = vec![None; forward.operations.len()];
+        for (index, operation) in forward.operations.iter().enumerate() {
+            nodes_of[index] = builder.add(operation, pass);
+            if operation.outputs().any(|out| out.id == forward.logits) {
+                pass = Pass::Loss;
+            }
+        }
+        builder.add_training(training, &nodes_of);
+        let place = |id: &TensorId| builder.places.get(id).copied().unwrap_or_default();
+        let gradients = training.gradients.iter();
+        Self {
+            gradients: gradients.map(|id| builder.places.get(&(*id)?).copied()).collect(),
+            weights: forward.parameters.iter().map(|p| place(&p.id)).collect(),
+            logits: place(&forward.logits),
+            loss: place(&forward.loss),
+            parameters: forward.parameters.clone(),
+            tensors: builder.tensors,
+            nodes: builder.nodes,
+        }
+    }
+
+    /// The nodes of the model and its loss.
+    pub fn forward(&self) -> impl Iterator<Item = (usize, &Node)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| matches!(node.pass, Pass::Forward | Pass::Loss))
+    }
+
+    /// The nodes that the model and its loss are made of, views left out.
+    pub fn operations(&self) -> impl Iterator<Item = (usize, &Node)> {
+        self.forward().filter(|(_, node)| !node.is_view())
+    }
+
+    /// The memory that a tensor looks into.
+    pub fn storage(&self, tensor: usize) -> usize {
+        self.tensors[tensor].storage
+    }
+
+    /// Whether memory is neither a parameter nor the same in every step, and is of real numbers or not.
+    pub fn is_activation(&self, tensor: usize) -> bool {
+        match self.tensors[self.storage(tensor)].source {
+            Source::Input | Source::Node(_) | Source::Inside(_) => true,
+            Source::Labels | Source::Parameter(_) | Source::Constant | Source::Moment => false,
+        }
+    }
+}
+
+/// A table in the making.
+#[derive(Default)]
+struct Builder {
+    tensors: Vec<Tensor>,
+    nodes: Vec<Node>,
+    /// The tensors by burn's names.
+    places: HashMap<TensorId, usize>,
+    /// Where tensors come from that no node computes.
+    sources: HashMap<TensorId, Source>,
+}
+
+impl Builder {
+    /// The tensor that the record means; a new one if it comes from outside.
+    fn tensor(&mut self, tensor: &TensorIr) -> usize {
+        if let Some(&place) = self.places.get(&tensor.id) {
+            return place;
+        }
+        let source = self.sources.get(&tensor.id);
+        self.push(tensor, source.copied().unwrap_or(Source::Constant))
+    }
+
+    fn push(&mut self, tensor: &TensorIr, source: Source) -> usize {
+        let place = self.tensors.len();
+        self.tensors.push(Tensor {
+            shape: tensor.shape.to_vec(),
+            source,
+            storage: place,
+            real: tensor.dtype.is_float(),
+        });
+        self.places.insert(tensor.id, place);
+        place
+    }
+
+    /// Adds an operation; nothing if all it does is make a tensor.
+    fn add(&mut self, operation: &OperationIr, pass: Pass) -> Option<usize> {
+        let name = name_of(operation);
+        let class = Class::of(&name);
+        let out = operation.outputs().next()?;
+        if class == Class::Creation {
+            self.tensor(out);
+            return None;
+        }
+        let inputs: Vec<usize> = operation.inputs().map(|input| self.tensor(input)).collect();
+        // What is made of constants alone is a constant, such as a mask.
+        let constant = inputs.iter().all(|&input| self.tensors[input].source == Source::Constant);
+        let source = if constant { Source::Constant } else { Source::Node(self.nodes.len()) };
+        let output = self.push(out, source);
+        if let (Class::View, Some(&looked_into)) = (class, inputs.first()) {
+            self.tensors[output].storage = self.tensors[looked_into].storage;
+        }
+        let shapes: Vec<&[usize]> = inputs.iter().map(|&i| &*self.tensors[i].shape).collect();
+        let (matmul_flops, other_flops) = class.flops(&name, &shapes, &self.tensors[output].shape);
+        self.nodes.push(Node {
+            name,
+            class,
+            pass,
+            inputs,
+            output,
+            matmul_flops,
+            other_flops,
+            inside: Vec::new(),
+        });
+        Some(self.nodes.len() - 1)
+    }
+
+    /// Adds the backward pass and the updates; their reads of forward tensors are those of the forward table.
+    fn add_training(&mut self, training: &Training, nodes_of: &[Option<usize>]) {
+        for (id, same) in &training.same {
+            if let Some(&place) = self.places.get(id) {
+                self.places.insert(*same, place);
+            }
+        }
+        for (part, operation) in &training.operations {
+            match part {
+                Part::Forward(index) => self.add_inside(operation, nodes_of[*index]),
+                Part::Backward => {
+                    self.add(operation, Pass::Backward);
+                }
+                Part::Warming => {
+                    for out in operation.outputs() {
+                        self.sources.insert(out.id, Source::Moment);
+                    }
+                }
+                Part::Update(parameter) => {
+                    self.add(operation, Pass::Update(*parameter));
+                }
+            }
+        }
+    }
+
+    /// What autodiff does for one forward node: its last result is the node's own.
+    fn add_inside(&mut self, operation: &OperationIr, node: Option<usize>) {
+        let Some(node) = node else { return };
+        let name = name_of(operation);
+        for out in operation.outputs() {
+            if !self.places.contains_key(&out.id) {
+                self.push(out, Source::Inside(node));
+            }
+        }
+        if name != self.nodes[node].name {
+            self.nodes[node].inside.push(name);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Parameters that several labs here read the same way.
+
+use mlsys_lab::{LabError, Params};
+
+use crate::nets::{Activation, Architecture, TransformerConfig};
+
+/// The kind of a network, as parameter `model` names it.
+#[derive(Clone, Copy)]
+pub enum Model {
+    /// Layers of neurons.
+    Mlp,
+    /// Convolutions.
+    Cnn,
+    /// Blocks of attention and gated layers.
+    Transformer,
+}
+
+/// The names of `model`.
+pub const MODELS: [(&str, Model); 3] =
+    [("mlp", Model::Mlp), ("cnn", Model::Cnn), ("transformer", Model::Transformer)];
+
+/// The names of `activation`.
+pub const ACTIVATIONS: [(&str, Activation); 6] = [
+    ("relu", Activation::Relu),
+    ("tanh", Activation::Tanh),
+    ("sigmoid", Activation::Sigmoid),
+    ("gelu", Activation::Gelu),
+    ("silu", Activation::Silu),
+    ("identity", Activation::Identity),
+];
+
+/// A transformer of these sizes.
+///
+/// # Errors
+/// If its sizes contradict one another.
+pub fn transformer(config: TransformerConfig) -> Result<Architecture, LabError> {
+    match config.check() {
+        Ok(()) => Ok(Architecture::Transformer(config)),
+        Err((names, reason)) => Err(LabError::contradiction(names.iter().copied(), reason)),
+    }
+}

@@ -1,0 +1,292 @@
+//! Data sets: points in the plane, handwritten digits and sequences that the program makes itself, MNIST-format
+//! files from a local folder, and text.
+//!
+//! The same configuration gives the same bits on every machine. Shapes and noise have streams of their
+//! own: a larger noise spreads the same points further, and more samples keep the first ones.
+
+mod batches;
+mod chain;
+mod corpus;
+mod digits;
+mod error;
+mod examples;
+mod idx;
+mod language;
+mod points;
+mod sums;
+
+use std::path::PathBuf;
+
+pub use batches::Batches;
+pub use error::{CorpusFault, DataError, IdxFault};
+pub use examples::{Batch, Examples, Labelled, Numbers, Sequence};
+pub use language::{Language, Vocabulary};
+pub use sums::Answers;
+
+use crate::random::Stream;
+
+/// The data sets of the training lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dataset {
+    /// Two spiral arms around the origin.
+    Spiral,
+    /// Two half circles that reach into each other.
+    Moons,
+    /// A ring around another ring.
+    Circles,
+    /// Opposite quadrants of a square share a class.
+    Xor,
+    /// 28x28 grey images of the digits 0 to 9, drawn from strokes.
+    Digits,
+    /// 28x28 grey images of the digits 0 to 9, read from MNIST-format files.
+    Idx,
+    /// Symbols, each drawn by the one before it.
+    Chain,
+    /// Lines such as 17+25=42.
+    Sums,
+    /// Characters of a text.
+    Text,
+}
+
+/// Their names as parameters.
+pub const DATASETS: [(&str, Dataset); 9] = [
+    ("spiral", Dataset::Spiral),
+    ("moons", Dataset::Moons),
+    ("circles", Dataset::Circles),
+    ("xor", Dataset::Xor),
+    ("digits", Dataset::Digits),
+    ("idx", Dataset::Idx),
+    ("chain", Dataset::Chain),
+    ("sums", Dataset::Sums),
+    ("text", Dataset::Text),
+];
+/// What the examples of a data set are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Points in the plane, in two classes.
+    Points,
+    /// Grey images.
+    Images,
+    /// Tokens in a row, each to be foretold from those before it.
+    Tokens,
+}
+
+impl Dataset {
+    /// What its examples are.
+    pub fn form(self) -> Form {
+        match self {
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => Form::Points,
+            Self::Digits | Self::Idx => Form::Images,
+            Self::Chain | Self::Sums | Self::Text => Form::Tokens,
+        }
+    }
+
+    /// Whether the examples are points in the plane.
+    pub fn is_points(self) -> bool {
+        self.form() == Form::Points
+    }
+
+    /// Training examples where the learner does not say how many; tokens for sequences, where a text is taken whole.
+    pub fn default_samples(self) -> usize {
+        match self {
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 400,
+            Self::Digits | Self::Idx => 2000,
+            Self::Chain => 20_000,
+            Self::Sums => 100_000,
+            Self::Text => usize::MAX,
+        }
+    }
+
+    /// Noise where the learner does not say how much; files and sequences are taken as they are.
+    pub fn default_noise(self) -> f32 {
+        match self {
+            Self::Spiral | Self::Moons | Self::Circles | Self::Xor => 0.02,
+            Self::Digits => 0.1,
+            Self::Idx | Self::Chain | Self::Sums | Self::Text => 0.0,
+        }
+    }
+
+    /// Examples held out of training, tokens for sequences; files may have fewer, and of a text it is the last tenth.
+    pub fn held_out_samples(self) -> usize {
+        match self.form() {
+            Form::Points => 400,
+            Form::Images => 500,
+            Form::Tokens => 5000,
+        }
+    }
+}
+
+/// What to make or read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataConfig {
+    /// Which data set.
+    pub dataset: Dataset,
+    /// Training examples; files may have fewer.
+    pub samples: usize,
+    /// Standard deviation added to coordinates, or to pixels, which then are cut to [0, 1].
+    pub noise: f32,
+    /// Digits: how far strokes are turned, scaled, sheared and shifted; 0 draws every 3 alike.
+    pub jitter: f32,
+    /// Spiral: revolutions of each arm.
+    pub turns: f32,
+    /// Chooses the examples.
+    pub seed: u64,
+    /// The folder of the MNIST-format files.
+    pub folder: Option<PathBuf>,
+    /// Chain: symbols of the alphabet.
+    pub symbols: usize,
+    /// Sequences: tokens of one example.
+    pub context: usize,
+    /// Text: another text than the program's own.
+    pub corpus: Option<String>,
+}
+
+impl DataConfig {
+    /// The data set with its own defaults, from `seed`.
+    pub fn new(dataset: Dataset, seed: u64) -> Self {
+        Self {
+            dataset,
+            samples: dataset.default_samples(),
+            noise: dataset.default_noise(),
+            jitter: 1.0,
+            turns: 1.75,
+            seed,
+            folder: None,
+            symbols: 64,
+            context: 32,
+            corpus: None,
+        }
+    }
+
+    /// Numbers per example: 2 coordinates, 784 pixels row by row from the top left, or so many tokens.
+    pub fn features(&self) -> usize {
+        match self.dataset.form() {
+            Form::Points => points::FEATURES,
+            Form::Images => digits::PIXELS,
+            Form::Tokens => self.context,
+        }
+    }
+
+    /// The number of classes, which are the vocabulary of a sequence; labels are 0 to this number less one.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn classes(&self) -> Result<usize, DataError> {
+        Ok(match self.dataset {
+            Dataset::Spiral | Dataset::Moons | Dataset::Circles | Dataset::Xor => 2,
+            Dataset::Digits | Dataset::Idx => digits::CLASSES,
+            Dataset::Chain => self.symbols,
+            Dataset::Sums => sums::vocabulary().len(),
+            Dataset::Text => corpus::vocabulary(self.corpus.as_deref())?.len(),
+        })
+    }
+}
+
+/// Examples to train on, and examples of the same distribution held out to judge by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    /// To train on.
+    pub train: Examples,
+    /// Never trained on.
+    pub held_out: Examples,
+    /// What is known of a sequence's tokens.
+    pub language: Option<Language>,
+}
+
+/// Both halves of a data set.
+#[derive(Clone, Debug, PartialEq)]
+struct Halves<E> {
+    train: E,
+    held_out: E,
+}
+
+impl From<Halves<Labelled>> for Data {
+    fn from(halves: Halves<Labelled>) -> Self {
+        Self {
+            train: Examples::Labelled(halves.train),
+            held_out: Examples::Labelled(halves.held_out),
+            language: None,
+        }
+    }
+}
+
+/// Makes or reads the data set. Only [`Dataset::Idx`] touches the disk; it can fail, and sequences can be too short.
+pub fn load(config: &DataConfig) -> Result<Data, DataError> {
+    match config.dataset {
+        Dataset::Spiral => Ok(both(config, |part| {
+            points::generate(points::Shape::Spiral { turns: config.turns }, part)
+        })),
+        Dataset::Moons => Ok(both(config, |part| points::generate(points::Shape::Moons, part))),
+        Dataset::Circles => Ok(both(config, |part| points::generate(points::Shape::Circles, part))),
+        Dataset::Xor => Ok(both(config, |part| points::generate(points::Shape::Xor, part))),
+        Dataset::Digits => Ok(both(config, |part| digits::generate(config.jitter, part))),
+        Dataset::Idx => Ok(idx::load(config)?.into()),
+        Dataset::Chain => language::data(config, chain::generate(config)),
+        Dataset::Sums => language::data(config, sums::generate(config)),
+        Dataset::Text => language::data(config, corpus::read(config)?),
+    }
+}
+
+/// So many examples that are in no training set: the first of them are those held out of `load`. Of files and sequences,
+/// whose held-out half is all there is, that half.
+///
+/// # Errors
+/// As for [`load`].
+pub fn fresh(config: &DataConfig, count: usize) -> Result<Examples, DataError> {
+    let part = |generate: &dyn Fn(Part) -> Labelled| {
+        let fresh = generate(Part::new(config, count, "held-out"));
+        Ok(Examples::Labelled(fresh))
+    };
+    let turns = config.turns;
+    match config.dataset {
+        Dataset::Spiral => part(&|part| points::generate(points::Shape::Spiral { turns }, part)),
+        Dataset::Moons => part(&|part| points::generate(points::Shape::Moons, part)),
+        Dataset::Circles => part(&|part| points::generate(points::Shape::Circles, part)),
+        Dataset::Xor => part(&|part| points::generate(points::Shape::Xor, part)),
+        Dataset::Digits => part(&|part| digits::generate(config.jitter, part)),
+        Dataset::Idx | Dataset::Chain | Dataset::Sums | Dataset::Text => Ok(load(config)?.held_out),
+    }
+}
+
+/// One half of a data set to be generated: so many examples with noise, from streams of its own.
+struct Part {
+    samples: usize,
+    noise: f32,
+    /// Draws what an example is.
+    shape: Stream,
+    /// Draws the unit normals that `noise` scales.
+    normals: Stream,
+}
+
+impl Part {
+    fn new(config: &DataConfig, samples: usize, name: &str) -> Self {
+        Self {
+            samples,
+            noise: config.noise,
+            shape: Stream::new(config.seed, &format!("data/{name}/shape")),
+            normals: Stream::new(config.seed, &format!("data/{name}/noise")),
+        }
+    }
+}
+
+fn both(config: &DataConfig, generate: impl Fn(Part) -> Labelled) -> Data {
+    let held_out = config.dataset.held_out_samples();
+    let halves = Halves {
+        train: generate(Part::new(config, config.samples, "train")),
+        held_out: generate(Part::new(config, held_out, "held-out")),
+    };
+    halves.into()
+}
+
+/// Adds noise to pixels, which stay within [0, 1]. Draws even where noise is 0, so that the draws of one
+/// image do not depend on the knob.
+fn add_pixel_noise(pixels: &mut [f32], noise: f32, normals: &mut Stream) {
+    for pixel in pixels {
+        *pixel = (*pixel + noise * normals.normal() as f32).clamp(0.0, 1.0);
+    }
+}
+
+#[cfg(test)]
+mod sequence_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! When a loss means that a run has diverged.
+
+/// Judges losses one after the other.
+pub struct Ceiling {
+    /// What guessing costs: the logarithm of the number of classes.
+    guessing: f64,
+    /// A loss above this is a divergence; known after the first one.
+    ceiling: Option<f64>,
+}
+
+impl Ceiling {
+    /// Nothing seen yet.
+    pub fn new(guessing: f64) -> Self {
+        Self { guessing, ceiling: None }
+    }
+
+    /// Nothing seen yet, and the first loss is no yardstick: where updates begin within the first step, what that step
+    /// costs may be their doing already. What guessing costs is what it would have begun with.
+    pub fn from_guessing(guessing: f64) -> Self {
+        Self { guessing, ceiling: Some(10.0 * guessing) }
+    }
+
+    /// A knob was turned: what comes next is measured against itself, because another activation or fewer examples
+    /// a step may cost more than ten times the old first loss without anything having gone wrong.
+    pub fn begin_anew(&mut self) {
+        self.ceiling = None;
+    }
+
+    /// Why a loss means that the run has diverged, if it does.
+    pub fn judge(&mut self, loss: f64) -> Option<&'static str> {
+        // A lucky first batch must not make an ordinary loss look like a divergence: count from what guessing
+        // costs, if that is more.
+        let ceiling = *self.ceiling.get_or_insert(10.0 * loss.max(self.guessing));
+        if !loss.is_finite() {
+            Some("the loss is no longer a finite number")
+        } else if loss > ceiling {
+            Some("the loss is more than ten times what it was at the start")
+        } else {
+            None
+        }
+    }
+}
+
+/// Why weights mean that a run has diverged, if they do: an update of the last step may break them while its loss,
+/// which comes from before the update, is an ordinary number.
+pub fn of_weights(weights: &[f32]) -> Option<&'static str> {
+    let broken = weights.iter().any(|weight| !weight.is_finite());
+    broken.then_some("a weight is no longer a finite number")
+}
+
+/// What is said of a run that diverged at a learning rate.
+pub fn at_rate(what: &str, rate: f64) -> String {
+    format!(
+        "{what}: at learning rate {} each update overshoots and the next gradient is larger still; a smaller rate keeps \
+         the steps short",
+        mlsys_lab::value::number(rate)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_ten_times_the_first_or_not_finite_is_a_divergence() {
+        let verdicts = |losses: &[f64]| {
+            let mut judge = Ceiling::new(2.0_f64.ln());
+            losses.iter().map(|&loss| judge.judge(loss).is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(&[1.0, 10.0, 10.1]), [false, false, true]);
+        // ln 2 is 0.69: after a lucky first batch the ceiling is 6.9.
+        assert_eq!(verdicts(&[0.01, 6.9, 7.0]), [false, false, true]);
+        assert_eq!(verdicts(&[f64::NAN, 0.5, f64::INFINITY]), [true, false, true]);
+    }
+
+    #[test]
+    fn a_first_loss_that_updates_have_raised_is_measured_against_guessing() {
+        let first = |mut judge: Ceiling, loss| judge.judge(loss).is_some();
+        let guessing = 64.0_f64.ln();
+        assert!(first(Ceiling::from_guessing(guessing), 41.6));
+        assert!(!first(Ceiling::from_guessing(guessing), 41.5));
+        assert!(!first(Ceiling::new(guessing), 41.6));
+    }
+
+    #[test]
+    fn a_weight_that_is_no_number_is_a_divergence() {
+        assert_eq!(of_weights(&[1.0, -2.0]), None);
+        assert!(of_weights(&[1.0, f32::INFINITY]).is_some());
+        assert!(of_weights(&[f32::NAN]).is_some());
+    }
+
+    #[test]
+    fn a_turned_knob_moves_the_ceiling() {
+        let mut losses = Ceiling::new(2.0_f64.ln());
+        assert!(losses.judge(0.7).is_none());
+        losses.begin_anew();
+        assert!(losses.judge(9.0).is_none());
+        assert!(losses.judge(91.0).is_some());
+    }
+}

@@ -1,0 +1,152 @@
+//! A network's weights as one row of numbers, in the order in which the module names its parameters: what travels between
+//! workers, what is cut into chunks and shards, and what two runs are compared by.
+
+use std::ops::Range;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Tensor, TensorData};
+
+use mlsys_device::workers;
+
+/// Why numbers could not be read from a device; the end of a sentence that begins with what read them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ReadError(pub String);
+
+/// The parameters of a module in their order: where each lies in the row.
+pub fn ranges<M: Module>(module: &M) -> Vec<Range<usize>> {
+    struct Ranges(Vec<Range<usize>>);
+    impl ModuleVisitor for Ranges {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let begin = self.0.last().map_or(0, |range| range.end);
+            self.0.push(begin..begin + param.shape().num_elements());
+        }
+    }
+    let mut ranges = Ranges(Vec::new());
+    module.visit(&mut ranges);
+    ranges.0
+}
+
+/// Numbers of a module.
+pub fn len<M: Module>(module: &M) -> usize {
+    ranges(module).last().map_or(0, |range| range.end)
+}
+
+/// The weights.
+///
+/// # Errors
+/// If the device gives back something else than it was asked for.
+pub fn weights<M: Module>(module: &M) -> Result<Vec<f32>, ReadError> {
+    struct Weights(Vec<Tensor<1>>);
+    impl ModuleVisitor for Weights {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let weights = param.val().without_autodiff();
+            self.0.push(weights.flatten(0, D - 1));
+        }
+    }
+    let mut weights = Weights(Vec::new());
+    module.visit(&mut weights);
+    read(weights.0, len(module))
+}
+
+/// The gradients of the weights; zero where the loss does not depend on one. They are taken out of `gradients`.
+///
+/// # Errors
+/// As for [`weights`].
+pub fn gradients<M: Module>(
+    module: &M,
+    gradients: &mut GradientsParams,
+) -> Result<Vec<f32>, ReadError> {
+    struct Slopes<'a>(&'a mut GradientsParams, Vec<Tensor<1>>);
+    impl ModuleVisitor for Slopes<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let slope = self.0.remove::<D>(param.id);
+            let slope = slope.unwrap_or_else(|| param.val().without_autodiff().zeros_like());
+            self.1.push(slope.flatten(0, D - 1));
+        }
+    }
+    let mut slopes = Slopes(gradients, Vec::new());
+    module.visit(&mut slopes);
+    read(slopes.1, len(module))
+}
+
+/// The module with other weights, as leaves of a new graph. Of numbers that are missing the old ones stay.
+pub fn with_weights<M: Module>(module: M, row: &[f32]) -> M {
+    struct Replace<'a>(&'a [f32]);
+    impl ModuleMapper for Replace<'_> {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let shape = param.shape();
+            let Some((own, rest)) = self.0.split_at_checked(shape.num_elements()) else {
+                return param;
+            };
+            self.0 = rest;
+            param.map(|old| {
+                let data = TensorData::new(own.to_vec(), shape);
+                let new = Tensor::from_data(data, (&old.device(), old.dtype()));
+                if old.is_require_grad() { new.require_grad() } else { new }
+            })
+        }
+    }
+    module.map(&mut Replace(row))
+}
+
+/// The numbers of a row that lie in some ranges, one range after the other.
+pub fn gather(row: &[f32], ranges: &[Range<usize>]) -> Vec<f32> {
+    let pieces = ranges.iter().filter_map(|range| row.get(range.clone()));
+    pieces.flatten().copied().collect()
+}
+
+/// Puts numbers where [`gather`] took them from.
+pub fn scatter(row: &mut [f32], ranges: &[Range<usize>], numbers: &[f32]) {
+    let mut rest = numbers;
+    for range in ranges {
+        if let (Some(own), Some((piece, after))) =
+            (row.get_mut(range.clone()), rest.split_at_checked(range.len()))
+        {
+            own.copy_from_slice(piece);
+            rest = after;
+        }
+    }
+}
+
+/// Everything in one transfer.
+fn read(pieces: Vec<Tensor<1>>, count: usize) -> Result<Vec<f32>, ReadError> {
+    if pieces.is_empty() {
+        return Ok(Vec::new());
+    }
+    numbers(Tensor::cat(pieces, 0), count)
+}
+
+/// The numbers of a tensor, which must be `count`.
+///
+/// # Errors
+/// If the device gives back something else.
+pub fn numbers<const D: usize>(tensor: Tensor<D>, count: usize) -> Result<Vec<f32>, ReadError> {
+    let read = workers::read(tensor).map_err(ReadError)?;
+    if read.len() == count {
+        Ok(read)
+    } else {
+        let len = read.len();
+        Err(ReadError(format!("read {len} numbers from its device where {count} belong")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nets::{Architecture, Initialization, MlpConfig};
+    use burn::tensor::Device;
+
+    #[test]
+    fn a_row_of_weights_goes_into_a_network_and_comes_out_again() {
+        let sizes = Architecture::Mlp(MlpConfig { inputs: 3, hidden: vec![2], outputs: 2 });
+        let device = Device::flex().autodiff();
+        let network = sizes.init(Initialization::He, 1, &device);
+        assert_eq!(ranges(&network), [0..6, 6..8, 8..12, 12..14]);
+        let row: Vec<f32> = (0..14).map(|number| number as f32).collect();
+        let network = with_weights(network, &row);
+        assert_eq!(weights(&network).unwrap(), row);
+        assert_eq!(len(&network), 14);
+    }
+}

@@ -1,0 +1,32 @@
+//! Networks, data sets and what trains them, written against burn's tensors for any device that `mlsys-device` opens.
+//!
+//! All randomness comes from one generator of our own on the host, never from a back end.
+
+pub mod bare;
+pub mod baseline;
+pub mod capture;
+pub mod cases;
+pub mod data;
+pub mod divergence;
+pub mod expression;
+pub mod flat;
+pub mod flat_optimizer;
+pub mod nets;
+pub mod random;
+pub mod reader;
+pub mod room;
+pub mod train;
+pub mod weights;
+
+/// The version of burn that the networks run on, for records of runs.
+pub const BURN: &str = "0.22.1";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_burn_is_the_one_the_workspace_asks_for() {
+        let workspace = include_str!("../../../Cargo.toml");
+        let pin = format!("burn = {{ version = \"={}\"", super::BURN);
+        assert!(workspace.contains(&pin), "Cargo.toml does not say {pin}");
+    }
+}

@@ -1,0 +1,62 @@
+//! The memory that the workers of a run share, asked for once, before they take any of it.
+
+use mlsys_lab::{DeviceId, LabError};
+
+use mlsys_device as device;
+
+/// What was free when the run began. Later less is, and the difference is what the run itself holds: what it needs in all
+/// is always compared with this.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    id: DeviceId,
+    /// Bytes; nothing where the device does not say.
+    free: Option<u64>,
+}
+
+impl Room {
+    /// The memory of a device that is free now.
+    pub fn of(id: DeviceId) -> Self {
+        let free = device::free_memory(id);
+        Self { id, free }
+    }
+
+    /// One of so many bytes.
+    pub fn with(free: u64) -> Self {
+        Self { id: DeviceId::CPU, free: Some(free) }
+    }
+
+    /// Refuses a run that takes so many bytes in all, before the system ends the program for it. `who` takes them, such as
+    /// "4 workers with this model"; `smaller` names the parameters that bear on it, such as "workers or hidden".
+    ///
+    /// # Errors
+    /// If fewer bytes were free.
+    pub fn must_hold(self, needed: u64, who: &str, smaller: &str) -> Result<(), LabError> {
+        match self.free {
+            Some(free) if needed > free => Err(LabError::Failed {
+                device: self.id,
+                reason: format!(
+                    "{who} take about {:.1} GB, and {:.1} GB are free; make {smaller} smaller",
+                    needed as f64 / 1e9,
+                    free as f64 / 1e9
+                ),
+            }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_is_refused_with_what_to_do() {
+        let room = Room::with(2_000_000_000);
+        let ask = |needed| room.must_hold(needed, "4 workers", "hidden or layers");
+        assert!(ask(2_000_000_000).is_ok());
+        let said = ask(3_100_000_000).unwrap_err().to_string();
+        let expected =
+            "4 workers take about 3.1 GB, and 2.0 GB are free; make hidden or layers smaller";
+        assert!(said.contains(expected), "{said}");
+    }
+}

@@ -1,0 +1,175 @@
+//! How long steps and their phases take.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use burn::tensor::Device;
+
+use super::settings::Timing;
+use mlsys_device::timing::median;
+
+/// A part of a training step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Assembling the batch and copying it to the device.
+    Data,
+    /// Model and loss.
+    Forward,
+    /// Gradients.
+    Backward,
+    /// The optimizer.
+    Update,
+}
+
+impl Phase {
+    pub const ALL: [Self; 4] = [Self::Data, Self::Forward, Self::Backward, Self::Update];
+
+    /// The metric that reports it.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Self::Data => "data_seconds",
+            Self::Forward => "forward_seconds",
+            Self::Backward => "backward_seconds",
+            Self::Update => "update_seconds",
+        }
+    }
+}
+
+/// Stops the time of one step, phase by phase. What runs between [`Stopwatch::resume`] and the phase before it
+/// (measuring norms) belongs to no phase.
+pub struct Stopwatch<'a> {
+    device: &'a Device,
+    timing: Timing,
+    lap: Instant,
+    phases: [f64; 4],
+}
+
+impl<'a> Stopwatch<'a> {
+    pub fn start(device: &'a Device, timing: Timing) -> Self {
+        Self { device, timing, lap: Instant::now(), phases: [0.0; 4] }
+    }
+
+    /// Ends a phase; the next one starts.
+    pub fn end(&mut self, phase: Phase) {
+        self.wait();
+        let now = Instant::now();
+        self.phases[phase as usize] = (now - self.lap).as_secs_f64();
+        self.lap = now;
+    }
+
+    /// Leaves out what ran since the last phase ended.
+    pub fn resume(&mut self) {
+        self.wait();
+        self.lap = Instant::now();
+    }
+
+    /// Seconds of every phase.
+    pub fn phases(self) -> [f64; 4] {
+        self.phases
+    }
+
+    fn wait(&self) {
+        match self.timing {
+            Timing::Steps => {}
+            // An error of the device shows when the next result is read, with more to say.
+            Timing::Phases => drop(self.device.sync()),
+        }
+    }
+}
+
+/// The times of the last steps.
+#[derive(Default)]
+pub struct StepTimes {
+    recent: VecDeque<StepTime>,
+    /// On an asynchronous device: since when it has done nothing but steps, and how many were begun.
+    window: Option<(Instant, usize)>,
+}
+
+#[derive(Clone, Copy)]
+enum StepTime {
+    Whole(f64),
+    Phases([f64; 4]),
+}
+
+impl StepTimes {
+    /// Steps that count.
+    const RECENT: usize = 20;
+
+    /// Takes in a step timed phase by phase.
+    pub fn push_phases(&mut self, phases: [f64; 4]) {
+        self.push(StepTime::Phases(phases));
+    }
+
+    /// A step begins. The device is idle if there is no window yet.
+    pub fn open_window(&mut self) {
+        let (_, steps) = self.window.get_or_insert_with(|| (Instant::now(), 0));
+        *steps += 1;
+    }
+
+    /// The device has finished all steps begun: takes in their mean time.
+    pub fn close_window(&mut self) {
+        if let Some((since, steps)) = self.window.take() {
+            self.push_together(since.elapsed().as_secs_f64(), steps);
+        }
+    }
+
+    /// Time passed in which the device did other things: the steps begun are not timed.
+    pub fn void_window(&mut self) {
+        self.window = None;
+    }
+
+    /// Takes in `steps` steps that took `seconds` together.
+    fn push_together(&mut self, seconds: f64, steps: usize) {
+        for _ in 0..steps.min(Self::RECENT) {
+            self.push(StepTime::Whole(seconds / steps as f64));
+        }
+    }
+
+    fn push(&mut self, time: StepTime) {
+        if self.recent.len() == Self::RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(time);
+    }
+
+    /// Forgets all, as after a knob that changes what a step does.
+    pub fn clear(&mut self) {
+        self.recent.clear();
+        self.window = None;
+    }
+
+    /// Median seconds of a step.
+    pub fn seconds_per_step(&self) -> Option<f64> {
+        median(self.recent.iter().map(|time| match time {
+            StepTime::Whole(seconds) => *seconds,
+            StepTime::Phases(phases) => phases.iter().sum(),
+        }))
+    }
+
+    /// Median seconds of a phase.
+    pub fn seconds_of(&self, phase: Phase) -> Option<f64> {
+        median(self.recent.iter().filter_map(|time| match time {
+            StepTime::Whole(_) => None,
+            StepTime::Phases(phases) => Some(phases[phase as usize]),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_the_last_twenty_steps_counts() {
+        let mut times = StepTimes::default();
+        assert_eq!(times.seconds_per_step(), None);
+        times.push_together(9.0, 3);
+        assert_eq!(times.seconds_per_step(), Some(3.0));
+        assert_eq!(times.seconds_of(Phase::Forward), None);
+        for step in 0..20 {
+            times.push_phases([0.0, 1.0, f64::from(step), 0.0]);
+        }
+        assert_eq!(times.seconds_per_step(), Some(10.5));
+        assert_eq!(times.seconds_of(Phase::Forward), Some(1.0));
+    }
+}

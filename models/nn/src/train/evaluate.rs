@@ -1,0 +1,134 @@
+//! Judging a network, on the device without autodiff.
+
+use burn::tensor::{Device, Int, Tensor, TensorData, activation::softmax};
+
+use crate::data::{Examples, Numbers};
+use crate::nets::{Activation, Inputs, Network, cross_entropy};
+
+/// Examples judged at once, which bounds the memory it takes.
+const CHUNK: usize = 1000;
+/// Labels judged at once: a sequence has as many as tokens.
+const CHUNK_LABELS: usize = 4096;
+
+/// Examples on the device, in chunks.
+pub struct EvaluationSet {
+    /// Inputs `[chunk, features]` and labels `[chunk]`, or `[chunk * context]` for sequences.
+    chunks: Vec<(Inputs, Tensor<1, Int>)>,
+    /// Labels of all chunks.
+    len: usize,
+}
+
+/// How well a network does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Mean cross-entropy in nats.
+    pub loss: f64,
+    /// Share right.
+    pub accuracy: f64,
+    /// Whether each label was thought likeliest.
+    pub hits: Vec<bool>,
+}
+
+impl EvaluationSet {
+    /// Copies the examples to the device, which must not be an autodiff one.
+    pub fn new(examples: &Examples, device: &Device) -> Self {
+        let indices: Vec<usize> = (0..examples.len()).collect();
+        let labels_each = examples.labels_each();
+        let chunks = indices
+            .chunks((CHUNK_LABELS / labels_each).clamp(1, CHUNK))
+            .map(|chunk| batch(examples, chunk, device));
+        Self { chunks: chunks.collect(), len: examples.len() * labels_each }
+    }
+
+    /// Judges a network without autodiff.
+    pub fn judge(&self, network: &Network, activation: Activation) -> Verdict {
+        let mut forward = |inputs| network.forward(inputs, activation);
+        self.answers(&mut forward).0
+    }
+
+    /// Judges whatever makes one row of scores an answer from inputs, and tells the class that it thinks likeliest for
+    /// each label, `[len]`.
+    pub fn answers(&self, forward: &mut dyn FnMut(Inputs) -> Tensor<2>) -> (Verdict, Vec<usize>) {
+        let mut loss = 0.0;
+        let mut all_hits = Vec::with_capacity(self.len);
+        let mut classes = Vec::with_capacity(self.len);
+        for (inputs, labels) in &self.chunks {
+            let logits = forward(inputs.clone());
+            let predicted: Tensor<1, Int> = logits.clone().argmax(1).squeeze_dim(1);
+            let hits = predicted.clone().equal(labels.clone()).int().float();
+            let mean_loss = cross_entropy(logits, labels.clone());
+            // All in one transfer.
+            let found: Vec<f64> = Tensor::cat(vec![mean_loss, hits, predicted.float()], 0)
+                .into_data()
+                .iter::<f64>()
+                .collect();
+            let Some((mean_loss, found)) = found.split_first() else {
+                continue;
+            };
+            let (hits, predicted) = found.split_at(found.len() / 2);
+            loss += mean_loss * hits.len() as f64;
+            all_hits.extend(hits.iter().map(|&hit| hit > 0.5));
+            classes.extend(predicted.iter().map(|&class| class as usize));
+        }
+        let right = all_hits.iter().filter(|&&hit| hit).count();
+        let len = self.len as f64;
+        let verdict = Verdict { loss: loss / len, accuracy: right as f64 / len, hits: all_hits };
+        (verdict, classes)
+    }
+
+    /// Forward passes over all examples, for whoever times them. What they give is not read: an asynchronous device may
+    /// still be at work afterwards.
+    pub fn forward(&self, network: &Network, activation: Activation) {
+        for (inputs, _) in &self.chunks {
+            let _ = network.forward(inputs.clone(), activation);
+        }
+    }
+
+    /// The class that is thought likeliest for each label, `[len]`.
+    pub fn classes(&self, network: &Network, activation: Activation) -> Vec<usize> {
+        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
+            let classes = network.forward(inputs.clone(), activation).argmax(1);
+            let classes = classes.into_data();
+            let classes: Vec<usize> = classes.iter::<i64>().map(|class| class as usize).collect();
+            classes
+        };
+        self.chunks.iter().flat_map(of_chunk).collect()
+    }
+
+    /// The scores of every class for each label, row-major `[len, classes]`.
+    pub fn logits(&self, network: &Network, activation: Activation) -> Vec<f32> {
+        let of_chunk = |(inputs, _): &(Inputs, Tensor<1, Int>)| {
+            let logits = network.forward(inputs.clone(), activation).into_data();
+            let logits: Vec<f32> = logits.iter::<f32>().collect();
+            logits
+        };
+        self.chunks.iter().flat_map(of_chunk).collect()
+    }
+}
+
+/// The probability of every class, row-major `[labels, classes]`.
+pub fn probabilities(
+    network: &Network,
+    inputs: impl Into<Inputs>,
+    activation: Activation,
+) -> Vec<f32> {
+    softmax(network.forward(inputs, activation), 1).into_data().iter::<f32>().collect()
+}
+
+/// Inputs `[indices, features]` and labels `[indices]` on the device; of sequences, tokens `[indices, context]` and
+/// labels `[indices * context]`.
+pub fn batch(examples: &Examples, indices: &[usize], device: &Device) -> (Inputs, Tensor<1, Int>) {
+    let batch = examples.gather(indices);
+    let shape = [batch.rows, batch.columns];
+    let inputs = match batch.inputs {
+        Numbers::Floats(floats) => {
+            Inputs::Numbers(Tensor::from_data(TensorData::new(floats, shape), device))
+        }
+        Numbers::Tokens(tokens) => {
+            Inputs::Tokens(Tensor::from_data(TensorData::new(tokens, shape), device))
+        }
+    };
+    let count = batch.labels.len();
+    let labels = Tensor::from_data(TensorData::new(batch.labels, [count]), device);
+    (inputs, labels)
+}

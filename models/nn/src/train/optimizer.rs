@@ -1,0 +1,167 @@
+//! The last line of the loop: gradients become changes of the weights.
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::momentum::MomentumConfig;
+use burn::optim::{GradientsParams, ModuleOptimizer, RmsPropConfig, SgdConfig};
+use burn::tensor::Tensor;
+
+use mlsys_lab::DeviceId;
+
+use super::measure;
+use crate::nets::Network;
+use mlsys_device::Adam;
+
+/// How a gradient becomes an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The gradient itself.
+    Sgd,
+    /// A running sum of gradients, each 0.9 of the last.
+    Momentum,
+    /// The gradient over the root of its running mean square.
+    RmsProp,
+    /// A running mean of gradients over the root of their running mean square.
+    Adam,
+    /// Adam, with weight decay taken from the weights instead of put into the gradient.
+    AdamW,
+}
+
+/// What may be turned without losing the optimizer's state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpdateKnobs {
+    pub learning_rate: f64,
+    pub weight_decay: f64,
+    /// The largest global gradient norm.
+    pub gradient_clip: Option<f64>,
+}
+
+/// A rule with its state: the moments it keeps of every weight.
+pub struct Optimizer {
+    rule: Rule,
+    moments: Moments,
+}
+
+enum Moments {
+    Burns(ModuleOptimizer),
+    Adam(Adam),
+}
+
+impl Rule {
+    /// Numbers kept for every weight.
+    pub fn moments(self) -> u64 {
+        match self {
+            Self::Sgd => 0,
+            Self::Momentum | Self::RmsProp => 1,
+            Self::Adam | Self::AdamW => 2,
+        }
+    }
+}
+
+impl Optimizer {
+    /// The rule with fresh state. Decay and clipping stay outside it, because turning those knobs must not
+    /// cost the state.
+    pub fn new(rule: Rule, device: DeviceId) -> Self {
+        const EPSILON: f32 = 1e-8;
+        let momentum = MomentumConfig::new().with_momentum(0.9).with_dampening(0.0);
+        let moments = match rule {
+            Rule::Sgd => Moments::Burns(SgdConfig::new().init()),
+            Rule::Momentum => Moments::Burns(SgdConfig::new().with_momentum(Some(momentum)).init()),
+            Rule::RmsProp => {
+                Moments::Burns(RmsPropConfig::new().with_momentum(0.0).with_epsilon(EPSILON).init())
+            }
+            Rule::Adam | Rule::AdamW => Moments::Adam(Adam::new(device)),
+        };
+        Self { rule, moments }
+    }
+
+    /// The network after one update.
+    pub fn update(
+        &mut self,
+        network: Network,
+        gradients: GradientsParams,
+        knobs: UpdateKnobs,
+    ) -> Network {
+        let (decay_of_gradient, decay_of_weights) = match self.rule {
+            Rule::Sgd | Rule::Momentum | Rule::RmsProp | Rule::Adam => (knobs.weight_decay, 0.0),
+            Rule::AdamW => (0.0, knobs.learning_rate * knobs.weight_decay),
+        };
+        let gradients = clipped(&network, gradients, knobs.gradient_clip);
+        let gradients = decayed(&network, gradients, decay_of_gradient);
+        let network = shrunk(network, decay_of_weights);
+        match &mut self.moments {
+            Moments::Burns(rule) => rule.step(knobs.learning_rate, network, gradients),
+            Moments::Adam(adam) => adam.step(knobs.learning_rate, network, gradients),
+        }
+    }
+}
+
+/// Scales all gradients by the same factor, so that their global norm is at most `largest` (Pascanu et al. 2013).
+fn clipped(
+    network: &Network,
+    mut gradients: GradientsParams,
+    largest: Option<f64>,
+) -> GradientsParams {
+    if let Some(largest) = largest {
+        // Computed where the gradients are: nothing waits for the device.
+        let norm = measure::norm(Tensor::cat(measure::gradient_norms(network, &gradients), 0));
+        let factor = norm.clamp_min(f32::MIN_POSITIVE).recip().mul_scalar(largest).clamp_max(1.0);
+        network.visit(&mut Scale { gradients: &mut gradients, factor });
+    }
+    gradients
+}
+
+struct Scale<'a> {
+    gradients: &'a mut GradientsParams,
+    /// `[1]`.
+    factor: Tensor<1>,
+}
+
+impl ModuleVisitor for Scale<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.remove::<D>(param.id) {
+            let scaled = gradient * self.factor.clone().reshape([1; D]);
+            self.gradients.register(param.id, scaled);
+        }
+    }
+}
+
+/// Adds `decay` times the weight to every gradient, which is the gradient of decay / 2 times the squared weights.
+fn decayed(network: &Network, mut gradients: GradientsParams, decay: f64) -> GradientsParams {
+    if decay > 0.0 {
+        network.visit(&mut AddWeights { gradients: &mut gradients, decay });
+    }
+    gradients
+}
+
+struct AddWeights<'a> {
+    gradients: &'a mut GradientsParams,
+    decay: f64,
+}
+
+impl ModuleVisitor for AddWeights<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.remove::<D>(param.id) {
+            let weights = param.val().without_autodiff();
+            self.gradients.register(param.id, gradient + weights.mul_scalar(self.decay));
+        }
+    }
+}
+
+/// Takes the share `decay` off every weight.
+fn shrunk(network: Network, decay: f64) -> Network {
+    if decay > 0.0 { network.map(&mut Shrink { decay }) } else { network }
+}
+
+struct Shrink {
+    decay: f64,
+}
+
+impl ModuleMapper for Shrink {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|weights| {
+            // A leaf again: the decay is no part of the next step's graph.
+            let shrunk = weights.mul_scalar(1.0 - self.decay);
+            shrunk.detach().require_grad()
+        })
+    }
+}

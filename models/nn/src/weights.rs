@@ -1,0 +1,228 @@
+//! Trained weights as files: burn's own format to go on with here, and safetensors for other programs.
+
+pub mod burns;
+pub mod safetensors;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use burn::tensor::Device;
+use mlsys_lab::{Artifact, DeviceId};
+
+use crate::baseline::{Trained, Unusable};
+use crate::flat;
+use crate::nets::{Architecture, Initialization, Network};
+use mlsys_device as device;
+
+/// The ending of files in burn's format.
+pub const BURNS: &str = "bpk";
+
+/// The ending of files for other programs.
+const SAFETENSORS: &str = "safetensors";
+
+/// The format of a file of weights; its name's ending says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Burns,
+    Safetensors,
+}
+
+/// Why weights could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// The ending of the name says no format.
+    #[error("{}: the name must end in .{BURNS} (to go on with here) or .{SAFETENSORS} (for other programs)", .0.display())]
+    Ending(PathBuf),
+    /// The file system said no.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// There is such a file, which nobody wants replaced.
+    #[error("{}: there is such a file already; give another name", .0.display())]
+    Exists(PathBuf),
+    /// The weights cannot be put into the format.
+    #[error("{}: the weights cannot be written: {reason}", .path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The file is torn, or something else.
+    #[error("{} is no whole file of weights: {reason}", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The weights are another network's.
+    #[error("{} holds the weights of another network than this {network}:\n  {}", .path.display(), .differences.join("\n  "))]
+    Misfit {
+        /// The file.
+        path: PathBuf,
+        /// The network, in words.
+        network: String,
+        /// All differences, a line each.
+        differences: Vec<String>,
+    },
+}
+
+/// Why a file's content does not become a network's weights.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It is torn, or something else.
+    Foreign(String),
+    /// It is another network's; all differences, a line each.
+    Misfit(Vec<String>),
+}
+
+/// Whether weights can be written to `path`: for a run to know before it starts.
+///
+/// # Errors
+/// If the name's ending says no format, it is a folder's, or its own folder is not there or cannot be written to.
+pub fn can_save(path: &Path) -> Result<(), WeightsError> {
+    format(path)?;
+    if path.is_dir() {
+        return Err(file_error(path, io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    let found = fs::metadata(folder).and_then(|found| match found.is_dir() {
+        true => Ok(()),
+        false => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+    });
+    found.map_err(|error| file_error(folder, error))?;
+    let partial = partial(path);
+    match fs::File::create_new(&partial) {
+        Ok(_) => {
+            // An empty file that stays is overwritten at the end of the run.
+            let _ = fs::remove_file(&partial);
+            Ok(())
+        }
+        // Somebody is writing there now, or was killed while writing.
+        Err(_) if partial.is_file() => Ok(()),
+        Err(error) => Err(file_error(path, error)),
+    }
+}
+
+/// The file beside `path` that is written first.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
+/// Writes a network in the format that the name's ending says, whole or not at all. The file for other programs says what
+/// the network learned, so that labs here can start from it.
+///
+/// # Errors
+/// If the ending says none, or the file cannot be written.
+pub fn save(trained: &Trained, path: &Path) -> Result<(), WeightsError> {
+    let unwritable = |reason: String| WeightsError::Unwritable { path: path.to_owned(), reason };
+    match format(path)? {
+        Format::Burns => {
+            let host = device::open(DeviceId::CPU);
+            let host = host.map_err(|error| unwritable(error.to_string()))?;
+            let network = trained.network(&host);
+            let bytes = burns::encode(&network, &trained.architecture);
+            write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
+        }
+        Format::Safetensors => {
+            let bytes = trained.encode();
+            write(path, &bytes.map_err(|error| unwritable(error.to_string()))?)
+        }
+    }
+}
+
+/// Writes the network that a run has left, as [`save`] does, but never over a file that is there.
+///
+/// # Errors
+/// If there is such a file, its place cannot be written to, or what the run has left is no network.
+pub fn save_left(left: &Artifact, path: &Path) -> Result<(), WeightsError> {
+    can_save(path)?;
+    if path.symlink_metadata().is_ok() {
+        return Err(WeightsError::Exists(path.to_owned()));
+    }
+    let trained = Trained::parse(&left.bytes).map_err(|unusable| WeightsError::Unwritable {
+        path: path.to_owned(),
+        reason: match unusable {
+            Unusable::Broken(reason) => reason,
+            Unusable::Other(differences) => differences.join("; "),
+        },
+    })?;
+    match format(path)? {
+        Format::Burns => save(&trained, path),
+        // It is such a file already.
+        Format::Safetensors => write(path, &left.bytes),
+    }
+}
+
+/// The network with the weights of a file.
+///
+/// # Errors
+/// If the file is missing, torn, foreign, or another network's; then all differences are told.
+pub fn load(
+    network: Network,
+    architecture: &Architecture,
+    path: &Path,
+) -> Result<Network, WeightsError> {
+    let format = format(path)?;
+    let bytes = fs::read(path).map_err(|error| file_error(path, error))?;
+    let loaded = match format {
+        Format::Burns => burns::decode(bytes, network, architecture),
+        Format::Safetensors => safetensors::open(&bytes)
+            .and_then(|file| file.row(architecture))
+            .map(|row| flat::with_weights(network, &row)),
+    };
+    loaded.map_err(|refusal| match refusal {
+        Refusal::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
+        Refusal::Misfit(differences) => WeightsError::Misfit {
+            path: path.to_owned(),
+            network: architecture.in_words(),
+            differences,
+        },
+    })
+}
+
+/// The weights of a network as a row in the module's order, of a file in burn's format.
+pub fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+    let network = architecture.init(Initialization::Zeros, 0, &Device::flex());
+    let network = burns::decode(bytes.to_vec(), network, architecture)?;
+    let row = flat::weights(&network);
+    row.map_err(|_| Refusal::Foreign("it holds a number that is not finite".to_owned()))
+}
+
+fn format(path: &Path) -> Result<Format, WeightsError> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some(BURNS) => Ok(Format::Burns),
+        Some(SAFETENSORS) => Ok(Format::Safetensors),
+        Some(_) | None => Err(WeightsError::Ending(path.to_owned())),
+    }
+}
+
+/// Writes beside the file and puts it in place at the end, so that nobody ever reads half a file.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
+    let partial = partial(path);
+    let written = fs::File::create(&partial)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&partial, path));
+    written.map_err(|error| {
+        // The half file is of no use; if it cannot be removed either, the first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+        file_error(path, error)
+    })
+}
+
+fn file_error(path: &Path, error: io::Error) -> WeightsError {
+    WeightsError::File { path: path.to_owned(), error }
+}

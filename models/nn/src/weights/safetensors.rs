@@ -1,0 +1,172 @@
+//! Weights for other programs, and back: the safetensors format, for a transformer with the names and the orientation of
+//! the Llama models in Hugging Face's library.
+//!
+//! Our matrices are `[inputs, outputs]` and go out as `[outputs, inputs]`. Rotary positions turn number i of a head with
+//! number i + head / 2, as that library does, so that queries and keys go out as they are.
+
+mod names;
+
+use std::collections::HashMap;
+
+use safetensors::tensor::{Dtype, TensorView};
+use safetensors::{SafeTensorError, SafeTensors, serialize};
+
+use self::names::{Named, named};
+use super::Refusal;
+use super::burns::shortened;
+use crate::nets::{Architecture, RMS_EPSILON, ROTARY_BASE};
+
+/// Bytes of a number.
+const BYTES: usize = 4;
+
+/// The whole file: a row of weights in the module's order, what the network is, and more that readers may want to know.
+pub fn encode(
+    row: &[f32],
+    architecture: &Architecture,
+    more: HashMap<String, String>,
+) -> Result<Vec<u8>, SafeTensorError> {
+    let mut rest = row;
+    let mut tensors = Vec::new();
+    for tensor in named(architecture) {
+        let (own, after) = rest.split_at_checked(tensor.len()).ok_or_else(|| {
+            SafeTensorError::InvalidTensorView(Dtype::F32, tensor.shape.clone(), rest.len())
+        })?;
+        rest = after;
+        let bytes: Vec<u8> = match tensor.columns() {
+            Some(columns) => turned(own, columns),
+            None => own.to_vec(),
+        }
+        .into_iter()
+        .flat_map(f32::to_le_bytes)
+        .collect();
+        tensors.push((tensor, bytes));
+    }
+    let views: Result<Vec<_>, SafeTensorError> = tensors
+        .iter()
+        .map(|(tensor, bytes)| {
+            let view = TensorView::new(Dtype::F32, tensor.shape.clone(), bytes)?;
+            Ok((&tensor.name, view))
+        })
+        .collect();
+    let mut metadata = metadata(architecture);
+    metadata.extend(more);
+    serialize(views?, Some(metadata))
+}
+
+/// A file that reads: its numbers are not looked at before it is known whose they are.
+pub struct Opened<'a> {
+    file: SafeTensors<'a>,
+    /// What it says of itself.
+    pub metadata: HashMap<String, String>,
+}
+
+/// Reads a file's header. A header that claims more than the file has is refused before anything is made of it.
+pub fn open(bytes: &[u8]) -> Result<Opened<'_>, Refusal> {
+    let foreign = |error: SafeTensorError| Refusal::Foreign(error.to_string());
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(foreign)?;
+    Ok(Opened {
+        metadata: header.metadata().clone().unwrap_or_default(),
+        file: SafeTensors::deserialize(bytes).map_err(foreign)?,
+    })
+}
+
+impl Opened<'_> {
+    /// Numbers in the file, whatever they are.
+    pub fn numbers(&self) -> usize {
+        let of = |(_, tensor): &(String, TensorView<'_>)| tensor.data().len() / BYTES;
+        self.file.tensors().iter().map(of).sum()
+    }
+
+    /// The weights of a network as a row in the module's order.
+    pub fn row(&self, architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
+        let wanted = named(architecture);
+        let differences = self.differences(&wanted, architecture);
+        if !differences.is_empty() {
+            return Err(Refusal::Misfit(shortened(differences)));
+        }
+        let mut row = Vec::with_capacity(wanted.iter().map(Named::len).sum());
+        for tensor in &wanted {
+            let view = self.file.tensor(&tensor.name);
+            let view = view.map_err(|error| Refusal::Foreign(error.to_string()))?;
+            let (numbers, _) = view.data().as_chunks::<BYTES>();
+            let numbers: Vec<f32> = numbers.iter().map(|b| f32::from_le_bytes(*b)).collect();
+            if numbers.iter().any(|number| !number.is_finite()) {
+                let name = &tensor.name;
+                return Err(Refusal::Foreign(format!("{name} holds a number that is not finite")));
+            }
+            // In the file a matrix has its outputs as rows.
+            match tensor.columns() {
+                Some(_) => row.extend(turned(&numbers, tensor.rows())),
+                None => row.extend(numbers),
+            }
+        }
+        Ok(row)
+    }
+
+    /// Everything in which the file and a network differ, a line each.
+    fn differences(&self, wanted: &[Named], architecture: &Architecture) -> Vec<String> {
+        let mut all = Vec::new();
+        for tensor in wanted {
+            let (name, mine) = (&tensor.name, &tensor.shape);
+            match self.file.tensor(name) {
+                Err(_) => all.push(format!("{name} is not in the file")),
+                Ok(theirs) if theirs.shape() != mine => all.push(format!(
+                    "{name} is {:?} in the file, {mine:?} in this network",
+                    theirs.shape()
+                )),
+                Ok(theirs) if theirs.dtype() != Dtype::F32 => all.push(format!(
+                    "{name} holds numbers of type {} in the file, F32 in this network",
+                    theirs.dtype()
+                )),
+                Ok(_) => {}
+            }
+        }
+        let mut alone: Vec<&str> = self.file.names();
+        alone.retain(|name| !wanted.iter().any(|tensor| tensor.name == **name));
+        alone.sort_unstable();
+        all.extend(alone.iter().map(|name| format!("{name} is in the file alone")));
+        // What no shape tells.
+        let mine = metadata(architecture);
+        for name in ["num_attention_heads", "num_key_value_heads"] {
+            if let (Some(mine), Some(theirs)) = (mine.get(name), self.metadata.get(name))
+                && mine != theirs
+            {
+                all.push(format!("{name} is {theirs} in the file, {mine} in this network"));
+            }
+        }
+        all
+    }
+}
+
+/// A matrix of so many columns with rows and columns exchanged.
+fn turned(matrix: &[f32], columns: usize) -> Vec<f32> {
+    let rows = matrix.len() / columns.max(1);
+    let column = |column| (0..rows).filter_map(move |row| matrix.get(row * columns + column));
+    (0..columns).flat_map(column).copied().collect()
+}
+
+/// The sizes, under the names of a Llama model's `config.json`.
+fn metadata(architecture: &Architecture) -> HashMap<String, String> {
+    let mut pairs = vec![("format", "pt".to_owned()), ("description", architecture.in_words())];
+    match architecture {
+        Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Filters(_) => {}
+        Architecture::Transformer(config) => pairs.extend([
+            ("architectures", "LlamaForCausalLM".to_owned()),
+            ("model_type", "llama".to_owned()),
+            ("vocab_size", config.vocab.to_string()),
+            ("hidden_size", config.width.to_string()),
+            ("intermediate_size", config.ffn.to_string()),
+            ("num_hidden_layers", config.depth.to_string()),
+            ("num_attention_heads", config.heads.to_string()),
+            ("num_key_value_heads", config.kv_heads.to_string()),
+            ("max_position_embeddings", config.context.to_string()),
+            ("hidden_act", "silu".to_owned()),
+            ("rms_norm_eps", RMS_EPSILON.to_string()),
+            ("rope_theta", ROTARY_BASE.to_string()),
+            ("tie_word_embeddings", "false".to_owned()),
+            ("attention_bias", "false".to_owned()),
+        ]),
+    }
+    let owned = pairs.into_iter().map(|(name, value)| (name.to_owned(), value));
+    owned.collect()
+}
