@@ -1,6 +1,6 @@
 //! Parameters that several labs here read the same way.
 
-use mlsys_lab::{LabError, Params};
+use mlsys_lab::LabError;
 
 use crate::nets::{Activation, Architecture, TransformerConfig};
 

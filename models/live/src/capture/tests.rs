@@ -2,7 +2,6 @@ use super::Capture;
 use super::session::Record;
 use super::setup::{Setup, read_counting};
 use mlsys_lab::{Lab, Params, Settings, Tables};
-use mlsys_nn::capture::cost::Counting;
 use mlsys_nn::capture::count::Count;
 
 mod kept;

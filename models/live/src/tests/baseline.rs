@@ -14,7 +14,6 @@ use crate::low_rank_adapt::LowRankAdapt;
 use crate::train::Train;
 use crate::trial;
 use mlsys_lab::control::Turn;
-use mlsys_nn::baseline;
 use mlsys_nn::baseline::*;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;

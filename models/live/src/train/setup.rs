@@ -7,9 +7,7 @@ use mlsys_lab::{LabError, Params};
 use mlsys_device::choice::pick;
 use mlsys_nn::cases::{self, ACTIVATIONS, MODELS, Model};
 use mlsys_nn::data::{DATASETS, DataConfig, Form};
-use mlsys_nn::nets::{
-    Activation, Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig,
-};
+use mlsys_nn::nets::{Architecture, CnnConfig, Initialization, MlpConfig, TransformerConfig};
 use mlsys_nn::train::{Activations, Knobs, Rule, Timing, UpdateKnobs, unusable};
 use mlsys_nn::weights;
 
