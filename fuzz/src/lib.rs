@@ -9,7 +9,7 @@ use mlsys_lab::schema::Schema;
 /// The instant labs as they are, and the live one by its schema alone: no target trains a network.
 pub static LABS: LazyLock<Registry> = LazyLock::new(|| {
     let train = Schema::parse(include_str!("../../models/live/src/train/lab.toml"));
-    let mut labs = mlsys_machines::labs().expect("the schemas are tested where they are written");
+    let mut labs = mlsys_analytic::labs().expect("the schemas are tested where they are written");
     labs.push(Box::new(Known(train.expect("the schema is tested where it is written"))));
     Registry::new(labs)
 });

@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mlsys_machines::kernel::types::Type;
-use mlsys_machines::kernel::{Argument, Kernel, Launch, Subgroups, Target, Values};
+use mlsys_kernel::types::Type;
+use mlsys_kernel::{Argument, Kernel, Launch, Subgroups, Target, Values};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {

@@ -4,6 +4,8 @@
 //! there are. A lesson is untrusted text: it declares and is never executed. This crate does no I/O and knows no
 //! terminal; the screen and the headless runner both stand on it, so that they cannot disagree.
 
+#![warn(missing_docs)]
+
 mod check;
 mod cohort;
 mod course;

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
+use mlsys_kernel::Beside;
 use mlsys_lab::Registry;
 use mlsys_lab::schema::SchemaError;
-use mlsys_machines::kernel::Beside;
 
 static REGISTRY: LazyLock<Result<Registry, SchemaError>> = LazyLock::new(read);
 
@@ -16,7 +16,7 @@ pub fn registry() -> &'static Registry {
 
 fn read() -> Result<Registry, SchemaError> {
     let mut labs = mlsys_nets::labs()?;
-    labs.extend(mlsys_machines::labs_beside(
+    labs.extend(mlsys_analytic::labs_beside(
         Box::new(mlsys_nets::expression::Autodiff),
         Beside {
             classifier: Some(Box::new(mlsys_nets::train::Reader::default())),

@@ -6,20 +6,26 @@
 //!
 //! This crate does no I/O and knows no back end and no terminal.
 
+#![warn(missing_docs)]
+
 pub mod artifact;
 pub mod control;
 pub mod device;
-pub mod expr;
 pub mod frame;
 pub mod lab;
-pub mod nearest;
 pub mod output;
 pub mod params;
+pub mod picture;
+pub mod random;
 pub mod registry;
 pub mod report;
 pub mod schema;
+pub mod steps;
 pub mod tables;
 pub mod value;
+
+pub use mlsys_expr as expr;
+pub use mlsys_expr::nearest;
 
 pub use artifact::Artifact;
 pub use control::{Command, Control, Limits, StopReason, Turn};

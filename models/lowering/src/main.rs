@@ -148,7 +148,7 @@ fn main() {
             }
         }
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/src/lowering/forms.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../sim/src/lowering/forms.txt");
     std::fs::write(path, &out).unwrap();
     println!("{} bytes in {path}", out.len());
 }

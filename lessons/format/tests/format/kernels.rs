@@ -8,7 +8,7 @@ use mlsys_lesson::{
 };
 
 fn labs() -> Registry {
-    Registry::new(mlsys_machines::labs().unwrap())
+    Registry::new(mlsys_analytic::labs().unwrap())
 }
 
 const REVERSE: &str = r#"```{question} reverse

@@ -1,0 +1,323 @@
+//! Kind `tensor-core`: a tile of a matrix product with short inputs and a longer sum.
+
+mod format;
+
+use mlsys_lab::frame::{Bars, HeatMap};
+use mlsys_lab::schema::{Scale, Schema, SchemaError};
+use mlsys_lab::value::number;
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
+
+use self::format::Format;
+use mlsys_lab::picture;
+use mlsys_lab::random;
+use mlsys_lab::steps::Steps;
+
+/// Products that a core adds to a sum with one rounding.
+const CORE: usize = 4;
+
+/// The lab `tensor-core`.
+pub struct TensorCore {
+    schema: Schema,
+}
+
+impl TensorCore {
+    /// The lab with its schema read.
+    ///
+    /// # Errors
+    /// The schema does not read.
+    pub fn new() -> Result<Self, SchemaError> {
+        let schema = Schema::parse(include_str!("../../labs/tensor-core.toml"))?;
+        Ok(Self { schema })
+    }
+}
+
+impl Lab for TensorCore {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let product = Product::read(&run.params)?;
+        let outputs = product.outputs();
+        let worst = |of: fn(&Output) -> f64| outputs.iter().map(of).fold(0.0, f64::max);
+        run.scalar("multiply_adds", product.multiply_adds());
+        run.scalar("core_steps", product.core_steps());
+        run.scalar("instructions", product.instructions());
+        let errors = Errors {
+            input: worst(|output| output.error(output.rounded, output.exact)),
+            sum: worst(|output| output.error(output.value, output.rounded)),
+            total: worst(|output| output.error(output.value, output.exact)),
+            fp32: worst(|output| output.error(output.fp32, output.exact)),
+        };
+        run.scalar("input_error", errors.input);
+        run.scalar("sum_error", errors.sum);
+        run.scalar("total_error", errors.total);
+        run.scalar("fp32_error", errors.fp32);
+        let first = product.output(0, 0);
+        run.scalar("value", first.value);
+        run.scalar("exact", first.exact);
+        picture::offer(run, "errors", || errors.bars());
+        picture::offer(run, "growth", || product.growth());
+        picture::offer(run, "tile", || product.map(&outputs));
+        picture::offer(run, "steps", || product.steps(&errors, &first));
+        Ok(())
+    }
+}
+
+/// The two matrices of a tile and how they are multiplied.
+struct Product {
+    edge: usize,
+    depth: usize,
+    inputs: Format,
+    accumulate: Format,
+    /// `[edge, depth]`
+    a: Vec<f64>,
+    /// `[edge, depth]`: the columns of B, one after another.
+    b: Vec<f64>,
+}
+
+/// One element of the tile.
+struct Output {
+    /// As the core makes it.
+    value: f64,
+    /// In 64 bits from rounded inputs.
+    rounded: f64,
+    /// In 64 bits from the numbers themselves.
+    exact: f64,
+    /// In 32 bits throughout.
+    fp32: f64,
+    /// The sum of the absolute products, which errors are measured by.
+    size: f64,
+}
+
+impl Output {
+    fn error(&self, value: f64, of: f64) -> f64 {
+        if self.size == 0.0 {
+            return 0.0;
+        }
+        (value - of).abs() / self.size
+    }
+}
+
+struct Errors {
+    input: f64,
+    sum: f64,
+    total: f64,
+    fp32: f64,
+}
+
+impl Errors {
+    fn bars(&self) -> Frame {
+        let bar = |label: &str, error: f64, remark: &str| {
+            let mut bar = picture::bar(label, error, remark);
+            // There is no place for zero on a logarithmic axis.
+            if error == 0.0 {
+                (bar.value, bar.remark) = (None, "none".to_owned());
+            }
+            bar
+        };
+        Frame::Bars(Bars {
+            unit: "of the sum of absolute products".to_owned(),
+            scale: Scale::Log,
+            bars: vec![
+                bar("rounding A and B", self.input, ""),
+                bar("rounding the sums", self.sum, ""),
+                bar("both", self.total, "this product"),
+                bar("FP32 throughout", self.fp32, "for comparison"),
+            ],
+        })
+    }
+}
+
+impl Product {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let edge = if params.text("tile")? == "4x4x4" { 4 } else { 16 };
+        let depth = params.size("depth")?;
+        let inputs = match params.text("inputs")? {
+            "bf16" => Format::BF16,
+            "tf32" => Format::TF32,
+            _ => Format::FP16,
+        };
+        let accumulate = match params.text("accumulate")? {
+            "fp16" => Format::FP16,
+            _ => Format::FP32,
+        };
+        let seed = params.int("seed")?.unsigned_abs();
+        let signed = params.text("numbers")? == "signed";
+        let draw = |matrix: u64| {
+            let one = |index: usize| {
+                let unit = random::unit(2 * seed + matrix, index as u64);
+                if signed { 2.0 * unit - 1.0 } else { unit }
+            };
+            (0..edge * depth).map(one).collect()
+        };
+        Ok(Self { edge, depth, inputs, accumulate, a: draw(0), b: draw(1) })
+    }
+
+    fn multiply_adds(&self) -> i64 {
+        (self.edge * self.edge * self.depth) as i64
+    }
+
+    fn core_steps(&self) -> i64 {
+        let across = self.edge / CORE;
+        (across * across * self.depth.div_ceil(CORE)) as i64
+    }
+
+    fn instructions(&self) -> i64 {
+        self.depth.div_ceil(self.edge) as i64
+    }
+
+    fn output(&self, row: usize, column: usize) -> Output {
+        self.sum(row, column, self.depth, self.accumulate)
+    }
+
+    /// The element after the first `depth` products.
+    fn sum(&self, row: usize, column: usize, depth: usize, accumulate: Format) -> Output {
+        let a = &self.a[row * self.depth..][..depth];
+        let b = &self.b[column * self.depth..][..depth];
+        let mut output = Output { value: 0.0, rounded: 0.0, exact: 0.0, fp32: 0.0, size: 0.0 };
+        for (a, b) in a.chunks(CORE).zip(b.chunks(CORE)) {
+            // Products of short numbers are exact in 64 bits, and so, but for the last bits of a long sum, is theirs.
+            let mut step = 0.0;
+            for (&a, &b) in a.iter().zip(b) {
+                let product = self.inputs.round(a) * self.inputs.round(b);
+                step += product;
+                output.rounded += product;
+                output.exact += a * b;
+                output.size += (a * b).abs();
+                let (a, b) = (Format::FP32.round(a), Format::FP32.round(b));
+                output.fp32 = Format::FP32.round(a * b + output.fp32);
+            }
+            output.value = accumulate.round(output.value + step);
+        }
+        output
+    }
+
+    fn outputs(&self) -> Vec<Output> {
+        let places = (0..self.edge).flat_map(|row| (0..self.edge).map(move |column| (row, column)));
+        places.map(|(row, column)| self.output(row, column)).collect()
+    }
+
+    fn growth(&self) -> Frame {
+        let depths = (0..).map(|power| CORE << power);
+        let shorter = depths.take_while(|depth| *depth < self.depth);
+        let row = |depth: usize| {
+            let fp32 = self.sum(0, 0, depth, Format::FP32);
+            let fp16 = self.sum(0, 0, depth, Format::FP16);
+            [
+                Value::Int(depth as i64),
+                Value::Float(fp32.exact),
+                Value::Float(fp32.value),
+                Value::Float(fp16.value),
+            ]
+        };
+        let rows = shorter.chain([self.depth]).map(row).collect();
+        picture::table(["products", "in 64 bits", "summed in FP32", "summed in FP16"], rows)
+    }
+
+    fn map(&self, outputs: &[Output]) -> Frame {
+        let errors = outputs.iter().map(|output| output.error(output.value, output.exact) as f32);
+        let errors: Vec<f32> = errors.collect();
+        let high = errors.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let edge = self.edge;
+        Frame::HeatMap(HeatMap {
+            columns: edge,
+            rows: edge,
+            cells: errors,
+            low: 0.0,
+            high,
+            x: (0.0, edge as f32),
+            y: (edge as f32, 0.0),
+            column_labels: Vec::new(),
+            row_labels: (0..edge).map(|row| format!("row {row}")).collect(),
+            points: Vec::new(),
+            legend: "error of each element, over the sum of its absolute products".to_owned(),
+        })
+    }
+
+    fn steps(&self, errors: &Errors, first: &Output) -> Frame {
+        let mut steps = Steps::default();
+        let (edge, depth) = (self.edge, self.depth);
+        steps.add(
+            "multiply-adds",
+            "rows * columns * depth",
+            format!("{edge} * {edge} * {depth}"),
+            self.multiply_adds(),
+        );
+        steps.add(
+            "4 x 4 x 4 products",
+            "rows/4 * columns/4 * ceil(depth/4)",
+            format!("{0} * {0} * {1}", edge / CORE, depth.div_ceil(CORE)),
+            self.core_steps(),
+        );
+        let spacing = |format: Format| number(format.epsilon());
+        steps.add(
+            "input rounding",
+            "half the spacing of numbers at 1",
+            format!("{} / 2", spacing(self.inputs)),
+            self.inputs.epsilon() / 2.0,
+        );
+        steps.add(
+            "sum rounding",
+            "half the spacing of numbers at 1",
+            format!("{} / 2", spacing(self.accumulate)),
+            self.accumulate.epsilon() / 2.0,
+        );
+        let reach = self.accumulate.spacing(first.value) / 2.0;
+        steps.add(
+            "at the first element",
+            "what is smaller than this is lost when it is added",
+            format!("half the spacing at {}", number(first.value)),
+            reach,
+        );
+        steps.add("error", "largest over the tile", "", errors.total);
+        steps.table()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(
+        edge: usize,
+        depth: usize,
+        accumulate: Format,
+        draw: impl Fn(usize) -> f64,
+    ) -> Product {
+        let numbers: Vec<f64> = (0..edge * depth).map(draw).collect();
+        Product { edge, depth, inputs: Format::FP16, accumulate, a: numbers.clone(), b: numbers }
+    }
+
+    #[test]
+    fn whole_numbers_that_fit_are_exact_in_every_format() {
+        for accumulate in [Format::FP16, Format::FP32] {
+            let product = product(4, 16, accumulate, |i| (i % 3) as f64);
+            for output in product.outputs() {
+                assert_eq!((output.value, output.fp32), (output.exact, output.exact));
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_sum_stops_growing_where_its_spacing_is_twice_what_is_added() {
+        // Steps of 1: from 2048 on FP16 counts in twos, and half of that, tied, goes to the even one.
+        let ones = product(4, 16_384, Format::FP16, |i| if i % 4 == 0 { 1.0 } else { 0.0 });
+        assert_eq!(ones.output(0, 0).value, 2048.0);
+        assert_eq!(ones.output(0, 0).exact, 4096.0);
+        let long = Product { accumulate: Format::FP32, ..ones };
+        assert_eq!(long.output(0, 0).value, 4096.0);
+    }
+
+    #[test]
+    fn errors_stay_below_their_bounds() {
+        let product = product(16, 64, Format::FP32, |i| random::unit(7, i as u64) - 0.5);
+        for output in product.outputs() {
+            // Two factors of 2^-11 each, and their product.
+            let bound = 2.0 * Format::FP16.epsilon() / 2.0 * 1.001;
+            assert!(output.error(output.rounded, output.exact) <= bound);
+            let roundings = 16.0 * Format::FP32.epsilon();
+            assert!(output.error(output.value, output.rounded) <= roundings);
+        }
+    }
+}

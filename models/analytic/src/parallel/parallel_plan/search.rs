@@ -1,0 +1,230 @@
+//! Every layout of so many devices, and the best of each.
+
+use crate::memory::zero_memory::Stage;
+
+use super::layout::Layout;
+use super::memory::{self, Memory};
+use super::plan::{Plan, Recompute, Setting};
+use super::rules::{self, Limits};
+use super::time::Step;
+
+/// More devices than this are not searched: their divisors alone would take too long to find.
+pub(super) const MOST_DEVICES: i64 = 1 << 24;
+
+/// Plans that are judged at most.
+const MOST_PLANS: usize = 1_000_000;
+
+/// Sequences of a microbatch that are tried.
+const MICROBATCHES: [i64; 4] = [1, 2, 4, 8];
+
+/// Chunks of a stage that are tried.
+const CHUNKS: [i64; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
+
+/// A plan that was judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judged {
+    pub(super) plan: Plan,
+    /// Of the fullest stage.
+    pub(super) memory: Memory,
+    pub(super) seconds: f64,
+    pub(super) fits: bool,
+    /// Whether it keeps to every rule of the puzzle.
+    pub(super) kept: bool,
+}
+
+impl Judged {
+    pub(super) fn of(setting: &Setting, plan: Plan, limits: &Limits) -> Self {
+        let (_, memory) = memory::fullest(setting, &plan);
+        let bytes = memory.bytes();
+        Self {
+            plan,
+            memory,
+            seconds: Step::of(setting, &plan).seconds(),
+            fits: bytes <= setting.cluster.capacity,
+            kept: rules::kept(setting, &plan, bytes, limits),
+        }
+    }
+
+    /// Whether it is a better way to run the same layout than another: one that fits, and of two of a kind the faster
+    /// if they fit, else the smaller.
+    fn beats(&self, other: &Self) -> bool {
+        match (self.fits, other.fits) {
+            (true, false) => true,
+            (false, true) => false,
+            (true, true) => self.seconds < other.seconds,
+            (false, false) => self.memory.bytes() < other.memory.bytes(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The best way to run each layout, the fastest that fits first.
+    pub(super) layouts: Vec<Judged>,
+    /// The fastest plan that keeps to every rule.
+    pub(super) fastest_kept: Option<Judged>,
+    /// Plans that were judged.
+    pub(super) judged: usize,
+    /// Of these, those that fit.
+    pub(super) fitting: usize,
+    /// Whether there were more plans than are judged.
+    pub(super) cut_off: bool,
+}
+
+/// Divisors of a count, ascending.
+fn divisors(count: i64) -> Vec<i64> {
+    let root = (1..).take_while(|d| d * d <= count);
+    let low: Vec<i64> = root.filter(|d| count % d == 0).collect();
+    let high = low.iter().rev().map(|d| count / d);
+    let mut all: Vec<i64> = low.iter().copied().chain(high).collect();
+    all.dedup();
+    all
+}
+
+/// Judges every plan on `devices` devices with `batch` sequences a step.
+pub(super) fn search(setting: &Setting, batch: i64, devices: i64, limits: &Limits) -> Found {
+    let mut found = Found::default();
+    if devices > MOST_DEVICES {
+        found.cut_off = true;
+        return found;
+    }
+    for layout in layouts(setting, batch, devices) {
+        let mut best: Option<Judged> = None;
+        for plan in plans(setting, layout, batch / layout.data) {
+            if found.judged == MOST_PLANS {
+                found.cut_off = true;
+                break;
+            }
+            let judged = Judged::of(setting, plan, limits);
+            found.judged += 1;
+            // With a latency of 1e308 a step never ends: there is nothing to compare.
+            if !judged.seconds.is_finite() {
+                continue;
+            }
+            found.fitting += usize::from(judged.fits);
+            if judged.kept
+                && found.fastest_kept.is_none_or(|fastest| judged.seconds < fastest.seconds)
+            {
+                found.fastest_kept = Some(judged);
+            }
+            if best.is_none_or(|best| judged.beats(&best)) {
+                best = Some(judged);
+            }
+        }
+        found.layouts.extend(best);
+    }
+    found.layouts.sort_by(|a, b| {
+        let by_fit = b.fits.cmp(&a.fits);
+        by_fit
+            .then_with(|| a.seconds.total_cmp(&b.seconds))
+            .then_with(|| a.plan.layout.cmp(&b.plan.layout))
+    });
+    found
+}
+
+/// Layouts whose product is the number of devices, and which heads, tokens, layers and sequences divide among.
+fn layouts(setting: &Setting, batch: i64, devices: i64) -> Vec<Layout> {
+    let model = &setting.model;
+    let mut layouts = Vec::new();
+    let all = divisors(devices);
+    let among = |rest: i64| all.iter().copied().filter(move |d| rest % d == 0);
+    for tensor in among(devices).filter(|t| model.heads.heads % t == 0) {
+        for pipeline in among(devices / tensor).filter(|p| *p <= model.layers) {
+            let rest = devices / tensor / pipeline;
+            for data in among(rest).filter(|d| batch % d == 0) {
+                let context = rest / data;
+                if model.sequence % context as f64 == 0.0 {
+                    layouts.push(Layout { tensor, context, pipeline, data });
+                }
+            }
+        }
+    }
+    layouts
+}
+
+/// Ways to run a layout with so many sequences for each data-parallel rank.
+fn plans(setting: &Setting, layout: Layout, sequences: i64) -> impl Iterator<Item = Plan> {
+    let layers = setting.model.layers;
+    let microbatches = MICROBATCHES.into_iter().filter(move |b| sequences % b == 0);
+    microbatches.flat_map(move |microbatch| {
+        let microbatches = sequences / microbatch;
+        let chunks = CHUNKS.into_iter().filter(move |&chunks| {
+            let whole = layout.pipeline > 1 && microbatches % layout.pipeline == 0;
+            chunks == 1 || (whole && layout.pipeline * chunks <= layers + 2)
+        });
+        chunks.flat_map(move |chunks| {
+            Stage::ALL.into_iter().flat_map(move |stage| {
+                let ways = [Recompute::None, Recompute::Selective, Recompute::Full];
+                ways.map(move |recompute| Plan {
+                    layout,
+                    microbatch,
+                    microbatches,
+                    chunks,
+                    stage,
+                    recompute,
+                })
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::published::{llama_405b, llama_cluster};
+    use super::*;
+
+    const LIMITS: Limits = Limits { devices: 16_384, bubble: 0.1, tokens: 16_777_216.0 };
+
+    fn setting() -> Setting {
+        Setting { model: llama_405b(8192.0), cluster: llama_cluster() }
+    }
+
+    #[test]
+    fn divisors_are_all_and_each_once() {
+        for count in 1..=400_i64 {
+            let expected: Vec<i64> = (1..=count).filter(|d| count % d == 0).collect();
+            assert_eq!(divisors(count), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn every_layout_uses_every_device_and_can_be_cut() {
+        let found = search(&setting(), 2048, 16_384, &LIMITS);
+        assert!(!found.cut_off && found.judged > 1000);
+        for judged in &found.layouts {
+            let plan = &judged.plan;
+            assert_eq!(plan.layout.devices(), Some(16_384));
+            assert_eq!(rules::uncut(&setting(), plan), None, "{plan:?}");
+            assert_eq!(plan.batch(), 2048.0);
+        }
+    }
+
+    #[test]
+    fn what_is_best_is_beaten_by_none_that_fits() {
+        let setting = setting();
+        let found = search(&setting, 2048, 16_384, &LIMITS);
+        let best = found.layouts[0];
+        assert!(best.fits);
+        for layout in layouts(&setting, 2048, 16_384) {
+            for plan in plans(&setting, layout, 2048 / layout.data) {
+                let judged = Judged::of(&setting, plan, &LIMITS);
+                assert!(!judged.fits || judged.seconds >= best.seconds, "{plan:?}");
+            }
+        }
+        let fastest = found.fastest_kept.unwrap();
+        assert!(fastest.kept && fastest.plan.bubble() < 0.1 && fastest.plan.layout.tensor <= 8);
+    }
+
+    #[test]
+    fn a_machine_of_one_device_has_one_layout() {
+        let found = search(&setting(), 1, 1, &LIMITS);
+        assert_eq!(found.layouts.len(), 1);
+        assert_eq!(found.fitting, 0);
+    }
+
+    #[test]
+    fn more_devices_than_are_searched_end_at_once() {
+        assert!(search(&setting(), 2048, i64::MAX, &LIMITS).cut_off);
+    }
+}

@@ -1,0 +1,132 @@
+//! Kind `pipeline`: schedules of a pipeline of layers, played through operation by operation.
+
+mod pictures;
+
+use mlsys_lab::schema::{Schema, SchemaError};
+use mlsys_lab::{Lab, LabError, Params, Run, Value};
+
+use mlsys_lab::picture;
+use mlsys_lab::steps::finite;
+
+use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, play};
+
+/// The lab `pipeline`.
+pub struct Pipeline {
+    schema: Schema,
+}
+
+impl Pipeline {
+    /// The lab with its schema read.
+    ///
+    /// # Errors
+    /// The schema does not read.
+    pub fn new() -> Result<Self, SchemaError> {
+        let schema = Schema::parse(include_str!("../../labs/pipeline.toml"))?;
+        Ok(Self { schema })
+    }
+}
+
+impl Lab for Pipeline {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let setup = Setup::read(&run.params)?;
+        let outcome = setup.outcome()?;
+        let stages = 0..setup.stages;
+        let large = || "the times are too large for their sum".to_owned();
+        finite(run, "makespan", outcome.makespan, large)?;
+        finite(run, "ideal_time", outcome.ideal, large)?;
+        finite(run, "bubble_time", outcome.bubble(), large)?;
+        let nothing = || {
+            "forward_time, backward_input_time and backward_weight_time are all 0, so nothing takes any time".to_owned()
+        };
+        finite(run, "bubble_fraction", outcome.fraction(), nothing)?;
+        finite(run, "bubble_over_ideal", outcome.over_ideal(), nothing)?;
+        let idle = stages.clone().map(|stage| outcome.played.idle(stage));
+        run.scalar("stage_idle", array(idle));
+        let peaks = stages.map(|stage| outcome.peak(stage));
+        run.scalar("peak_activations", array(peaks));
+        picture::offer(run, "timeline", || pictures::timeline(&setup, &outcome));
+        picture::offer(run, "activations", || pictures::kept(&setup, &outcome));
+        picture::offer(run, "schedules", || pictures::schedules(&setup));
+        picture::offer(run, "microbatches", || pictures::microbatches(&setup));
+        picture::offer(run, "steps", || pictures::steps(&setup, &outcome));
+        Ok(())
+    }
+}
+
+fn array(values: impl Iterator<Item = f64>) -> Value {
+    Value::Array(values.map(Value::Float).collect())
+}
+
+/// What is played through.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    schedule: Schedule,
+    stages: usize,
+    microbatches: usize,
+    /// 1 unless the schedule interleaves.
+    chunks: usize,
+    times: Times,
+}
+
+impl Setup {
+    fn read(params: &Params) -> Result<Self, LabError> {
+        let count = |name: &str| Ok::<_, LabError>(usize::try_from(params.int(name)?).unwrap_or(0));
+        // The schema knows no name but these.
+        let schedule = Schedule::named(params.text("schedule")?).unwrap_or(Schedule::GPipe);
+        Ok(Self {
+            schedule,
+            stages: count("stages")?,
+            microbatches: count("microbatches")?,
+            chunks: if schedule == Schedule::Interleaved { count("chunks_per_stage")? } else { 1 },
+            times: Times {
+                forward: params.float("forward_time")?,
+                backward_input: params.float("backward_input_time")?,
+                backward_weight: params.float("backward_weight_time")?,
+            },
+        })
+    }
+
+    fn outcome(&self) -> Result<Outcome, LabError> {
+        let plan = Plan::new(self.schedule, self.stages, self.microbatches, self.chunks)?;
+        // Orders that wait for one another would be a mistake of ours, not of whoever chose the counts.
+        let played = play(&plan, self.times, None).unwrap_or_default();
+        Ok(Outcome {
+            makespan: played.makespan(),
+            ideal: self.microbatches as f64 * self.times.microbatch(),
+            plan,
+            played,
+        })
+    }
+}
+
+/// What came of it.
+struct Outcome {
+    plan: Plan,
+    played: Played,
+    makespan: f64,
+    /// m*(F + B + W)
+    ideal: f64,
+}
+
+impl Outcome {
+    fn bubble(&self) -> f64 {
+        self.makespan - self.ideal
+    }
+
+    fn fraction(&self) -> f64 {
+        self.bubble() / self.makespan
+    }
+
+    fn over_ideal(&self) -> f64 {
+        self.bubble() / self.ideal
+    }
+
+    /// In whole-stage units.
+    fn peak(&self, stage: usize) -> f64 {
+        self.plan.peak_chunks(stage) as f64 / self.plan.chunks() as f64
+    }
+}

@@ -1,0 +1,128 @@
+//! Two columns against each other, where the values come from, and what the columns mean.
+
+use mlsys_lab::frame::{Dimension, Scatter, ScatterPoint, Table};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::{Frame, Value};
+
+use super::subject::Subject;
+use mlsys_lab::picture::table;
+
+/// Groups that have a mark of their own; the others share one.
+const GROUPS: usize = 7;
+
+/// An axis that somebody chose.
+pub(super) struct Chosen {
+    /// The column.
+    pub(super) column: usize,
+    /// How it divides; nothing where the values are to say.
+    pub(super) scale: Option<Scale>,
+}
+
+/// The rows as points between two columns; texts stand on the axis as names, in the order in which they come.
+pub(super) fn plot(rows: &Table, x: &Chosen, y: &Chosen, group: Option<usize>) -> Scatter {
+    let has = |row: usize, chosen: &Chosen| rows.cell(row, chosen.column).is_some();
+    let shown: Vec<usize> =
+        (0..rows.rows.len()).filter(|row| has(*row, x) && has(*row, y)).collect();
+    let (across, up) = (axis(rows, &shown, x), axis(rows, &shown, y));
+    let mut series: Vec<String> = Vec::new();
+    let points = shown.into_iter().filter_map(|row| {
+        let place = |axis: &Dimension, column| value(axis, rows.cell(row, column)?);
+        let (x, y) = (place(&across, x.column)?, place(&up, y.column)?);
+        let series = group.map_or(0, |column| {
+            let name = rows.cell(row, column).map_or("not known".to_owned(), Value::to_string);
+            if let Some(known) = series.iter().position(|other| *other == name) {
+                return known;
+            }
+            if series.len() < GROUPS {
+                series.push(name);
+                return series.len() - 1;
+            }
+            if series.len() == GROUPS {
+                series.push("others".to_owned());
+            }
+            GROUPS
+        });
+        Some(ScatterPoint {
+            x: Some(x),
+            y: Some(y),
+            label: rows.cell(row, 0).map_or(String::new(), Value::to_string),
+            series,
+        })
+    });
+    let points = points.collect();
+    Scatter { x: across, y: up, series, points, lines: Vec::new() }
+}
+
+/// A column of the rows that are plotted as an axis: of numbers if it has any, else of names.
+fn axis(rows: &Table, shown: &[usize], chosen: &Chosen) -> Dimension {
+    let title = rows.columns.get(chosen.column).map_or("", String::as_str);
+    let values = || {
+        let cells = shown.iter();
+        cells.filter_map(|row| rows.cell(*row, chosen.column))
+    };
+    let numbers: Vec<f64> = values().filter_map(Value::as_f64).collect();
+    let mut categories: Vec<String> = Vec::new();
+    if numbers.is_empty() {
+        for name in values().map(Value::to_string) {
+            if !categories.contains(&name) {
+                categories.push(name);
+            }
+        }
+    }
+    // Names stand side by side, the first at 0, which has no logarithm.
+    let scale = match categories.is_empty() {
+        true => chosen.scale.unwrap_or_else(|| fitting(&numbers)),
+        false => Scale::Linear,
+    };
+    Dimension { name: title.to_owned(), scale, categories, ..Dimension::default() }
+}
+
+/// Logarithmic where values lie so far apart that most would crowd at one end.
+fn fitting(numbers: &[f64]) -> Scale {
+    let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    match low > 0.0 && high > 30.0 * low {
+        true => Scale::Log,
+        false => Scale::Linear,
+    }
+}
+
+fn value(axis: &Dimension, cell: &Value) -> Option<f64> {
+    if axis.categories.is_empty() {
+        return cell.as_f64();
+    }
+    let name = cell.to_string();
+    let place = axis.categories.iter().position(|other| *other == name)?;
+    Some(place as f64)
+}
+
+/// What is said of cells, with how many it is said of, the most frequent first.
+pub(super) fn sources(rows: &Table) -> Frame {
+    let mut counted: Vec<(usize, &String)> =
+        rows.notes.all().iter().map(|note| (0, note)).collect();
+    for row in 0..rows.rows.len() {
+        for column in 0..rows.columns.len() {
+            let said = rows.notes.of(row, column);
+            if let Some(found) = counted.iter_mut().find(|(_, note)| Some(note.as_str()) == said) {
+                found.0 += 1;
+            }
+        }
+    }
+    counted.sort_by(|(a, _), (b, _)| b.cmp(a));
+    let row = |(cells, note): (usize, &String)| [count(cells), Value::from(note.as_str())];
+    table(["cells", "source"], counted.into_iter().map(row).collect())
+}
+
+/// What the columns mean, and how many rows have a value there.
+pub(super) fn columns(subject: &Subject, rows: &Table) -> Frame {
+    let row = |(place, column): (usize, &super::subject::Column)| {
+        let known = (0..rows.rows.len()).filter(|row| rows.cell(*row, place).is_some());
+        [Value::from(column.title.as_str()), column.about.as_str().into(), count(known.count())]
+    };
+    let all = subject.columns.iter().enumerate();
+    table(["column", "what it means", "rows that have it"], all.map(row).collect())
+}
+
+fn count(of: usize) -> Value {
+    Value::Int(i64::try_from(of).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,160 @@
+//! What every lab's schema promises.
+
+mod well_formed;
+
+use std::collections::BTreeSet;
+
+use mlsys_lab::schema::{Draw, Type};
+use mlsys_lab::{RunData, Schema, Settings, Value};
+
+use self::well_formed::well_formed;
+use crate::run::{lab, run};
+
+/// Settings that between them meet every `when` of every lab, beside the defaults.
+const CASES: &str = include_str!("contract/cases.txt");
+
+/// Where metrics with a condition are reported, and where not.
+const CONDITIONS: &str = include_str!("contract/conditions.txt");
+
+/// The columns of each line of a table; a line that begins with `#` is a remark.
+fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split(" | ").collect())
+}
+
+/// A column with settings; `-` stands for none.
+fn settings(column: &'static str) -> Vec<&'static str> {
+    match column {
+        "-" => Vec::new(),
+        some => some.split(" & ").collect(),
+    }
+}
+
+/// Every lab as it is, and the cases of the table.
+fn cases() -> Vec<(String, Vec<&'static str>)> {
+    let labs = mlsys_analytic::labs().expect("every schema reads");
+    let defaults = labs.iter().map(|lab| (lab.schema().kind.clone(), Vec::new()));
+    let others = lines(CASES).map(|columns| match columns[..] {
+        [kind, set] => (kind.to_owned(), settings(set)),
+        _ => panic!("{columns:?}: a lab and its settings"),
+    });
+    defaults.chain(others).collect()
+}
+
+fn case(kind: &str, set: &[&str]) -> RunData {
+    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+    run(kind, &settings).unwrap_or_else(|error| panic!("{kind} {set:?}: {error}"))
+}
+
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Bool(_) => Type::Bool,
+        Value::Int(_) => Type::Int,
+        Value::Float(_) => Type::Float,
+        Value::Text(_) => Type::String,
+        Value::Array(_) => Type::Array,
+        Value::Table(_) => Type::Table,
+    }
+}
+
+#[test]
+fn every_metric_reported_is_declared_with_its_type_and_finite() {
+    for (kind, set) in cases() {
+        let schema = lab(&kind).schema();
+        for (name, value) in case(&kind, &set).metrics() {
+            let declared = schema.metric(name);
+            let declared = declared.unwrap_or_else(|| panic!("{kind} reports {name} undeclared"));
+            assert_eq!(type_of(&value), declared.ty, "{kind} {name}: {value}");
+            assert!(value.is_finite(), "{kind} {name}: {value}");
+        }
+    }
+}
+
+#[test]
+fn every_metric_without_a_condition_is_reported_at_the_defaults() {
+    for lab in mlsys_analytic::labs().expect("every schema reads") {
+        let schema = lab.schema();
+        let data = case(&schema.kind, &[]);
+        for metric in schema.metrics.iter().filter(|metric| metric.when.is_none()) {
+            assert!(reported(&data, &metric.name), "{} {}", schema.kind, metric.name);
+        }
+    }
+}
+
+#[test]
+fn every_metric_is_reported_where_its_condition_is_met_and_only_there() {
+    let conditional: Vec<_> = lines(CONDITIONS)
+        .map(|columns| match columns[..] {
+            [metric, met, unmet] => (
+                metric.split_once(' ').expect("a lab and a metric"),
+                settings(met),
+                settings(unmet),
+            ),
+            _ => panic!("{columns:?}: a metric, settings with it and without"),
+        })
+        .collect();
+    for ((kind, name), met, unmet) in &conditional {
+        assert!(reported(&case(kind, met), name), "{kind} {name} with {met:?}");
+        assert!(!reported(&case(kind, unmet), name), "{kind} {name} with {unmet:?}");
+    }
+    // What needs a network or a device is not there without whoever registers the labs: `plug.rs` and `lowering.rs` look at it.
+    let joined = |schema: &Schema, name: &str| {
+        let begins = |start: &str| name.starts_with(start);
+        (schema.kind == "kernel" && (begins("network_") || begins("device_")))
+            || (schema.kind == "graph" && begins("burn_"))
+            || (schema.kind == "lowering" && (begins("compile_seconds") || begins("max_")))
+    };
+    let listed: BTreeSet<(&str, &str)> = conditional.iter().map(|(metric, ..)| *metric).collect();
+    for lab in mlsys_analytic::labs().expect("every schema reads") {
+        let schema = lab.schema();
+        let metrics = schema.metrics.iter().filter(|m| m.when.is_some());
+        for metric in metrics.filter(|m| !joined(schema, &m.name)) {
+            assert!(
+                listed.contains(&(schema.kind.as_str(), metric.name.as_str())),
+                "{} {} has a condition and is missing from conditions.txt",
+                schema.kind,
+                metric.name
+            );
+        }
+    }
+}
+
+fn reported(data: &RunData, metric: &str) -> bool {
+    data.metrics().keys().any(|name| match metric.strip_suffix('*') {
+        Some(stem) => name.starts_with(stem),
+        None => *name == metric,
+    })
+}
+
+#[test]
+fn every_panel_gets_a_well_formed_picture_and_no_other_is_sent() {
+    for (kind, set) in cases() {
+        let schema = lab(&kind).schema();
+        let drawn: BTreeSet<&str> = schema
+            .panels
+            .iter()
+            .filter(|panel| panel.draw == Draw::Frame)
+            .map(|panel| panel.name.as_str())
+            .collect();
+        let data = case(&kind, &set);
+        let sent: BTreeSet<&str> = data.frames.keys().map(AsRef::as_ref).collect();
+        assert_eq!(sent, drawn, "{kind}");
+        assert!(!drawn.is_empty(), "{kind} shows nothing");
+        for (panel, (_, frame)) in &data.frames {
+            well_formed(frame, &format!("{kind} {panel} {set:?}"));
+        }
+    }
+}
+
+#[test]
+fn kinds_are_distinct_and_say_what_a_learner_must_know() {
+    let labs = mlsys_analytic::labs().expect("every schema reads");
+    let kinds: BTreeSet<&str> = labs.iter().map(|lab| lab.schema().kind.as_str()).collect();
+    assert_eq!(kinds.len(), labs.len());
+    for lab in &labs {
+        let schema = lab.schema();
+        assert!(!schema.is_live(), "{} answers at once", schema.kind);
+        assert!(schema.formula.is_some(), "{} has no formula", schema.kind);
+        assert!(!schema.source.is_empty(), "{} has no source", schema.kind);
+    }
+}

@@ -1,0 +1,92 @@
+//! What every picture keeps to, whatever its lab.
+
+use mlsys_lab::Frame;
+
+pub(super) fn well_formed(frame: &Frame, place: &str) {
+    match frame {
+        Frame::HeatMap(map) => {
+            assert_eq!(map.cells.len(), map.columns * map.rows, "{place}");
+            assert!(!map.cells.is_empty(), "{place}");
+            assert!(
+                map.cells.iter().all(|c| c.is_nan() || (map.low..=map.high).contains(c)),
+                "{place}"
+            );
+            let inside = |(a, b): (f32, f32), at: f32| (a.min(b)..=a.max(b)).contains(&at);
+            assert!(map.points.iter().all(|p| inside(map.x, p.x) && inside(map.y, p.y)), "{place}");
+        }
+        Frame::Bars(bars) => {
+            assert!(!bars.bars.is_empty(), "{place}");
+            assert!(bars.bars.iter().all(|bar| bar.value.is_some_and(f64::is_finite)), "{place}");
+        }
+        Frame::Histogram(histogram) => {
+            let (edges, counts) = (&histogram.edges, &histogram.first.counts);
+            assert_eq!(edges.len(), counts.len() + 1, "{place}");
+            assert!(edges.is_sorted() && !counts.is_empty(), "{place}");
+        }
+        Frame::Scatter(scatter) => {
+            let placed = scatter.points.iter().filter_map(|p| p.place());
+            assert!(placed.count() > 0, "{place}");
+            let groups = scatter.series.len().max(1);
+            assert!(scatter.points.iter().all(|p| p.series < groups), "{place}");
+        }
+        Frame::Table(table) => {
+            assert!(!table.rows.is_empty(), "{place}");
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{place}");
+        }
+        Frame::Cells(cells) => {
+            let all = || cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+            assert!(all().count() > 0, "{place}");
+            assert!(all().all(|cell| cell.kind < cells.kinds.len()), "{place}");
+        }
+        Frame::Graph(graph) => {
+            assert!(!graph.nodes.is_empty() && !graph.walk.is_empty(), "{place}");
+            let inside = |node: usize| node < graph.nodes.len();
+            assert!(graph.edges.iter().all(|edge| inside(edge.from) && inside(edge.to)), "{place}");
+            assert!(graph.walk.iter().all(|step| inside(step.node)), "{place}");
+        }
+        Frame::Timeline(timeline) => {
+            assert!(!timeline.spans.is_empty(), "{place}");
+            assert!(
+                timeline.spans.iter().all(|span| span.start < span.end
+                    && span.lane < timeline.lanes.len()
+                    && span.class < timeline.classes.len()),
+                "{place}"
+            );
+        }
+        Frame::Stacks(stacks) => {
+            assert!(!stacks.stacks.is_empty(), "{place}");
+            let parts = stacks.parts.len();
+            assert!(stacks.stacks.iter().all(|stack| stack.values.len() == parts), "{place}");
+        }
+        Frame::Exchange(exchange) => {
+            let chunks = exchange.chunks.len();
+            let rounds = exchange.rounds.iter().flat_map(|round| &round.messages);
+            for message in rounds {
+                assert!(message.from < exchange.ranks && message.to < exchange.ranks, "{place}");
+                assert!(message.chunk + message.count <= chunks, "{place}");
+            }
+        }
+        Frame::Kernel(kernel) => {
+            let lines = kernel.recipe.source.lines().count() as u32;
+            let whole = &kernel.whole;
+            assert!(whole.steps > 0, "{place}");
+            assert!(
+                whole
+                    .lines
+                    .iter()
+                    .all(|cost| (1..=lines).contains(&cost.line) && cost.lanes <= 32 * cost.issues),
+                "{place}"
+            );
+            let mut machine = mlsys_kernel::recipe::start(&kernel.recipe).expect(place);
+            machine.run(u64::MAX);
+            assert_eq!(machine.clock(), whole.steps, "{place}");
+        }
+        Frame::Film(film) => {
+            assert!(film.cover < film.stills.len(), "{place}");
+            film.stills.iter().for_each(|still| well_formed(&still.frame, place));
+        }
+        Frame::Panes(panes) => panes.iter().for_each(|pane| well_formed(&pane.frame, place)),
+        Frame::Text(text) => assert!(!text.is_empty(), "{place}"),
+        Frame::Passage(_) | Frame::Images(_) => panic!("{place}: no analytic lab draws this"),
+    }
+}

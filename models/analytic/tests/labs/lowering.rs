@@ -1,0 +1,125 @@
+//! The lab `lowering` from outside: what it counts, and what it says to settings that it has no form for.
+
+use std::sync::Arc;
+
+use mlsys_analytic::Lowering;
+use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::device::Backend;
+use mlsys_lab::{DeviceId, Frame, Lab, Params, Run, RunData, Settings, Tables, Value};
+use mlsys_sim::lowering::{Build, Target, Toolchain, Work};
+
+use crate::errors::error;
+use crate::run::run;
+
+fn metric(set: &[&str], name: &str) -> Option<Value> {
+    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+    let data = run("lowering", &settings).expect("a run");
+    data.metrics().get(name).cloned()
+}
+
+#[test]
+fn six_forms_and_eleven_translators() {
+    assert_eq!(metric(&[], "targets_compiled"), Some(Value::Int(6)));
+    assert_eq!(metric(&[], "compilers_without_ir"), Some(Value::Int(30)));
+    assert_eq!(metric(&[], "compilers_with_ir"), Some(Value::Int(11)));
+    let with_ptx = ["targets=[\"cuda\", \"ptx\", \"cuda\"]"];
+    assert_eq!(metric(&with_ptx, "targets_compiled"), Some(Value::Int(1)));
+}
+
+#[test]
+fn an_index_is_held_against_the_length_where_the_source_does() {
+    for (kernel, checked) in [("kernel=relu", true), ("kernel=matmul-tile", false)] {
+        for target in ["cubecl_ir", "wgsl", "spirv", "cuda", "hip", "metal"] {
+            let found = metric(&[kernel], &format!("bounds_checked.{target}"));
+            assert_eq!(found, Some(Value::Bool(checked)), "{kernel} {target}");
+        }
+    }
+}
+
+#[test]
+fn what_there_is_no_form_for_is_told() {
+    for (set, said) in [
+        ("threads_per_block=65", "32, 64, 128 and 256"),
+        ("vector_width=3", "1 or 4"),
+        ("targets=[\"cud\"]", "'cud' is none of cubecl-ir, wgsl"),
+        ("targets=[7]", "7 is no name"),
+    ] {
+        let error = error("lowering", &[set]);
+        assert!(error.is_usage(), "{set}");
+        assert!(error.to_string().contains(said), "{set}: {error}");
+    }
+}
+
+/// A device that computes as the processor does, but for one element, and compilers for one target.
+struct Pretended {
+    off: f32,
+}
+
+impl Toolchain for Pretended {
+    fn compile_seconds(&self, build: Build, target: Target) -> Result<f64, String> {
+        assert_eq!(build.block, 64);
+        if target == Target::Wgsl { Ok(0.25) } else { Err("no compiler for it".to_owned()) }
+    }
+
+    fn run(&self, device: DeviceId, work: &Work) -> Result<Vec<f32>, String> {
+        assert_eq!(device.backend, Backend::Wgpu);
+        if self.off.is_nan() {
+            return Err("its driver ended".to_owned());
+        }
+        let mut found = work.reference();
+        found[1] += self.off;
+        // Elementwise kernels give back what fills the last load as well.
+        found.resize(work.output.len(), 7.0);
+        Ok(found)
+    }
+}
+
+fn beside(off: f32, backend: Backend, set: &[&str]) -> RunData {
+    let lab = Lowering::new().expect("a schema").beside(Box::new(Pretended { off }));
+    let settings = Settings::from_pairs(set.iter().copied()).expect("name=value");
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
+    let mut data = RunData::default();
+    lab.run(&mut Run {
+        params: params.expect("parameters"),
+        device: DeviceId { backend, index: 0 },
+        sink: &mut data,
+        control: Control::free(Limits::default(), Arc::default()),
+    })
+    .expect("a run");
+    data
+}
+
+fn page<'a>(data: &'a RunData, panel: &str) -> &'a str {
+    let Frame::Text(page) = &data.frames[panel].1 else {
+        panic!("{panel} is no text");
+    };
+    page
+}
+
+#[test]
+fn a_devices_result_is_held_against_the_processors() {
+    let data = beside(0.0, Backend::Wgpu, &["vector_width=4", "elements=1001"]);
+    assert_eq!(data.metric("max_difference"), Some(Value::Float(0.0)));
+    assert_eq!(data.metric("compile_seconds.wgsl"), Some(Value::Float(0.25)));
+    assert_eq!(data.metric("compile_seconds.cuda"), None);
+    assert!(data.notices.is_empty());
+    let data = beside(0.5, Backend::Wgpu, &["kernel=softmax-row"]);
+    let far = data.metric("max_difference").and_then(|far| far.as_f64());
+    assert!(far.is_some_and(|far| far > 1.0), "{far:?}");
+    assert!(page(&data, "run").contains("  farthest"));
+}
+
+#[test]
+fn without_a_device_the_processors_result_is_all_and_the_reason_is_told() {
+    for (off, backend, said) in [
+        (0.0, Backend::Cpu, "no compiler for the processor"),
+        (f32::NAN, Backend::Wgpu, "its driver ended"),
+    ] {
+        let data = beside(off, backend, &[]);
+        assert_eq!(data.metric("max_difference"), None);
+        assert!(data.notices.iter().any(|notice| notice.contains(said)));
+        assert!(page(&data, "run").contains(said));
+    }
+    let data = beside(f32::NAN, Backend::Wgpu, &["run=false"]);
+    assert!(data.notices.is_empty() && page(&data, "run").starts_with("Nothing was run"));
+}

@@ -1,0 +1,154 @@
+//! Kind `kernel` beside a device: one that answers as it is told to, so that nothing here depends on a GPU.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mlsys_kernel::{Answer, Beside, Clock, Given, KernelLab, Launcher, Progress, Refusal, Work};
+use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::device::Backend;
+use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, RunData, Settings, Tables, Value};
+
+const GPU: DeviceId = DeviceId { backend: Backend::Wgpu, index: 0 };
+
+/// What the device does with a kernel.
+#[derive(Clone, Copy)]
+enum Habit {
+    /// It computes what the interpreter does.
+    Right,
+    /// The same, but for the last element of the last buffer, which it doubles.
+    Wrong,
+    /// It has no compiler for it.
+    Refuses,
+}
+
+struct Pretended {
+    habit: Habit,
+    launches: Arc<AtomicUsize>,
+}
+
+impl Launcher for Pretended {
+    fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal> {
+        assert_eq!(device, GPU);
+        self.launches.fetch_add(1, Ordering::Relaxed);
+        let mut machine = work.start.clone();
+        machine.run(100_000);
+        assert_eq!(machine.progress(), Progress::Finished);
+        let contents = machine.given().filter_map(|given| match given {
+            Given::Buffer { bytes, .. } => Some(bytes.to_vec()),
+            Given::Number { .. } => None,
+        });
+        let mut buffers: Vec<Vec<u8>> = contents.collect();
+        match (self.habit, buffers.last_mut()) {
+            (Habit::Refuses, _) => return Err(Refusal::TooLarge("it is small".to_owned())),
+            (Habit::Wrong, Some(last)) => {
+                let at = last.len() - 4;
+                let value =
+                    f32::from_le_bytes([last[at], last[at + 1], last[at + 2], last[at + 3]]);
+                last[at..].copy_from_slice(&(2.0 * value).to_le_bytes());
+            }
+            (Habit::Right | Habit::Wrong, _) => {}
+        }
+        Ok(Answer { buffers, seconds: 2e-6, launches: 3, clock: Clock::Device })
+    }
+
+    fn bandwidth(&self, device: DeviceId) -> Option<f64> {
+        assert_eq!(device, GPU);
+        Some(1e9)
+    }
+}
+
+/// What a run on such a device reports, and how often the device was asked.
+fn run(habit: Habit, settings: &[&str]) -> (RunData, Result<(), LabError>, usize) {
+    let launches = Arc::new(AtomicUsize::new(0));
+    let launcher = Pretended { habit, launches: Arc::clone(&launches) };
+    let lab = KernelLab::new()
+        .expect("the schema reads")
+        .beside(Beside { launcher: Some(Box::new(launcher)), ..Beside::default() });
+    let settings = Settings::from_pairs(settings.iter().copied()).expect("name=value");
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None);
+    let mut data = RunData::default();
+    let ended = lab.run(&mut Run {
+        params: params.expect("parameters"),
+        device: GPU,
+        sink: &mut data,
+        control: Control::free(Limits::default(), Arc::default()),
+    });
+    (data, ended, launches.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_device_that_agrees_is_timed_and_its_bandwidth_told() {
+    for execution in ["execution=both", "execution=device"] {
+        let (data, ended, _) = run(Habit::Right, &[execution]);
+        assert!(ended.is_ok(), "{ended:?}");
+        for (name, value) in [
+            ("correct", Value::Bool(true)),
+            ("device_matches", Value::Bool(true)),
+            ("device_mismatches", Value::Int(0)),
+            ("device_compared", Value::Int(8)),
+            ("device_max_difference", Value::Float(0.0)),
+            ("device_seconds", Value::Float(2e-6)),
+            ("device_launches", Value::Int(3)),
+            ("device_clock", Value::from("device")),
+            // Eight additions: two floats read and one written each.
+            ("device_bytes_per_second", Value::Float(96.0 / 2e-6)),
+            ("device_bandwidth", Value::Float(1e9)),
+            ("device_fraction_of_bandwidth", Value::Float(96.0 / 2e-6 / 1e9)),
+        ] {
+            assert_eq!(data.metric(name), Some(value), "{execution} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_device_that_differs_is_told_with_the_first_element_and_only_alone_its_result_counts() {
+    for (execution, correct) in [("execution=both", true), ("execution=device", false)] {
+        let (data, ended, _) = run(Habit::Wrong, &[execution]);
+        assert!(ended.is_ok(), "{ended:?}");
+        assert_eq!(data.metric("device_matches"), Some(Value::Bool(false)));
+        assert_eq!(data.metric("device_mismatches"), Some(Value::Int(1)));
+        assert_eq!(data.metric("correct"), Some(Value::Bool(correct)));
+        let told = data.notices.join("; ");
+        assert!(told.contains("the first is C[7]: 228 there, 114 here"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_faulty_or_endless_is_never_sent_unless_somebody_insists_on_a_fault() {
+    let faulty = ["example=vector-add-unguarded", "elements=10"];
+    let with = |more: &[&'static str]| [&faulty[..], more].concat();
+    let (data, ended, asked) = run(Habit::Right, &with(&["execution=both"]));
+    assert!(ended.is_ok() && asked == 0, "{ended:?}");
+    let told = data.notices.join("; ");
+    assert!(told.contains("not sent, because the interpreter found out of bounds"), "{told}");
+    assert!(told.contains("insist = true"), "{told}");
+    assert_eq!(data.metric("device_matches"), None);
+    let (_, ended, asked) = run(Habit::Right, &with(&["execution=device"]));
+    assert!(matches!(ended, Err(LabError::Failed { .. })) && asked == 0, "{ended:?}");
+    let (data, ended, asked) = run(Habit::Right, &with(&["execution=both", "insist=true"]));
+    assert!(ended.is_ok() && asked == 1, "{ended:?}");
+    assert_eq!(data.metric("device_matches"), Some(Value::Bool(true)));
+    let endless = [
+        "example=custom",
+        "source=__global__ void k(int *a) { while (true) a[0] = 1; }",
+        "execution=device",
+        "insist=true",
+        "max_instructions=1000",
+    ];
+    let (_, ended, asked) = run(Habit::Right, &endless);
+    assert!(matches!(ended, Err(LabError::Failed { .. })) && asked == 0, "{ended:?}");
+}
+
+#[test]
+fn a_device_that_refuses_is_an_error_alone_and_a_notice_beside_the_interpreter() {
+    let (data, ended, asked) = run(Habit::Refuses, &["execution=both"]);
+    assert!(ended.is_ok() && asked == 1, "{ended:?}");
+    let told = data.notices.join("; ");
+    assert!(told.contains("the interpreter's results alone: it is small"), "{told}");
+    assert_eq!(data.metric("correct"), Some(Value::Bool(true)));
+    let (_, ended, _) = run(Habit::Refuses, &["execution=device"]);
+    assert!(matches!(ended, Err(LabError::Device { .. })), "{ended:?}");
+    // And the interpreter alone asks no device.
+    let (_, ended, asked) = run(Habit::Refuses, &["execution=simulate"]);
+    assert!(ended.is_ok() && asked == 0, "{ended:?}");
+}

@@ -1,0 +1,251 @@
+//! The tree that a source parses to.
+
+use super::{Function, Span};
+use std::fmt;
+
+/// An expression and where it stands. Two are equal when their trees are: places do not count.
+#[derive(Debug, Clone)]
+pub struct Expr {
+    /// What it is.
+    pub node: Node,
+    /// Where it stands in the source, with the parentheses around it.
+    pub span: Span,
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.node == other.node
+    }
+}
+
+/// One node of the tree, over its operands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    /// Finite and not negative: a minus sign is an operator.
+    Number(f64),
+    /// A text between double quotes.
+    Text(String),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A name to be looked up.
+    Name(Name),
+    /// An operator before its operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator between its left and its right operand.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// A function of its arguments, as many as the dialect allows.
+    Call(Function, Vec<Expr>),
+}
+
+/// A name of one or more identifiers joined by dots, as in `run.grad.x`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(String);
+
+impl Name {
+    pub(super) fn new(text: String) -> Name {
+        Name(text)
+    }
+
+    /// The whole name, dots included.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The identifiers between the dots, at least one.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.split('.')
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An operator before one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `not a`
+    Not,
+    /// `-a`
+    Negate,
+}
+
+/// An operator between two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `a or b`
+    Or,
+    /// `a and b`
+    And,
+    /// `a == b`
+    Equal,
+    /// `a != b`
+    NotEqual,
+    /// `a < b`
+    Less,
+    /// `a <= b`
+    LessOrEqual,
+    /// `a > b`
+    Greater,
+    /// `a >= b`
+    GreaterOrEqual,
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Subtract,
+    /// `a * b`
+    Multiply,
+    /// `a / b`
+    Divide,
+    /// `a % b`
+    Remainder,
+    /// `a ^ b`
+    Power,
+}
+
+/// How tightly an operator holds its operands, loosest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binding {
+    Or,
+    And,
+    Not,
+    Comparison,
+    Sum,
+    Product,
+    Negation,
+    Power,
+    Atom,
+}
+
+impl Binding {
+    pub(super) const fn tighter(self) -> Binding {
+        match self {
+            Binding::Or => Binding::And,
+            Binding::And => Binding::Not,
+            Binding::Not => Binding::Comparison,
+            Binding::Comparison => Binding::Sum,
+            Binding::Sum => Binding::Product,
+            Binding::Product => Binding::Negation,
+            Binding::Negation => Binding::Power,
+            Binding::Power | Binding::Atom => Binding::Atom,
+        }
+    }
+}
+
+impl UnaryOp {
+    pub(super) const fn binding(self) -> Binding {
+        match self {
+            UnaryOp::Not => Binding::Not,
+            UnaryOp::Negate => Binding::Negation,
+        }
+    }
+}
+
+impl BinaryOp {
+    /// Whether it compares two values.
+    pub const fn is_comparison(self) -> bool {
+        match self {
+            Self::Equal
+            | Self::NotEqual
+            | Self::Less
+            | Self::LessOrEqual
+            | Self::Greater
+            | Self::GreaterOrEqual => true,
+            Self::Or
+            | Self::And
+            | Self::Add
+            | Self::Subtract
+            | Self::Multiply
+            | Self::Divide
+            | Self::Remainder
+            | Self::Power => false,
+        }
+    }
+
+    /// The operator as it is written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Or => "or",
+            BinaryOp::And => "and",
+            BinaryOp::Equal => "==",
+            BinaryOp::NotEqual => "!=",
+            BinaryOp::Less => "<",
+            BinaryOp::LessOrEqual => "<=",
+            BinaryOp::Greater => ">",
+            BinaryOp::GreaterOrEqual => ">=",
+            BinaryOp::Add => "+",
+            BinaryOp::Subtract => "-",
+            BinaryOp::Multiply => "*",
+            BinaryOp::Divide => "/",
+            BinaryOp::Remainder => "%",
+            BinaryOp::Power => "^",
+        }
+    }
+
+    pub(super) const fn binding(self) -> Binding {
+        match self {
+            BinaryOp::Or => Binding::Or,
+            BinaryOp::And => Binding::And,
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessOrEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterOrEqual => Binding::Comparison,
+            BinaryOp::Add | BinaryOp::Subtract => Binding::Sum,
+            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => Binding::Product,
+            BinaryOp::Power => Binding::Power,
+        }
+    }
+}
+
+impl Expr {
+    /// Every use of a name with its place, in the order of the source.
+    pub fn names(&self) -> Vec<(&Name, Span)> {
+        let mut found = Vec::new();
+        self.collect_names(&mut found);
+        found
+    }
+
+    fn collect_names<'a>(&'a self, found: &mut Vec<(&'a Name, Span)>) {
+        match &self.node {
+            Node::Number(_) | Node::Text(_) | Node::Bool(_) => {}
+            Node::Name(name) => found.push((name, self.span)),
+            Node::Unary(_, operand) => operand.collect_names(found),
+            Node::Binary(_, left, right) => {
+                left.collect_names(found);
+                right.collect_names(found);
+            }
+            Node::Call(_, arguments) => {
+                for argument in arguments {
+                    argument.collect_names(found);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dialect, ExprError, parse};
+
+    #[test]
+    fn names_come_in_order_with_their_places() -> Result<(), ExprError> {
+        let source = "close(run.grad.x, 7, 1e-9) and not b == -a.c";
+        let expr = parse(source, Dialect::Lesson)?;
+        let names: Vec<_> = expr
+            .names()
+            .into_iter()
+            .map(|(name, span)| (name.as_str(), source.get(span.start..span.end)))
+            .collect();
+        assert_eq!(
+            names,
+            [("run.grad.x", Some("run.grad.x")), ("b", Some("b")), ("a.c", Some("a.c"))]
+        );
+        let parts: Vec<_> = expr.names().iter().flat_map(|(name, _)| name.parts()).collect();
+        assert_eq!(parts, ["run", "grad", "x", "b", "a", "c"]);
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+//! Calls: helpers, mathematics, atomics, shuffles, votes and barriers.
+
+use super::element::loaded;
+use super::warp::warp_call;
+use super::{Checked, Checker};
+use crate::math::{Family, Math};
+use crate::source::Place;
+use crate::syntax;
+use crate::typed::{Atomic, Expr, Kind};
+use crate::types::{Access, Scalar, Type};
+
+/// Functions of CUDA that people try, and what to write instead.
+const OUTSIDE: [(&str, &str); 14] = [
+    ("__expf", "write expf: the quick functions differ from device to device"),
+    ("__logf", "write logf: the quick functions differ from device to device"),
+    ("__powf", "write powf: the quick functions differ from device to device"),
+    ("__sinf", "write sinf: the quick functions differ from device to device"),
+    ("__cosf", "write cosf: the quick functions differ from device to device"),
+    ("__fdividef", "write a / b"),
+    ("__fmul_rn", "write a * b: each operation is rounded by itself here"),
+    (
+        "__threadfence",
+        "__syncthreads orders what a block wrote; between blocks, launch a second kernel",
+    ),
+    ("__threadfence_block", "write __syncthreads()"),
+    ("__activemask", "name the lanes yourself: 0xffffffff for a whole warp"),
+    ("__shfl", "write __shfl_sync(0xffffffff, value, lane)"),
+    ("__shfl_down", "write __shfl_down_sync(0xffffffff, value, offset)"),
+    ("__shfl_xor", "write __shfl_xor_sync(0xffffffff, value, mask)"),
+    ("clock64", "the lab counts instructions for you"),
+];
+
+impl Checker {
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        arguments: &[syntax::Expr],
+        place: Place,
+    ) -> Checked<Expr> {
+        if name == self.name {
+            return self.tell(
+                place,
+                format!("'{name}' calls itself: recursion is not part of this"),
+                "write a loop",
+            );
+        }
+        if let Some(index) = self.functions.iter().position(|function| function.name == name) {
+            return self.helper(index, arguments, place);
+        }
+        let values: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
+        let values = values.into_iter().collect::<Checked<Vec<Expr>>>()?;
+        if let Some(kind) = self.barrier(name, &values, place)? {
+            return Ok(kind);
+        }
+        if let Some((atomic, types)) = atomic(name) {
+            return self.atomic(name, atomic, types, values, place);
+        }
+        if let Some(shuffle) = warp_call(name) {
+            return self.together(name, shuffle, values, place);
+        }
+        if let Some((math, family)) = Math::of(name) {
+            return self.math(name, math, family, values, place);
+        }
+        if name == "__ldg" {
+            self.count(name, &values, 1, place)?;
+            return match values.into_iter().next() {
+                Some(address) if matches!(address.ty, Type::Pointer { .. }) => Ok(loaded(address)),
+                _ => self.tell(place, "__ldg takes an address", "write __ldg(&a[i])"),
+            };
+        }
+        if let Some((_, help)) = OUTSIDE.iter().find(|(other, _)| *other == name) {
+            return self.tell(place, format!("{name} is not part of this"), *help);
+        }
+        let mut all: Vec<String> = Math::names().chain(BUILTIN).map(str::to_owned).collect();
+        all.extend(self.functions.iter().map(|function| function.name.clone()));
+        let near =
+            mlsys_lab::nearest::nearest(name, all.iter().map(String::as_str)).map(str::to_owned);
+        let help = match near {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => "a helper is a __device__ function and stands before what calls it".to_owned(),
+        };
+        self.tell(place, format!("there is no function '{name}'"), help)
+    }
+
+    pub(super) fn count(
+        &mut self,
+        name: &str,
+        values: &[Expr],
+        wanted: usize,
+        place: Place,
+    ) -> Checked<()> {
+        if values.len() == wanted {
+            return Ok(());
+        }
+        let plural = if wanted == 1 { "" } else { "s" };
+        self.tell(
+            place,
+            format!("{name} takes {wanted} argument{plural}, here are {}", values.len()),
+            "",
+        )
+    }
+
+    fn helper(&mut self, index: usize, arguments: &[syntax::Expr], place: Place) -> Checked<Expr> {
+        let function = &self.functions[index];
+        let (result, height, name) = (function.result, function.height, function.name.clone());
+        let wanted: Vec<Type> =
+            function.variables.iter().take(function.params).map(|variable| variable.ty).collect();
+        self.height = self.height.max(height + 1);
+        if wanted.len() != arguments.len() {
+            return self.tell(
+                place,
+                format!("{name} takes {} arguments, here are {}", wanted.len(), arguments.len()),
+                "",
+            );
+        }
+        let mut values = Vec::new();
+        for (argument, ty) in arguments.iter().zip(wanted) {
+            let value = self.value(argument)?;
+            values.push(self.convert(value, ty)?);
+        }
+        Ok(Expr { place, ty: result, kind: Kind::Call(index, values) })
+    }
+
+    fn atomic(
+        &mut self,
+        name: &str,
+        atomic: Atomic,
+        types: &[Scalar],
+        values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
+        let mut values = values.into_iter();
+        let Some(address) = values.next() else {
+            return Err(super::Told);
+        };
+        let to = match address.ty {
+            Type::Pointer { access: Access::Constant, .. } => {
+                return self.tell(place, "this is const", "leave out const to write there");
+            }
+            Type::Pointer { to, .. } if types.contains(&to) => to,
+            Type::Pointer { to, .. } => {
+                let list: Vec<String> = types.iter().map(Scalar::to_string).collect();
+                return self.tell(
+                    place,
+                    format!("{name} takes no {to}"),
+                    format!("it takes {}", list.join(", ")),
+                );
+            }
+            ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => {
+                return self.tell(
+                    place,
+                    format!("{name} takes an address, this is a {ty}"),
+                    format!("write {name}(&a[i], ..)"),
+                );
+            }
+        };
+        let ty = Type::Scalar(to);
+        let operands =
+            values.map(|value| self.convert(value, ty)).collect::<Checked<Vec<Expr>>>()?;
+        Ok(Expr { place, ty, kind: Kind::Atomic(atomic, Box::new(address), operands) })
+    }
+
+    fn math(
+        &mut self,
+        name: &str,
+        math: Math,
+        family: Family,
+        values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        self.count(name, &values, math.arguments(), place)?;
+        let mut meeting = None;
+        for value in &values {
+            let Some(scalar) = value.ty.scalar() else {
+                return self.tell(
+                    place,
+                    format!("{name} takes numbers, this is a {}", value.ty),
+                    "",
+                );
+            };
+            meeting =
+                Some(meeting.map_or(scalar.promoted(), |other: Scalar| other.meeting(scalar)));
+        }
+        let meeting = meeting.unwrap_or(Scalar::Double);
+        let floats = values.iter().all(|value| value.ty.scalar() == Some(Scalar::Float));
+        let of = match family {
+            Family::Float => Scalar::Float,
+            // One whole number among the arguments is enough for the double function, as in C++.
+            Family::Overloaded if floats => Scalar::Float,
+            Family::Overloaded => Scalar::Double,
+            Family::Any => meeting,
+            Family::Bits => Scalar::Unsigned,
+        };
+        if family == Family::Bits && meeting != Scalar::Int && meeting != Scalar::Unsigned {
+            return self.tell(
+                place,
+                format!("{name} takes 32 bits, this is a {meeting}"),
+                "convert it to unsigned first",
+            );
+        }
+        let mut arguments = Vec::new();
+        for value in values {
+            arguments.push(self.convert(value, Type::Scalar(of))?);
+        }
+        Ok(Expr { place, ty: Type::Scalar(math.result(of)), kind: Kind::Math(math, arguments) })
+    }
+}
+
+const BUILTIN: [&str; 14] = [
+    "__syncthreads",
+    "__syncwarp",
+    "__shfl_sync",
+    "__shfl_up_sync",
+    "__shfl_down_sync",
+    "__shfl_xor_sync",
+    "__ballot_sync",
+    "atomicAdd",
+    "atomicMax",
+    "atomicMin",
+    "atomicCAS",
+    "atomicExch",
+    "min",
+    "max",
+];
+
+fn atomic(name: &str) -> Option<(Atomic, &'static [Scalar])> {
+    use Scalar::{Double, Float, Int, Long, Unsigned, UnsignedLong};
+    Some(match name {
+        "atomicAdd" => (Atomic::Add, &[Int, Unsigned, UnsignedLong, Float, Double]),
+        "atomicSub" => (Atomic::Subtract, &[Int, Unsigned]),
+        "atomicMin" => (Atomic::Min, &[Int, Unsigned, Long, UnsignedLong]),
+        "atomicMax" => (Atomic::Max, &[Int, Unsigned, Long, UnsignedLong]),
+        "atomicExch" => (Atomic::Exchange, &[Int, Unsigned, UnsignedLong, Float]),
+        "atomicCAS" => (Atomic::CompareAndSwap, &[Int, Unsigned, UnsignedLong]),
+        "atomicAnd" => (Atomic::And, &[Int, Unsigned, UnsignedLong]),
+        "atomicOr" => (Atomic::Or, &[Int, Unsigned, UnsignedLong]),
+        "atomicXor" => (Atomic::Xor, &[Int, Unsigned, UnsignedLong]),
+        _ => return None,
+    })
+}

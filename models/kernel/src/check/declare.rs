@@ -1,0 +1,307 @@
+//! Functions, arguments, variables, arrays and constants.
+
+use super::{Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Told, known};
+use crate::source::Place;
+use crate::syntax::{Declaration, Declarator, Initial, Storage, TypeName};
+use crate::typed::{Born, Fate, Index, Kind, Memory, Shared, Stmt, StmtKind, Variable};
+use crate::types::{Access, Extents, Type};
+
+impl Checker {
+    /// A written type as the type of something that is no array.
+    pub(super) fn type_of(&mut self, ty: TypeName, place: Place, of: &str) -> Checked<Type> {
+        match (ty.scalar, ty.pointer) {
+            (Some(scalar), None) => Ok(Type::Scalar(scalar)),
+            (Some(to), Some(_)) => Ok(Type::Pointer { to, access: ty.access }),
+            (None, None) => Ok(Type::Void),
+            (None, Some(_)) => self.tell(
+                place,
+                format!("void* is not part of this as {of}"),
+                "point to what is there: float *",
+            ),
+        }
+    }
+
+    pub(super) fn variable(&mut self, name: &str, place: Place, ty: Type, born: Born) -> Index {
+        let in_memory = match ty {
+            Type::Array { .. } => Memory::Local,
+            Type::Void | Type::Scalar(_) | Type::Pointer { .. } => Memory::Register,
+        };
+        self.variables.push(Variable {
+            name: name.to_owned(),
+            place,
+            ty,
+            in_memory,
+            born,
+            fate: Fate::Kept,
+        });
+        self.variables.len() - 1
+    }
+
+    pub(super) fn declaration(&mut self, declaration: &Declaration, out: &mut Vec<Stmt>) {
+        for name in &declaration.names {
+            // The complaint is kept; the name stands all the same, so that its uses are no mistakes of their own.
+            match self.declarator(declaration.storage, name) {
+                Ok(Some(kind)) => out.push(Stmt { place: name.place, kind }),
+                Ok(None) => {}
+                Err(Told) => {
+                    if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
+                        let scalar = name.ty.scalar.unwrap_or(crate::types::Scalar::Int);
+                        let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
+                            Type::Scalar(scalar)
+                        } else {
+                            Type::Pointer { to: scalar, access: Access::Mutable }
+                        };
+                        let index = self.variable(&name.name, name.place, ty, Born::WithValue);
+                        self.declare(&name.name, name.place, Meaning::Variable(index));
+                    }
+                }
+            }
+        }
+    }
+
+    fn declarator(&mut self, storage: Storage, name: &Declarator) -> Checked<Option<StmtKind>> {
+        let place = name.place;
+        let base = self.type_of(name.ty, place, "a variable")?;
+        let Some(scalar) = name.ty.scalar.filter(|_| base != Type::Void) else {
+            return self.tell(
+                place,
+                format!("'{}' has no type", name.name),
+                "void is no variable's type",
+            );
+        };
+        let extents =
+            if storage == Storage::Dynamic { self.dynamic(name)? } else { self.extents(name)? };
+        let ty = match (extents, name.ty.pointer) {
+            (None, _) => base,
+            (Some(extents), None) => Type::Array { of: scalar, extents, access: name.ty.access },
+            (Some(_), Some(_)) => {
+                return self.tell(
+                    place,
+                    "arrays of pointers are not part of this",
+                    "keep all in one array and compute the index",
+                );
+            }
+        };
+        if storage != Storage::Local {
+            return self.shared(storage, name, ty, u64::from(scalar.bytes())).map(|()| None);
+        }
+        let constant = name.ty.access == Access::Constant && name.ty.pointer.is_none();
+        match &name.initial {
+            None if constant => self.tell(
+                place,
+                format!("'{}' is const and has no value", name.name),
+                "write = value",
+            ),
+            None => {
+                let index = self.local(name, ty)?;
+                Ok(Some(StmtKind::Declare(index, None)))
+            }
+            Some(Initial::Value(value)) => {
+                if let Type::Array { .. } = ty {
+                    return self.tell(
+                        place,
+                        "an array's values stand in braces",
+                        "write = {0} for zeros",
+                    );
+                }
+                let value = self.value(value)?;
+                let value = self.convert(value, base)?;
+                if let (true, Type::Scalar(scalar), Some(number)) =
+                    (constant, base, number(&value.kind))
+                {
+                    self.declare(&name.name, place, Meaning::Constant(scalar, number));
+                    return Ok(None);
+                }
+                let index = self.local(name, ty)?;
+                self.variables[index].born = Born::WithValue;
+                Ok(Some(StmtKind::Declare(index, Some(value))))
+            }
+            Some(Initial::List(values)) => {
+                let Type::Array { extents, .. } = ty else {
+                    return self.tell(
+                        place,
+                        format!("'{}' is no array", name.name),
+                        "write = value",
+                    );
+                };
+                if values.len() as u64 > extents.elements() {
+                    return self.tell(
+                        place,
+                        format!("{} values do not fit into {ty}", values.len()),
+                        "",
+                    );
+                }
+                let mut list = Vec::new();
+                for value in values {
+                    let value = self.value(value)?;
+                    list.push(self.convert(value, Type::Scalar(scalar))?);
+                }
+                let index = self.local(name, ty)?;
+                self.variables[index].born = Born::WithValue;
+                Ok(Some(StmtKind::Fill(index, list)))
+            }
+        }
+    }
+
+    /// A variable of one thread.
+    fn local(&mut self, name: &Declarator, ty: Type) -> Checked<Index> {
+        let index = self.variable(&name.name, name.place, ty, Born::Unset);
+        self.declare(&name.name, name.place, Meaning::Variable(index));
+        if let Type::Array { of, extents, .. } = ty {
+            let bytes = extents.elements() * u64::from(of.bytes()) + u64::from(self.local_bytes);
+            self.local_bytes = bytes.min(u64::from(u32::MAX)) as u32;
+            if self.local_bytes > MOST_LOCAL {
+                return self.tell(
+                    name.place,
+                    format!(
+                        "the arrays of one thread take {bytes} bytes, and there are {MOST_LOCAL}"
+                    ),
+                    "make them smaller, or use __shared__",
+                );
+            }
+        }
+        Ok(index)
+    }
+
+    fn shared(
+        &mut self,
+        storage: Storage,
+        name: &Declarator,
+        ty: Type,
+        element: u64,
+    ) -> Checked<()> {
+        if name.initial.is_some() {
+            return self.tell(
+                name.place,
+                "shared memory has no first value",
+                "let the threads write it, then __syncthreads()",
+            );
+        }
+        if let Type::Pointer { .. } = ty {
+            return self.tell(
+                name.place,
+                "pointers in shared memory are not part of this",
+                "keep an index there",
+            );
+        }
+        let bytes = match (storage, ty) {
+            (Storage::Dynamic, _) => 0,
+            (_, Type::Array { extents, .. }) => extents.elements() * element,
+            (_, Type::Void | Type::Scalar(_) | Type::Pointer { .. }) => element,
+        };
+        let offset = self.static_bytes.next_multiple_of(8);
+        let end = u64::from(offset) + bytes;
+        if end > u64::from(MOST_STATIC_SHARED) {
+            return self.tell(
+                name.place,
+                format!("the __shared__ arrays take {end} bytes, and a kernel may declare {MOST_STATIC_SHARED}"),
+                "make the tile smaller, or ask for it at launch: extern __shared__ float tile[]; and dynamic_shared_bytes",
+            );
+        }
+        if bytes > 0 {
+            self.static_bytes = end as u32;
+        }
+        self.shared.push(Shared { name: name.name.clone(), ty, offset, bytes: bytes as u32 });
+        self.declare(&name.name, name.place, Meaning::Shared(self.shared.len() - 1));
+        Ok(())
+    }
+
+    fn dynamic(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
+        match name.extents.as_slice() {
+            [None] => Ok(Some(Extents::new(&[u32::MAX]))),
+            _ => self.tell(
+                name.place,
+                "an extern __shared__ array has no extent",
+                "write extern __shared__ float tile[];",
+            ),
+        }
+    }
+
+    fn extents(&mut self, name: &Declarator) -> Checked<Option<Extents>> {
+        if name.extents.is_empty() {
+            return Ok(None);
+        }
+        if name.extents.len() > Extents::MOST {
+            return self.tell(
+                name.place,
+                "arrays have at most three dimensions here",
+                "compute the index",
+            );
+        }
+        let mut list = Vec::new();
+        for (dimension, extent) in name.extents.iter().enumerate() {
+            let Some(extent) = extent else {
+                // `float a[] = {1, 2}` counts its values.
+                match (&name.initial, dimension) {
+                    (Some(Initial::List(values)), 0)
+                        if name.extents.len() == 1 && !values.is_empty() =>
+                    {
+                        list.push(values.len() as u32);
+                        continue;
+                    }
+                    _ => {
+                        return self.tell(
+                            name.place,
+                            format!("the extent of '{}' is missing", name.name),
+                            "write float tile[32]",
+                        );
+                    }
+                }
+            };
+            let checked = self.value(extent)?;
+            let whole = checked.ty.scalar().is_some_and(|scalar| !scalar.is_real());
+            match known(&checked).filter(|_| whole) {
+                Some(count) if (1..=i64::from(u32::MAX / 16)).contains(&count) => {
+                    list.push(count as u32)
+                }
+                Some(count) => {
+                    return self.tell(
+                        extent.place,
+                        format!("an array has no {count} elements"),
+                        "an extent is at least 1",
+                    );
+                }
+                None => {
+                    return self.tell(
+                        extent.place,
+                        "an extent must be known before the kernel runs",
+                        "write #define TILE 32, or extern __shared__ float tile[]; for one that is given at launch",
+                    );
+                }
+            }
+        }
+        Ok(Some(Extents::new(&list)))
+    }
+
+    /// `const int N = 4;` outside of functions.
+    pub(super) fn global_constant(&mut self, name: &Declarator) -> Checked<()> {
+        let Some(Initial::Value(value)) = &name.initial else {
+            return Err(Told);
+        };
+        let ty = self.type_of(name.ty, name.place, "a constant")?;
+        let value = self.value(value)?;
+        let place = value.place;
+        let value = self.convert(value, ty)?;
+        match (ty, number(&value.kind)) {
+            (Type::Scalar(scalar), Some(number)) if name.extents.is_empty() => {
+                self.declare(&name.name, name.place, Meaning::Constant(scalar, number));
+                Ok(())
+            }
+            _ => self.tell(
+                place,
+                format!("'{}' must be a number", name.name),
+                "global variables are not part of this: pass a buffer",
+            ),
+        }
+    }
+}
+
+fn number(kind: &Kind) -> Option<Number> {
+    if let Kind::Whole(value) = kind {
+        Some(Number::Whole(*value))
+    } else if let Kind::Real(value) = kind {
+        Some(Number::Real(*value))
+    } else {
+        None
+    }
+}

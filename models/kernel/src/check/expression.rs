@@ -1,0 +1,275 @@
+//! Expressions: names, operators and addresses.
+
+use super::convert::{arithmetic, converted};
+use super::element::loaded;
+use super::{Checked, Checker};
+use crate::source::Place;
+use crate::syntax::{self, Binary, ExprKind, Unary};
+use crate::typed::{Comparison, Expr, Kind, Operation};
+use crate::types::{Scalar, Type};
+
+impl Checker {
+    /// An expression whose value is used: arrays are the address of their first element.
+    pub(super) fn value(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
+        let checked = self.expr(expr)?;
+        match checked.ty {
+            Type::Void => {
+                self.tell(expr.place, "this has no value", "call it as a statement of its own")
+            }
+            Type::Array { of, extents, access } if extents.list().len() == 1 => {
+                Ok(Expr { ty: Type::Pointer { to: of, access }, ..checked })
+            }
+            Type::Array { of, .. } => self.tell(
+                expr.place,
+                format!("a {} is no value", checked.ty),
+                format!("index it, or take the address of its first {of}"),
+            ),
+            Type::Scalar(_) | Type::Pointer { .. } => Ok(checked),
+        }
+    }
+
+    pub(super) fn expr(&mut self, expr: &syntax::Expr) -> Checked<Expr> {
+        let place = expr.place;
+        let typed = |ty: Type, kind: Kind| Ok(Expr { place, ty, kind });
+        let scalar =
+            |scalar: Scalar, kind: Kind| Ok(Expr { place, ty: Type::Scalar(scalar), kind });
+        match &expr.kind {
+            ExprKind::Integer { value, suffix, base } => {
+                self.integer(place, *value, *suffix, *base)
+            }
+            ExprKind::Float(value) => scalar(Scalar::Float, Kind::Real(f64::from(*value))),
+            ExprKind::Double(value) => scalar(Scalar::Double, Kind::Real(*value)),
+            ExprKind::Bool(value) => scalar(Scalar::Bool, Kind::Whole(i64::from(*value))),
+            ExprKind::Null => scalar(Scalar::Int, Kind::Whole(0)),
+            ExprKind::Name(name) => self.name(name, place),
+            ExprKind::Member(of, member) => self.member(of, member, place),
+            ExprKind::SizeOf(ty) => {
+                let bytes = match (ty.pointer, ty.scalar) {
+                    (Some(_), _) => 8,
+                    (None, Some(scalar)) => i64::from(scalar.bytes()),
+                    (None, None) => return self.tell(place, "void has no size", ""),
+                };
+                scalar(Scalar::UnsignedLong, Kind::Whole(bytes))
+            }
+            ExprKind::Index(..) => {
+                let element = self.element(expr)?;
+                Ok(loaded(element))
+            }
+            ExprKind::Unary(operator, operand) => self.unary(*operator, operand, place),
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left), self.value(right));
+                self.binary(*operator, left?, right?, place)
+            }
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let (left, right) = (self.condition(left), self.condition(right));
+                let (left, right) = (Box::new(left?), Box::new(right?));
+                let and = matches!(expr.kind, ExprKind::And(..));
+                scalar(
+                    Scalar::Bool,
+                    if and { Kind::And(left, right) } else { Kind::Or(left, right) },
+                )
+            }
+            ExprKind::Comma(left, right) => {
+                let (left, right) = (self.expr(left), self.value(right));
+                let (left, right) = (left?, right?);
+                typed(right.ty, Kind::Comma(Box::new(left), Box::new(right)))
+            }
+            ExprKind::Conditional(condition, yes, no) => self.choice(condition, yes, no, place),
+            ExprKind::Assign(operator, target, value) => {
+                self.assign(*operator, target, value, place)
+            }
+            ExprKind::Step { up, when, target } => self.step(*up, *when, target, place),
+            ExprKind::Cast(ty, operand) => {
+                let ty = self.type_of(*ty, place, "a cast's type")?;
+                let operand =
+                    if ty == Type::Void { self.expr(operand)? } else { self.value(operand)? };
+                self.cast(operand, ty)
+            }
+            ExprKind::Call(name, arguments) => self.call(name, arguments, place),
+        }
+    }
+
+    fn unary(&mut self, operator: Unary, operand: &syntax::Expr, place: Place) -> Checked<Expr> {
+        if operator == Unary::Address {
+            return self.address(operand, place);
+        }
+        let value = self.value(operand)?;
+        if operator == Unary::Dereference {
+            return match value.ty {
+                Type::Pointer { .. } => Ok(loaded(Expr { place, ..value })),
+                ty @ (Type::Void | Type::Scalar(_) | Type::Array { .. }) => self.tell(
+                    place,
+                    format!("a {ty} points nowhere"),
+                    "'*' before a value takes a pointer",
+                ),
+            };
+        }
+        if operator == Unary::Not {
+            let value = self.truth(value)?;
+            let kind = if let Kind::Whole(known) = value.kind {
+                Kind::Whole(1 - known)
+            } else {
+                Kind::Not(Box::new(value))
+            };
+            return Ok(Expr { place, ty: Type::Scalar(Scalar::Bool), kind });
+        }
+        let Some(scalar) = value.ty.scalar() else {
+            return self.tell(place, format!("a {} is no number", value.ty), "");
+        };
+        let promoted = scalar.promoted();
+        let value = converted(value, scalar, promoted);
+        let ty = Type::Scalar(promoted);
+        match operator {
+            Unary::Complement if promoted.is_real() => {
+                self.tell(place, format!("'~' takes no {promoted}"), "it takes whole numbers")
+            }
+            Unary::Complement => Ok(Expr { place, ty, kind: Kind::Complement(Box::new(value)) }),
+            Unary::Minus => Ok(negated(value, promoted, place)),
+            Unary::Plus | Unary::Not | Unary::Dereference | Unary::Address => Ok(value),
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        operator: Binary,
+        left: Expr,
+        right: Expr,
+        place: Place,
+    ) -> Checked<Expr> {
+        if matches!(left.ty, Type::Pointer { .. }) || matches!(right.ty, Type::Pointer { .. }) {
+            return self.pointers(operator, left, right, place);
+        }
+        let mark = operator.mark();
+        if operator.is_shift() {
+            let (Some(one), Some(other)) = (left.ty.scalar(), right.ty.scalar()) else {
+                return self.tell(place, format!("'{mark}' takes whole numbers"), "");
+            };
+            if one.is_real() || other.is_real() {
+                return self.tell(
+                    place,
+                    format!("'{mark}' takes whole numbers, here are {one} and {other}"),
+                    "",
+                );
+            }
+            // The type of a shift is that of its left side alone.
+            let scalar = one.promoted();
+            let count = converted(
+                right,
+                other,
+                if other.is_wide() { Scalar::Int } else { other.promoted() },
+            );
+            return Ok(arithmetic(
+                operation(operator),
+                scalar,
+                converted(left, one, scalar),
+                count,
+                place,
+            ));
+        }
+        let (scalar, left, right) = self.met(left, right, place, mark)?;
+        if scalar.is_real() && (operator.is_bitwise() || operator == Binary::Remainder) {
+            let help = if operator == Binary::Remainder { "write fmodf(x, y)" } else { "" };
+            return self.tell(
+                place,
+                format!("'{mark}' takes whole numbers, these meet as {scalar}"),
+                help,
+            );
+        }
+        if operator.is_comparison() {
+            return Ok(compared(operator, left, right, place));
+        }
+        Ok(arithmetic(operation(operator), scalar, left, right, place))
+    }
+
+    fn choice(
+        &mut self,
+        condition: &syntax::Expr,
+        yes: &syntax::Expr,
+        no: &syntax::Expr,
+        place: Place,
+    ) -> Checked<Expr> {
+        let condition = self.condition(condition);
+        let (yes, no) = (self.value(yes), self.value(no));
+        let (condition, yes, no) = (condition?, yes?, no?);
+        let (ty, yes, no) = match (yes.ty, no.ty) {
+            (Type::Scalar(one), Type::Scalar(other)) => {
+                let ty = if one == other { one } else { one.meeting(other) };
+                (Type::Scalar(ty), converted(yes, one, ty), converted(no, other, ty))
+            }
+            (Type::Pointer { .. }, _) => {
+                let ty = yes.ty;
+                let no = self.convert(no, ty)?;
+                (ty, yes, no)
+            }
+            (_, ty) => (ty, self.convert(yes, ty)?, no),
+        };
+        Ok(Expr {
+            place,
+            ty,
+            kind: Kind::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+        })
+    }
+}
+
+/// What a minus in front makes of a number; of a known one again a known one.
+fn negated(value: Expr, scalar: Scalar, place: Place) -> Expr {
+    let ty = Type::Scalar(scalar);
+    if let Kind::Whole(_) = value.kind {
+        let kind = Kind::Whole(0);
+        let zero = Expr { place, ty, kind };
+        return arithmetic(Operation::Subtract, scalar, zero, value, place);
+    }
+    let kind = if let Kind::Real(known) = value.kind {
+        Kind::Real(-known)
+    } else {
+        Kind::Negate(Box::new(value))
+    };
+    Expr { place, ty, kind }
+}
+
+/// A comparison, with its sides swapped where only the other order exists.
+pub(super) fn compared(operator: Binary, left: Expr, right: Expr, place: Place) -> Expr {
+    let ty = Type::Scalar(Scalar::Bool);
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = match operator {
+        Binary::Equal => Kind::Compare(Comparison::Equal, left, right),
+        Binary::NotEqual => Kind::Compare(Comparison::NotEqual, left, right),
+        Binary::LessEqual => Kind::Compare(Comparison::LessEqual, left, right),
+        Binary::Greater => Kind::Compare(Comparison::Less, right, left),
+        Binary::GreaterEqual => Kind::Compare(Comparison::LessEqual, right, left),
+        Binary::Less
+        | Binary::Add
+        | Binary::Subtract
+        | Binary::Multiply
+        | Binary::Divide
+        | Binary::Remainder
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
+        | Binary::Left
+        | Binary::Right => Kind::Compare(Comparison::Less, left, right),
+    };
+    Expr { place, ty, kind }
+}
+
+/// The operation of an operator that is no comparison.
+pub(super) fn operation(operator: Binary) -> Operation {
+    match operator {
+        Binary::Subtract => Operation::Subtract,
+        Binary::Multiply => Operation::Multiply,
+        Binary::Divide => Operation::Divide,
+        Binary::Remainder => Operation::Remainder,
+        Binary::And => Operation::And,
+        Binary::Or => Operation::Or,
+        Binary::Xor => Operation::Xor,
+        Binary::Left => Operation::Left,
+        Binary::Right => Operation::Right,
+        Binary::Add
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::Less
+        | Binary::LessEqual
+        | Binary::Greater
+        | Binary::GreaterEqual => Operation::Add,
+    }
+}

@@ -1,0 +1,312 @@
+//! The lab `kernel`: one launch, its counts, and what went wrong.
+
+mod arguments;
+mod device;
+mod pictures;
+mod plug;
+mod report;
+mod schedule;
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::frame::kernel::{Recipe, View};
+use mlsys_lab::params::Origin;
+use mlsys_lab::schema::{Schema, SchemaError};
+use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value};
+
+use self::device::Execution;
+use self::plug::{Plugged, Roles};
+use self::report::report;
+use super::examples::{Example, Sizes};
+use super::{
+    Argument, Beside, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
+    Subgroups, Target, recipe,
+};
+use mlsys_lab::picture;
+
+/// Instructions between two glances at whether the run is to stop.
+const GLANCE: u64 = 1 << 18;
+
+/// The lab.
+pub struct KernelLab {
+    schema: Schema,
+    beside: Beside,
+}
+
+impl KernelLab {
+    /// The lab with its schema read.
+    ///
+    /// # Errors
+    /// The schema does not read.
+    pub fn new() -> Result<Self, SchemaError> {
+        let schema = Schema::parse(include_str!("../labs/kernel.toml"))?;
+        Ok(Self { schema, beside: Beside::default() })
+    }
+
+    /// The same with what lies beside the interpreter.
+    #[must_use]
+    pub fn beside(mut self, beside: Beside) -> Self {
+        self.beside = beside;
+        self
+    }
+}
+
+/// What is launched.
+struct Job {
+    source: String,
+    /// The name its text goes by.
+    file: String,
+    kernel: Kernel,
+    launch: Launch,
+    arguments: Vec<Argument>,
+    /// All of these, for pictures that can be stepped through.
+    recipe: Recipe,
+    /// The buffer to be filled and what should be in it; nothing for a custom kernel outside a network.
+    wanted: Option<(String, Vec<f64>)>,
+    /// Nothing for a custom kernel.
+    example: Option<&'static Example>,
+    /// The forward pass that it is a part of.
+    plugged: Option<Plugged>,
+}
+
+impl Lab for KernelLab {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        let execution = Execution::of(&run.params)?;
+        let launcher = self.beside.launcher.as_deref();
+        execution.check(run, launcher)?;
+        let plugged = Plugged::of(&run.params, &self.beside, run.device)?;
+        let job = Job::of(&run.params, plugged)?;
+        let mut machine = job.start().map_err(|error| {
+            LabError::contradiction(error.params.iter().copied(), error.message)
+        })?;
+        let budget = run.params.int("max_instructions")?.max(0) as u64;
+        while machine.progress() == Progress::Going && !run.control.interrupted() {
+            let left = budget - machine.clock();
+            if left == 0 {
+                // What it did so far can be stepped through: that is how one finds the loop that never ends.
+                offer_steps(run, &job, &machine);
+                return Err(endless(&machine, budget));
+            }
+            machine.run(left.min(GLANCE));
+        }
+        execution.carry_out(run, launcher, &job, &mut machine)?;
+        let outputs = job.outputs(&machine);
+        report(run, &job, &machine, &outputs);
+        let classes = match (&job.plugged, &job.wanted) {
+            (Some(plugged), Some((output, _))) => {
+                let classes = plugged.classes(&machine, output);
+                let [with, without] =
+                    classes.map_err(|reason| LabError::Failed { device: run.device, reason })?;
+                let wrong = job.mismatches(&machine).len();
+                plugged.report(run, &[&with, &without], wrong);
+                Some((plugged, with))
+            }
+            (None, _) | (_, None) => None,
+        };
+        picture::offer(run, "network", || plug::picture(classes));
+        offer_steps(run, &job, &machine);
+        picture::offer(run, "schedulers", || {
+            job.start().map_or_else(
+                |error| mlsys_lab::Frame::Text(error.message),
+                |start| mlsys_lab::Frame::Timeline(schedule::schedule(start)),
+            )
+        });
+        picture::offer(run, "accesses", || pictures::accesses(&job.source, &machine));
+        picture::offer(run, "roofline", || {
+            pictures::roofline(machine.flops(), machine.totals().moved())
+        });
+        picture::offer(run, "translation", || {
+            pictures::translation(&job.source, job.translation())
+        });
+        Ok(())
+    }
+}
+
+/// The pictures that can be stepped through.
+fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
+    let views = [
+        ("source", View::Source),
+        ("grid", View::Grid),
+        ("lanes", View::Lanes),
+        ("memory", View::Memory),
+        ("sectors", View::Sectors),
+        ("banks", View::Banks),
+        ("timeline", View::Timeline),
+        ("problems", View::Problems),
+    ];
+    for (panel, view) in views {
+        picture::offer(run, panel, || {
+            let again = (view == View::Timeline).then(|| job.start().ok()).flatten();
+            pictures::steps(view, &job.recipe, machine, again)
+        });
+    }
+}
+
+/// A run that used all its instructions: where it was, and what to do.
+fn endless(machine: &Machine, budget: u64) -> LabError {
+    let place =
+        machine.blocks().first().and_then(|block| block.warps.first().map(|(_, place)| place.line));
+    let line = place.map_or_else(String::new, |line| format!(" near line {line}"));
+    LabError::Failed {
+        // Wherever the run takes place: it is the interpreter that stopped.
+        device: DeviceId::CPU,
+        reason: format!(
+            "stopped after {budget} warp instructions{line}: a loop that never ends, or more work than max_instructions allows"
+        ),
+    }
+}
+
+impl Job {
+    fn of(params: &Params, plugged: Option<Plugged>) -> Result<Self, LabError> {
+        let name = params.text("example")?;
+        let sizes = Sizes {
+            elements: match &plugged {
+                Some(plugged) => plugged.elements,
+                None => params.size("elements")?,
+            },
+            rows: params.size("rows")?,
+            columns: params.size("columns")?,
+            radius: params.size("radius")?,
+        };
+        let chosen =
+            |name: &str| params.origin(name).is_some_and(|origin| *origin != Origin::Default);
+        let example = Example::of(name);
+        let block_dim = match example {
+            Some(example) if !chosen("block_dim") => example.usual_block(),
+            Some(_) | None => arguments::extents(params, "block_dim")?,
+        };
+        if let Some(wanted) =
+            example.and_then(|example| example.block).filter(|wanted| *wanted != block_dim)
+        {
+            let [x, y, _] = wanted;
+            return Err(LabError::contradiction(
+                ["block_dim"],
+                format!("{name} is written for blocks of [{x}, {y}]; its tile has that size"),
+            ));
+        }
+        let grid_dim = match (params.get("grid_dim"), example) {
+            (Some(_), _) => arguments::extents(params, "grid_dim")?,
+            (None, Some(example)) => example.covering(sizes, block_dim),
+            (None, None) => {
+                let threads: u32 =
+                    block_dim.iter().fold(1, |product, extent| product.saturating_mul(*extent));
+                [(sizes.elements as u32).div_ceil(threads.max(1)).max(1), 1, 1]
+            }
+        };
+        let dynamic_shared = match example {
+            Some(example) if !chosen("dynamic_shared_bytes") => {
+                example.dynamic_shared(sizes, block_dim)
+            }
+            Some(_) | None => params.size("dynamic_shared_bytes")? as u32,
+        };
+        let launch = Launch {
+            grid_dim,
+            block_dim,
+            dynamic_shared,
+            schedule: match params.text("schedule")? {
+                "in-order" => Schedule::InOrder,
+                "random" => Schedule::Random,
+                _ => Schedule::RoundRobin,
+            },
+            concurrent_blocks: params.size("concurrent_blocks")?,
+            seed: params.int("seed")? as u64,
+            nan: NanWatch::Off,
+        };
+        // A text beside an example takes the place of the example's own: the same arguments, the same reference.
+        let own = params.get("source").and_then(Value::as_str);
+        let (source, file) = match (own, example) {
+            (Some(source), _) => {
+                let file = params.file("source").unwrap_or("kernel.cu");
+                (source.to_owned(), file.to_owned())
+            }
+            (None, Some(example)) => (example.source.to_owned(), format!("{name}.cu")),
+            (None, None) => {
+                return Err(LabError::contradiction(
+                    ["source"],
+                    "example = custom needs the text of a kernel",
+                ));
+            }
+        };
+        let parsed = Kernel::parse(&file, &source);
+        let kernel = parsed.map_err(|refused| LabError::Expression {
+            param: "source".into(),
+            message: refused.to_string(),
+        })?;
+        let described = |held| arguments::given(&kernel, params, sizes.elements, held);
+        let (given, wanted) = match (&plugged, example) {
+            (Some(plugged), _) => {
+                let Roles { buffers, output } = plugged.roles(&kernel)?;
+                (described(&buffers)?, Some((output, plugged.wanted())))
+            }
+            (None, Some(example)) => {
+                let wanted = example.reference(sizes, &launch);
+                (example.given(sizes, &launch), Some((example.output().to_owned(), wanted)))
+            }
+            (None, None) => (described(&BTreeMap::new())?, None),
+        };
+        let arguments = recipe::arguments(&kernel, &given);
+        Ok(Self {
+            recipe: recipe::recipe(&source, &launch, given),
+            source,
+            file,
+            kernel,
+            launch,
+            arguments,
+            wanted,
+            example,
+            plugged,
+        })
+    }
+
+    /// The launch, before its first instruction.
+    fn start(&self) -> Result<Machine, LaunchError> {
+        self.kernel.launch(self.launch.clone(), &self.arguments)
+    }
+
+    /// The kernel in WGSL, for a device with groups of 32 threads; else what stands in the way, a line each.
+    fn translation(&self) -> Result<String, String> {
+        let target = Target {
+            block_dim: self.launch.block_dim,
+            dynamic_shared: self.launch.dynamic_shared,
+            subgroups: Subgroups::Of32,
+        };
+        let told = |complaint: &super::source::Complaint| {
+            let place = complaint.place;
+            format!("line {}, column {}: {}", place.line, place.column, complaint.message)
+        };
+        match self.kernel.wgsl(target) {
+            Ok(wgsl) => Ok(wgsl.text),
+            Err(complaints) => Err(complaints.iter().map(told).collect::<Vec<_>>().join("\n")),
+        }
+    }
+
+    /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.
+    fn outputs(&self, machine: &Machine) -> Vec<String> {
+        let pointers = self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Buffer(values) => Some(matches!(values, super::Values::Poison(_))),
+            Argument::Whole(_) | Argument::Real(_) => None,
+        });
+        let named = machine.buffers().zip(pointers);
+        named.filter(|(_, empty)| *empty).map(|((name, ..), _)| name.to_owned()).collect()
+    }
+
+    /// Outputs that are not as they should be, ascending.
+    fn mismatches(&self, machine: &Machine) -> Vec<usize> {
+        let Some((name, wanted)) = &self.wanted else {
+            return Vec::new();
+        };
+        // A sum of many floats in one thread is as far from the reference as another device may be; whole numbers are
+        // exact, however large.
+        let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
+        let tolerance = if real { super::agree::TOLERANCE } else { 0.0 };
+        let differs = |(index, want): (usize, &f64)| {
+            let near = |got: f64| (got - want).abs() <= tolerance * want.abs();
+            (!machine.element(name, index).is_some_and(near)).then_some(index)
+        };
+        wanted.iter().enumerate().filter_map(differs).collect()
+    }
+}

@@ -1,0 +1,154 @@
+//! Arguments and extents as somebody typed them.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::frame::kernel::{Argument, Fill};
+use mlsys_lab::{LabError, Params, Value};
+
+use crate::types::Type;
+use crate::{Kernel, Values, recipe};
+
+/// Elements that all buffers of a custom kernel may have together.
+const MOST_ELEMENTS: f64 = (1_u64 << 24) as f64;
+
+/// One to three extents; what is not given is 1.
+pub(super) fn extents(params: &Params, name: &str) -> Result<[u32; 3], LabError> {
+    let refuse = || {
+        LabError::contradiction(
+            [name],
+            "expected 1 to 3 whole numbers of at least 1, such as [16, 16]",
+        )
+    };
+    let Some(Value::Array(list)) = params.get(name) else {
+        return Err(refuse());
+    };
+    if list.is_empty() || list.len() > 3 {
+        return Err(refuse());
+    }
+    let mut extents = [1; 3];
+    for (extent, value) in extents.iter_mut().zip(list) {
+        *extent = match value.as_f64() {
+            Some(x) if x >= 1.0 && x.fract() == 0.0 && x <= f64::from(u32::MAX) => x as u32,
+            Some(_) | None => return Err(refuse()),
+        };
+    }
+    Ok(extents)
+}
+
+/// The arguments of a custom kernel, in the order in which it takes them.
+///
+/// A buffer that is not described has `elements` elements counted up from 0, or nothing if the kernel may write there;
+/// what is in `held` is not for anybody to describe.
+pub(super) fn given(
+    kernel: &Kernel,
+    params: &Params,
+    elements: usize,
+    held: &BTreeMap<String, Values>,
+) -> Result<Vec<Argument>, LabError> {
+    let empty = BTreeMap::new();
+    let mut entries: BTreeMap<&str, &Value> = match params.get("arguments") {
+        Some(Value::Table(table)) => {
+            table.iter().map(|(name, value)| (name.as_str(), value)).collect()
+        }
+        _ => empty,
+    };
+    let seed = params.int("seed")? as u64;
+    let mut total = 0.0;
+    let mut arguments = Vec::new();
+    for (name, ty) in kernel.params() {
+        let mut field = |field: &str| entries.remove(format!("{name}.{field}").as_str());
+        let (size, fill, written) = (field("buffer"), field("fill"), field("type"));
+        let plain = entries.remove(name);
+        let refuse = |message: String| LabError::contradiction(["arguments"], message);
+        if let Some(values) = held.get(name) {
+            if size.or(fill).or(written).or(plain).is_some() {
+                return Err(refuse(format!(
+                    "'{name}' is filled by the network; leave arguments.{name} out, or set plug_in to none"
+                )));
+            }
+            arguments.push(recipe::held(values));
+            continue;
+        }
+        let argument = match (ty, plain) {
+            (Type::Pointer { to, access }, None) => {
+                let count = match size.map(Value::as_f64) {
+                    None => elements as f64,
+                    Some(Some(x)) if x >= 1.0 && x.fract() == 0.0 => x,
+                    Some(_) => {
+                        return Err(refuse(format!(
+                            "arguments.{name}.buffer is a number of elements, at least 1"
+                        )));
+                    }
+                };
+                total += count;
+                if total > MOST_ELEMENTS {
+                    return Err(refuse(format!(
+                        "the buffers have more than {MOST_ELEMENTS} elements together"
+                    )));
+                }
+                if let Some(written) =
+                    written.and_then(Value::as_str).filter(|written| *written != to.to_string())
+                {
+                    return Err(refuse(format!(
+                        "arguments.{name}.type is {written}, and the kernel takes {to}*"
+                    )));
+                }
+                let usual = match access {
+                    crate::types::Access::Constant => "index",
+                    crate::types::Access::Mutable => "poison",
+                };
+                let fill = fill.and_then(Value::as_str).unwrap_or(usual);
+                let fill = filled(fill, seed ^ arguments.len() as u64).ok_or_else(|| {
+                    refuse(format!(
+                        "arguments.{name}.fill is one of index, ones, zeros, random and poison"
+                    ))
+                })?;
+                Argument::Buffer { elements: count as usize, fill }
+            }
+            (Type::Pointer { to, .. }, Some(_)) => {
+                return Err(refuse(format!(
+                    "'{name}' is a {to}*: set arguments.{name}.buffer to its number of elements"
+                )));
+            }
+            (ty, Some(Value::Int(value))) if ty.scalar().is_some() => Argument::Whole(*value),
+            (ty, Some(value)) => match value.as_f64() {
+                Some(x) => Argument::Real(x),
+                None => {
+                    return Err(refuse(format!(
+                        "'{name}' is a {ty}: set arguments.{name} to a number"
+                    )));
+                }
+            },
+            // The size of the problem by its usual name.
+            (Type::Scalar(scalar), None) if name == "n" && !scalar.is_real() => {
+                Argument::Whole(elements as i64)
+            }
+            (ty, None) => {
+                return Err(refuse(format!(
+                    "'{name}' has no value: set arguments.{name} to a {ty}"
+                )));
+            }
+        };
+        arguments.push(argument);
+    }
+    if let Some(name) = entries.keys().next() {
+        let name = name.split('.').next().unwrap_or_default();
+        let names: Vec<&str> = kernel.params().map(|(name, _)| name).collect();
+        let message =
+            format!("'{}' takes no '{name}'; it takes {}", kernel.name(), names.join(", "));
+        return Err(LabError::contradiction(["arguments"], message));
+    }
+    Ok(arguments)
+}
+
+/// What a word for a fill means.
+fn filled(fill: &str, seed: u64) -> Option<Fill> {
+    Some(match fill {
+        "poison" => Fill::Poison,
+        "index" => Fill::INDEX,
+        "ones" => Fill::constant(1.0),
+        "zeros" => Fill::constant(0.0),
+        "random" => Fill::Random { seed },
+        _ => return None,
+    })
+}

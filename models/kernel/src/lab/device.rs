@@ -1,0 +1,185 @@
+//! The same launch on the device of the run, held against the interpreter's.
+
+use mlsys_lab::device::Backend;
+use mlsys_lab::report::Report;
+use mlsys_lab::{LabError, Params, Run};
+
+use super::Job;
+use crate::{
+    Agreement, Answer, Fault, Launcher, Machine, Progress, Refusal, TOLERANCE, Work, harmless,
+};
+
+/// What runs a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Execution {
+    /// The interpreter alone.
+    Simulate,
+    /// The interpreter first, to find faults and to count; then the device, whose results are the run's.
+    Device,
+    /// Both; the results are the interpreter's, and without a device that is all.
+    Both,
+}
+
+/// Whether a kernel with faults is given to a device all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caution {
+    Refuse,
+    Insist,
+}
+
+impl Execution {
+    pub(super) fn of(params: &Params) -> Result<Self, LabError> {
+        Ok(match params.text("execution")? {
+            "device" => Self::Device,
+            "both" => Self::Both,
+            _ => Self::Simulate,
+        })
+    }
+
+    /// Refuses at once what can have no result.
+    pub(super) fn check(
+        self,
+        run: &Run<'_>,
+        launcher: Option<&dyn Launcher>,
+    ) -> Result<(), LabError> {
+        match (self, without(run, launcher)) {
+            (Self::Device, Some(reason)) => Err(LabError::Device { device: run.device, reason }),
+            (Self::Simulate | Self::Device | Self::Both, _) => Ok(()),
+        }
+    }
+
+    /// Gives the launch to the run's device, once the interpreter has run it to its end, and reports how they agree.
+    pub(super) fn carry_out(
+        self,
+        run: &mut Run<'_>,
+        launcher: Option<&dyn Launcher>,
+        job: &Job,
+        machine: &mut Machine,
+    ) -> Result<(), LabError> {
+        if self == Self::Simulate || machine.progress() == Progress::Going {
+            return Ok(());
+        }
+        run.sink.report(Report::Status(format!("on {}", run.device)));
+        let answer = asked(run, launcher, job, machine);
+        run.sink.report(Report::Status(String::new()));
+        match (self, answer) {
+            (Self::Both | Self::Simulate, Err(refusal)) => {
+                let notice = format!("these are the interpreter's results alone: {refusal}");
+                run.sink.report(Report::Notice(notice));
+                Ok(())
+            }
+            (Self::Device, Err(refusal)) => Err(error(run, refusal)),
+            (_, Ok(answer)) => {
+                report(run, machine, &answer);
+                rates(run, launcher, machine, &answer);
+                if self == Self::Device {
+                    machine.overwrite(&answer.buffers);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why nothing but the interpreter can run kernels here, if that is so.
+fn without(run: &Run<'_>, launcher: Option<&dyn Launcher>) -> Option<String> {
+    if launcher.is_none() {
+        return Some(
+            "nothing here runs kernels but the interpreter; set execution = simulate".to_owned(),
+        );
+    }
+    (run.device.backend == Backend::Cpu).then(|| {
+        "it runs no kernels; choose a GPU with --device wgpu or --device cuda, or set execution = simulate".to_owned()
+    })
+}
+
+fn asked(
+    run: &Run<'_>,
+    launcher: Option<&dyn Launcher>,
+    job: &Job,
+    machine: &Machine,
+) -> Result<Answer, Refusal> {
+    let (None, Some(launcher)) = (without(run, launcher), launcher) else {
+        let reason = without(run, launcher).unwrap_or_default();
+        return Err(Refusal::NoDevice(format!("device {} cannot be used: {reason}", run.device)));
+    };
+    let caution = match run.params.bool("insist") {
+        Ok(true) => Caution::Insist,
+        Ok(false) | Err(_) => Caution::Refuse,
+    };
+    if let (Err(Refusal::Harmful(reason)), Caution::Refuse) = (harmless(machine), caution) {
+        return Err(Refusal::Harmful(format!(
+            "{reason}; set insist = true to send it all the same, which may crash the driver"
+        )));
+    }
+    let start = job.start().map_err(|error| Refusal::Failed(error.to_string()))?;
+    launcher.launch(
+        run.device,
+        &Work { kernel: &job.kernel, source: &job.source, file: &job.file, start: &start },
+    )
+}
+
+fn error(run: &Run<'_>, refusal: Refusal) -> LabError {
+    let reason = refusal.to_string();
+    let device = run.device;
+    match refusal {
+        Refusal::NoDevice(_) | Refusal::Untranslated { .. } | Refusal::TooLarge(_) => {
+            LabError::Device { device, reason }
+        }
+        Refusal::Harmful(_) | Refusal::Failed(_) => LabError::Failed { device, reason },
+    }
+}
+
+fn report(run: &mut Run<'_>, machine: &Machine, answer: &Answer) {
+    let agreement = Agreement::of(machine, &answer.buffers);
+    run.scalar("device_matches", agreement.is_whole());
+    run.scalar("device_mismatches", agreement.differing as i64);
+    run.scalar("device_compared", agreement.compared as i64);
+    run.scalar("device_max_difference", agreement.largest);
+    run.scalar("device_seconds", answer.seconds);
+    run.scalar("device_launches", answer.launches as i64);
+    run.scalar("device_clock", answer.clock.name());
+    if let Some(first) = agreement.first {
+        // What C leaves open, each device answers in its own way.
+        let open = [Fault::Uninitialized, Fault::DivisionByZero, Fault::Shift, Fault::Overflow];
+        let found = machine.findings();
+        let cause = open.into_iter().find(|fault| found.count(*fault) > 0);
+        let cause = cause.map_or_else(String::new, |fault| {
+            let count = found.count(fault);
+            format!(
+                "; the interpreter found {} ({count}), of which nobody says what comes out",
+                fault.name()
+            )
+        });
+        run.sink.report(Report::Notice(format!(
+            "{} and the interpreter differ in {} of {} elements (whole numbers must be equal, floats within {TOLERANCE:e} of the larger); the first is {}[{}]: {} there, {} here{cause}",
+            run.device,
+            agreement.differing,
+            agreement.compared,
+            first.buffer,
+            first.element,
+            first.device,
+            first.interpreter,
+        )));
+    }
+}
+
+/// What the kernel moved a second, and of what the device's memory moves at most.
+fn rates(run: &mut Run<'_>, launcher: Option<&dyn Launcher>, machine: &Machine, answer: &Answer) {
+    let totals = machine.totals();
+    let bytes = totals.load.used + totals.store.used + totals.atomic.used;
+    if answer.seconds <= 0.0 || bytes == 0 {
+        return;
+    }
+    let rate = bytes as f64 / answer.seconds;
+    run.scalar("device_bytes_per_second", rate);
+    let device = run.device;
+    let status = format!("measuring the memory of {device}");
+    run.sink.report(Report::Status(status));
+    let most = launcher.and_then(|launcher| launcher.bandwidth(device));
+    run.sink.report(Report::Status(String::new()));
+    if let Some(most) = most.filter(|most| *most > 0.0) {
+        run.scalar("device_bandwidth", most);
+        run.scalar("device_fraction_of_bandwidth", rate / most);
+    }
+}

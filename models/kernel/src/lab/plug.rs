@@ -1,0 +1,183 @@
+//! A kernel inside a network: what it is given there, and what the network makes of its result.
+
+use std::collections::BTreeMap;
+
+use mlsys_lab::frame::{Image, Images, Verdict};
+use mlsys_lab::{DeviceId, Frame, LabError, Params, Run};
+
+use crate::beside::{Beside, Opened, Plug};
+use crate::examples::{Example, Problem};
+use crate::types::{Access, Scalar, Type};
+use crate::{Kernel, Machine, Values};
+
+/// A forward pass that waits for a kernel.
+pub(super) struct Plugged {
+    pub(super) opened: Opened,
+    /// Elements of the hidden layers of the batch.
+    pub(super) elements: usize,
+    plug: Plug,
+}
+
+/// Which of the kernel's buffers is what.
+pub(super) struct Roles {
+    /// What its buffers hold at first.
+    pub(super) buffers: BTreeMap<String, Values>,
+    /// The one that the network goes on with.
+    pub(super) output: String,
+}
+
+impl Plugged {
+    /// The forward pass that `plug_in` asks for, if it does.
+    pub(super) fn of(
+        params: &Params,
+        beside: &Beside,
+        device: DeviceId,
+    ) -> Result<Option<Self>, LabError> {
+        let name = params.text("plug_in")?;
+        let plug = match name {
+            "bias-add" => Plug::BiasAdd,
+            "relu" => Plug::Relu,
+            _ => return Ok(None),
+        };
+        let fits =
+            |example: &Example| (plug, example.problem) == (Plug::BiasAdd, Problem::VectorAdd);
+        if Example::of(params.text("example")?).is_some_and(|example| !fits(example)) {
+            let message = match plug {
+                Plug::BiasAdd => {
+                    "bias-add needs a kernel that adds two arrays: vector-add and its variants, grid-stride, or custom"
+                }
+                Plug::Relu => {
+                    "relu needs a kernel of one input and one output: example = custom with its source"
+                }
+            };
+            return Err(LabError::contradiction(["plug_in", "example"], message));
+        }
+        let Some(classifier) = &beside.classifier else {
+            let message = "there is no network here to put a kernel into";
+            return Err(LabError::contradiction(["plug_in"], message));
+        };
+        let batch = params.size("batch_size")?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let opened = classifier
+            .open(plug, batch, seed, device)
+            .map_err(|reason| LabError::Failed { device, reason })?;
+        Ok(Some(Self { opened, elements: batch * classifier.hidden(), plug }))
+    }
+
+    /// What a kernel's buffers hold, in the order in which it takes them: operands, then the output. The only buffer
+    /// it may write is the output wherever it stands; with one buffer too few, it works in place.
+    pub(super) fn roles(&self, kernel: &Kernel) -> Result<Roles, LabError> {
+        let mut names = Vec::new();
+        let mut writable = Vec::new();
+        for (name, ty) in kernel.params() {
+            let Type::Pointer { to, access } = ty else {
+                continue;
+            };
+            if to != Scalar::Float {
+                let message = format!("the network's numbers are float, and '{name}' is {to}*");
+                return Err(LabError::contradiction(["plug_in", "source"], message));
+            }
+            if access == Access::Mutable {
+                writable.push(names.len());
+            }
+            names.push(name.to_owned());
+        }
+        let operands = self.plug.operands();
+        let place = match (writable.as_slice(), names.len()) {
+            ([only], count) if count == operands || count == operands + 1 => *only,
+            ([_, .., last], count) if count == operands + 1 => *last,
+            ([first, ..], count) if count == operands => *first,
+            _ => {
+                let message = format!(
+                    "the kernel takes {} and may write to {} of them; the network hands it {operands}, and takes one that it has written",
+                    plural(names.len()),
+                    writable.len(),
+                );
+                return Err(LabError::contradiction(["plug_in", "source"], message));
+            }
+        };
+        let output = names[place].clone();
+        let in_place = names.len() == operands;
+        let mut operands = self.opened.operands.iter().cloned().map(Values::Float);
+        let mut buffers = BTreeMap::new();
+        // Working in place, the first operand is what lies in the output.
+        if in_place && let Some(first) = operands.next() {
+            buffers.insert(output.clone(), first);
+        }
+        for (index, name) in names.into_iter().enumerate() {
+            if index != place
+                && let Some(operand) = operands.next()
+            {
+                buffers.insert(name, operand);
+            }
+        }
+        buffers.entry(output.clone()).or_insert(Values::Poison(self.elements));
+        Ok(Roles { buffers, output })
+    }
+
+    /// What should come out: what the framework's own operation gives.
+    pub(super) fn wanted(&self) -> Vec<f64> {
+        self.opened.result.iter().map(|x| f64::from(*x)).collect()
+    }
+
+    /// Classes with the kernel's result in place of the framework's, and without.
+    pub(super) fn classes(
+        &self,
+        machine: &Machine,
+        output: &str,
+    ) -> Result<[Vec<usize>; 2], String> {
+        // What nobody wrote holds whatever lay there before; on a fresh device that is most often zero.
+        let number = |element: usize| {
+            let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
+            let value = machine.element(output, element).filter(|_| defined);
+            value.unwrap_or_default() as f32
+        };
+        let found = (0..self.elements).map(number).collect();
+        Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])
+    }
+
+    /// Reports what the network reads.
+    pub(super) fn report(&self, run: &mut Run<'_>, [with, without]: &[&[usize]; 2], wrong: usize) {
+        let share = |classes: &[usize]| {
+            let right = classes.iter().zip(&self.opened.truth);
+            right.filter(|(class, truth)| class == truth).count() as f64
+                / self.opened.truth.len().max(1) as f64
+        };
+        run.scalar("network_accuracy", share(with));
+        run.scalar("network_reference_accuracy", share(without));
+        run.scalar("network_mismatches", wrong as i64);
+    }
+}
+
+/// The digits with what they are taken for, behind a wrong one what it is; without a network, how to get one.
+pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
+    let Some((Plugged { opened, .. }, classes)) = read else {
+        let how = "This kernel runs by itself. With plug_in = bias-add or relu it takes the place of that operation in a network that reads digits.";
+        return Frame::Text(how.to_owned());
+    };
+    let seen = opened.pixels.iter().zip(&classes).zip(&opened.truth);
+    let image = |((pixels, class), truth): ((&Vec<f32>, &usize), &usize)| {
+        let (label, verdict) = if class == truth {
+            (class.to_string(), Verdict::Right)
+        } else {
+            (format!("{class} ({truth})"), Verdict::Wrong)
+        };
+        let bytes = pixels.iter().map(|pixel| (255.0 * pixel).round() as u8);
+        Image { pixels: bytes.collect(), label, verdict }
+    };
+    let width = opened.width.max(1);
+    Frame::Images(Images {
+        width,
+        height: opened.pixels.first().map_or(0, |image| image.len() / width),
+        images: seen.map(image).collect(),
+        blank: None,
+        together: 1,
+    })
+}
+
+fn plural(buffers: usize) -> String {
+    match buffers {
+        1 => "1 buffer".to_owned(),
+        count => format!("{count} buffers"),
+    }
+}

@@ -1,0 +1,114 @@
+//! Kind `kernel`: CUDA C interpreted a warp at a time, with what each access costs and what goes wrong.
+//!
+//! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
+//! [`Machine`] runs these on buffers, a step being one instruction of one warp.
+
+mod agree;
+mod beside;
+mod check;
+mod code;
+mod examples;
+mod lab;
+mod launcher;
+mod lower;
+mod machine;
+mod math;
+pub mod recipe;
+mod replay;
+pub mod source;
+mod syntax;
+mod typed;
+pub mod types;
+mod wgsl;
+
+use std::sync::Arc;
+
+use code::Code;
+use source::Complaint;
+use source::Refused;
+use typed::Program;
+use types::Type;
+
+pub use agree::{Agreement, Difference, TOLERANCE};
+pub use beside::{Beside, Classifier, Opened, Plug, Rest};
+pub use lab::KernelLab;
+pub use launcher::{Answer, Clock, HARMFUL, Launcher, Refusal, Work, harmless};
+pub use replay::{Goal, Replay, Seek, Sought, Way};
+pub use wgsl::{Binding, Subgroups, Target, Wgsl};
+
+pub use machine::{
+    Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
+    Findings, Given, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule,
+    SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
+};
+
+/// A kernel that has been read and is ready to be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    code: Arc<Code>,
+    program: Arc<Program>,
+}
+
+impl Kernel {
+    /// Reads a kernel's text; `file` is the name it goes by in complaints.
+    ///
+    /// # Errors
+    /// Everything in the text that is not of the language, with its places.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Refused> {
+        let read = || {
+            let program = check::check(&syntax::parse(text)?)?;
+            Ok((lower::lower(&program)?, program))
+        };
+        match read() {
+            Ok((code, program)) => Ok(Self { code: Arc::new(code), program: Arc::new(program) }),
+            Err(complaints) => Err(Refused::new(file, text, complaints)),
+        }
+    }
+
+    /// The same kernel in WGSL, for blocks of one size and devices of one kind.
+    ///
+    /// # Errors
+    /// Everything in it that WGSL has no counterpart for, with its places and reasons.
+    pub fn wgsl(&self, target: Target) -> Result<Wgsl, Vec<Complaint>> {
+        wgsl::translate(&self.program, target)
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.code.name
+    }
+
+    /// Names and types of its arguments.
+    pub fn params(&self) -> impl Iterator<Item = (&str, Type)> {
+        self.code.params.iter().map(|param| (param.name.as_str(), param.ty))
+    }
+
+    /// Bytes of `__shared__` arrays that it declares.
+    pub fn static_shared(&self) -> u32 {
+        self.code.static_shared
+    }
+
+    /// Launches it on buffers; nothing has run yet.
+    ///
+    /// # Errors
+    /// A grid, a block, shared memory or arguments that cannot be.
+    pub fn launch(&self, launch: Launch, arguments: &[Argument]) -> Result<Machine, LaunchError> {
+        Machine::new(&self.code, launch, arguments)
+    }
+}
+
+/// The text of a built-in kernel.
+pub fn example(name: &str) -> Option<&'static str> {
+    examples::Example::of(name).map(|example| example.source)
+}
+
+/// Sectors, lines and bytes used of one warp's access.
+pub fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
+    // The machine's own addresses begin far above zero.
+    let far = |byte: &mut u64| *byte += 1 << 44;
+    addresses.iter_mut().for_each(far);
+    machine::traffic_of(addresses, bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+//! The machine: blocks in flight, their warps, memory, and what all of it cost so far.
+//!
+//! One step is one instruction of one warp. Which warp goes next is the schedule's business and depends on nothing but the
+//! launch, so that a machine that is copied goes on as the original does.
+
+mod access;
+mod compute;
+mod convert;
+mod core;
+mod count;
+mod exchange;
+mod finding;
+mod functions;
+mod launch;
+mod memory;
+mod registers;
+mod schedule;
+mod staged;
+mod together;
+mod touch;
+mod traffic;
+mod transfer;
+mod variables;
+mod view;
+mod warp;
+
+use std::sync::Arc;
+
+use super::code::{Code, WARP};
+use super::source::Place;
+use super::types::Scalar;
+use memory::{Store, Toucher};
+use schedule::Scheduler;
+use warp::{Start, Warp};
+
+pub use self::core::NanWatch;
+pub use count::{Counts, Traffic};
+pub use exchange::Given;
+pub(crate) use exchange::bits;
+pub use finding::{Fault, Finding, Findings};
+pub use launch::{Argument, Launch, LaunchError, Values};
+pub use memory::CellState;
+pub use schedule::Schedule;
+pub use staged::SharedArray;
+pub use variables::{Reach, VariableView};
+pub use view::{BlockState, BlockView, ThreadState};
+pub(crate) use view::{real, value};
+pub use warp::{Access, AccessKind, WarpState};
+
+/// A buffer in global memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Buffer {
+    pub(crate) name: String,
+    pub(crate) of: Scalar,
+    pub(crate) store: Store,
+}
+
+/// A block in flight.
+#[derive(Clone, Debug, PartialEq)]
+struct Resident {
+    /// Its number in the grid.
+    block: u32,
+    /// Its number in the order in which blocks begin.
+    turn: u64,
+    id: [u32; 3],
+    shared: Store,
+    warps: Vec<Warp>,
+    /// Barriers it has passed.
+    epoch: u32,
+    waiting: usize,
+    done: usize,
+    /// The barrier at hand was reached by some lanes of a warp only: the instruction and a lane that is there.
+    split: Option<(u32, u32, String)>,
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The block's number in the grid.
+    pub block: u32,
+    /// The warp's number in its block.
+    pub warp: u32,
+    /// What was executed.
+    pub place: Place,
+    /// What came of it.
+    pub event: Event,
+    /// Whether something was found wrong.
+    pub found: bool,
+}
+
+/// What came of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The warp goes on.
+    Went,
+    /// The warp waits at a barrier.
+    Arrived,
+    /// Its block passed a barrier.
+    Released,
+    /// All threads of the warp ended.
+    Ended,
+    /// Its block ended.
+    BlockEnded,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// All blocks have ended.
+    Finished,
+    /// There is more to do.
+    Going,
+}
+
+/// A kernel running on buffers.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    code: Arc<Code>,
+    launch: Launch,
+    params: Vec<u64>,
+    buffers: Vec<Buffer>,
+    residents: Vec<Option<Resident>>,
+    scheduler: Scheduler,
+    counts: Vec<Counts>,
+    findings: Findings,
+    clock: u64,
+    ended_blocks: u64,
+    idle_threads: u64,
+}
+
+impl Machine {
+    /// Runs one instruction of one warp; none if all has ended.
+    pub fn step(&mut self) -> Option<Step> {
+        let (slot, warp) = self.next()?;
+        let found = self.findings.total();
+        let resident = self.residents[slot].as_ref()?;
+        let block = resident.block;
+        let pc = resident.warps[warp].pc;
+        let event = self.turn(slot, warp, 1);
+        Some(Step {
+            block,
+            warp: warp as u32,
+            place: self.executed(pc),
+            event,
+            found: self.findings.total() > found,
+        })
+    }
+
+    /// The instruction that a warp at `pc` comes to first: what only keeps masks in order is passed over.
+    fn executed(&self, pc: u32) -> Place {
+        self.code.places.get(pc as usize).copied().unwrap_or_default()
+    }
+
+    /// Runs at most so many warp instructions.
+    pub fn run(&mut self, most: u64) -> Progress {
+        let end = self.clock.saturating_add(most);
+        while self.clock < end {
+            let Some((slot, warp)) = self.next() else {
+                return Progress::Finished;
+            };
+            let most = self.scheduler.stretch().min(end - self.clock);
+            self.turn(slot, warp, most);
+        }
+        self.progress()
+    }
+
+    /// Whether all blocks have ended.
+    pub fn progress(&self) -> Progress {
+        if self.ended_blocks == self.launch.blocks() { Progress::Finished } else { Progress::Going }
+    }
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        self.admit();
+        self.scheduler.pick(&self.residents, self.launch.warps_per_block())
+    }
+
+    /// Lets waiting blocks begin where there is room.
+    fn admit(&mut self) {
+        if self.scheduler.waiting() == 0 {
+            return;
+        }
+        for slot in 0..self.residents.len() {
+            let free = self.residents[slot]
+                .as_ref()
+                .is_none_or(|resident| resident.done == resident.warps.len());
+            if !free {
+                continue;
+            }
+            let Some((turn, block)) = self.scheduler.next_block() else {
+                return;
+            };
+            let id = core::block_of(block, self.launch.grid_dim);
+            let start = Start {
+                block: id,
+                block_dim: self.launch.block_dim,
+                grid_dim: self.launch.grid_dim,
+                params: &self.params,
+            };
+            let warps = self.launch.warps_per_block();
+            let resident = self.residents[slot].get_or_insert_with(|| Resident {
+                block,
+                turn,
+                id,
+                shared: Store::new(
+                    self.launch.shared_bytes(&self.code) as usize,
+                    self.code.shared_shift(),
+                ),
+                warps: (0..warps).map(|_| Warp::new(&self.code)).collect(),
+                epoch: 0,
+                waiting: 0,
+                done: 0,
+                split: None,
+            });
+            resident.block = block;
+            resident.turn = turn;
+            resident.id = id;
+            resident.epoch = 0;
+            resident.waiting = 0;
+            resident.done = 0;
+            resident.split = None;
+            resident.shared.reset();
+            for (index, warp) in resident.warps.iter_mut().enumerate() {
+                warp.start(&self.code, &start, index as u32);
+            }
+        }
+    }
+
+    fn turn(&mut self, slot: usize, warp: usize, most: u64) -> Event {
+        let Some(resident) = self.residents[slot].as_mut() else {
+            return Event::Went;
+        };
+        let running = &mut resident.warps[warp];
+        let who = Toucher { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
+        let mut core = core::Core {
+            code: &self.code,
+            buffers: &mut self.buffers,
+            shared: &mut resident.shared,
+            warp: running,
+            counts: &mut self.counts,
+            findings: &mut self.findings,
+            block: resident.id,
+            block_dim: self.launch.block_dim,
+            grid_dim: self.launch.grid_dim,
+            who,
+            nan: self.launch.nan,
+            step: self.clock,
+        };
+        self.clock += core.run(most);
+        match resident.warps[warp].state {
+            WarpState::Ready => Event::Went,
+            WarpState::Waiting => {
+                resident.arrive(warp);
+                if self.release(slot) { Event::Released } else { Event::Arrived }
+            }
+            WarpState::Done => {
+                resident.done += 1;
+                let all = resident.done == resident.warps.len();
+                if all {
+                    self.ended_blocks += 1;
+                    let idle =
+                        |warp: &Warp| u64::from((warp.launched & !warp.touched).count_ones());
+                    self.idle_threads += resident.warps.iter().map(idle).sum::<u64>();
+                    return Event::BlockEnded;
+                }
+                self.release(slot);
+                Event::Ended
+            }
+        }
+    }
+
+    /// Lets a block go on if all its warps that live have come to a barrier.
+    fn release(&mut self, slot: usize) -> bool {
+        let Some(resident) = self.residents[slot].as_mut() else {
+            return false;
+        };
+        if resident.waiting == 0 || resident.waiting + resident.done < resident.warps.len() {
+            return false;
+        }
+        let waits = |warp: &&mut Warp| warp.state == WarpState::Waiting;
+        let mut first = None;
+        for (index, warp) in resident.warps.iter_mut().enumerate().filter(|(_, warp)| waits(warp)) {
+            let at = warp.pc - 1;
+            let (pc, of) = *first.get_or_insert((at, index));
+            if pc != at && resident.split.is_none() {
+                let (one, other) =
+                    (self.code.places[pc as usize].line, self.code.places[at as usize].line);
+                let sentence = format!(
+                    "warp {of} waits at the barrier of line {one} and warp {index} at that of line {other}: on a GPU the block may wait for ever"
+                );
+                resident.split = Some((at, warp.first, sentence));
+            }
+            warp.state = WarpState::Ready;
+        }
+        resident.waiting = 0;
+        resident.epoch += 1;
+        if let Some((pc, thread, sentence)) = resident.split.take() {
+            let place = self.code.places.get(pc as usize).copied().unwrap_or_default();
+            let (block, step) = (resident.id, self.clock);
+            let thread = core::thread_of(thread, self.launch.block_dim);
+            self.findings.add(Fault::BarrierDivergence, || Finding {
+                fault: Fault::BarrierDivergence,
+                place,
+                block,
+                thread,
+                step,
+                sentence,
+            });
+        }
+        true
+    }
+}
+
+impl Resident {
+    fn arrive(&mut self, warp: usize) {
+        self.waiting += 1;
+        let arrived = &self.warps[warp];
+        if arrived.mask != arrived.live && self.split.is_none() {
+            let (here, live) = (arrived.mask.count_ones(), arrived.live.count_ones());
+            let lane = (arrived.live & !arrived.mask).trailing_zeros();
+            let sentence = format!(
+                "{here} of {live} live threads of warp {warp} reach this barrier, this one does not: on a GPU the block may wait for ever"
+            );
+            self.split = Some((arrived.pc - 1, arrived.first + lane, sentence));
+        }
+    }
+}
+
+impl Code {
+    /// Bytes of a cell of shared memory, as a power of two: those of its smallest element.
+    fn shared_shift(&self) -> u32 {
+        let of = |shared: &super::typed::Shared| match shared.ty {
+            super::types::Type::Array { of, .. } | super::types::Type::Scalar(of) => of.bytes(),
+            super::types::Type::Void | super::types::Type::Pointer { .. } => 4,
+        };
+        self.shared.iter().map(of).min().unwrap_or(4).trailing_zeros()
+    }
+}
+
+/// Sectors, lines and bytes used of one warp's access.
+pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
+    let moved = traffic::moved(addresses, bytes);
+    (moved.sectors, moved.lines, moved.used)
+}
+
+/// Lanes of a warp, for whoever draws them.
+pub const LANES: usize = WARP;

@@ -1,0 +1,296 @@
+//! Launching: how many threads, on which buffers.
+
+use std::sync::Arc;
+
+use super::finding::Findings;
+use super::memory::Store;
+use super::schedule::{Schedule, Scheduler};
+use super::{Buffer, Counts, Machine, NanWatch};
+use crate::code::{Code, WARP, address};
+use crate::types::{Scalar, Type};
+
+/// Threads of a block, at most.
+const MOST_THREADS: u64 = 1024;
+
+/// Bytes of shared memory a block may have: compute capability 9.0, opted in.
+const MOST_SHARED: u32 = 227 * 1024;
+
+/// Buffers that addresses can tell apart.
+const MOST_BUFFERS: usize = 200;
+
+/// How a kernel is launched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// Blocks in x, y and z.
+    pub grid_dim: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block_dim: [u32; 3],
+    /// Bytes for `extern __shared__` arrays.
+    pub dynamic_shared: u32,
+    /// Who goes next.
+    pub schedule: Schedule,
+    /// Blocks in flight at once.
+    pub concurrent_blocks: usize,
+    /// Of the random schedule.
+    pub seed: u64,
+    /// Whether NaNs that are born are told.
+    pub nan: NanWatch,
+}
+
+impl Launch {
+    /// So many blocks of so many threads in one dimension, with everything else as usual.
+    pub fn line(blocks: u32, threads: u32) -> Self {
+        Self {
+            grid_dim: [blocks, 1, 1],
+            block_dim: [threads, 1, 1],
+            dynamic_shared: 0,
+            schedule: Schedule::default(),
+            concurrent_blocks: 2,
+            seed: 1,
+            nan: NanWatch::Off,
+        }
+    }
+
+    /// Blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid_dim.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Threads of a block.
+    pub fn threads_per_block(&self) -> u64 {
+        self.block_dim.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    pub(crate) fn warps_per_block(&self) -> usize {
+        (self.threads_per_block() as usize).div_ceil(WARP)
+    }
+
+    pub(crate) fn shared_bytes(&self, code: &Code) -> u32 {
+        if self.dynamic_shared == 0 {
+            return code.static_shared;
+        }
+        code.static_shared.next_multiple_of(16) + self.dynamic_shared
+    }
+
+    fn check(&self, code: &Code) -> Result<(), LaunchError> {
+        let error =
+            |params: &'static [&'static str], message: String| Err(LaunchError { params, message });
+        let [x, y, z] = self.grid_dim;
+        if self.grid_dim.contains(&0) || self.block_dim.contains(&0) {
+            return error(
+                &["grid_dim", "block_dim"],
+                "every extent of a grid and of a block is at least 1".into(),
+            );
+        }
+        // Each extent has 32 bits, so that three of them fit into 128.
+        let product =
+            |dim: [u32; 3]| dim.iter().map(|&extent| u128::from(extent)).product::<u128>();
+        if product(self.block_dim) > u128::from(MOST_THREADS) || self.block_dim[2] > 64 {
+            let threads = product(self.block_dim);
+            return error(
+                &["block_dim"],
+                format!("a block of {threads} threads; at most {MOST_THREADS}, and 64 in z"),
+            );
+        }
+        if x > i32::MAX as u32
+            || y > 65_535
+            || z > 65_535
+            || product(self.grid_dim) > u128::from(u32::MAX - 1)
+        {
+            return error(
+                &["grid_dim"],
+                format!(
+                    "a grid of {x} x {y} x {z} blocks is larger than a device takes: 2147483647 x 65535 x 65535, and 2^32 - 2 in all here"
+                ),
+            );
+        }
+        let shared = u64::from(code.static_shared) + u64::from(self.dynamic_shared) + 15;
+        if shared > u64::from(MOST_SHARED) + 15 {
+            return error(
+                &["dynamic_shared_bytes"],
+                format!(
+                    "{} bytes of shared memory a block; a device has at most {MOST_SHARED}",
+                    shared - 15
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A launch that cannot be: the parameters that do not fit, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchError {
+    /// What would have to change, by the lab's names.
+    pub params: &'static [&'static str],
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::fmt::Display for LaunchError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LaunchError {}
+
+/// What a buffer holds at the start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Of type float.
+    Float(Vec<f32>),
+    /// Of type double.
+    Double(Vec<f64>),
+    /// Of type int.
+    Int(Vec<i32>),
+    /// Of type unsigned.
+    Unsigned(Vec<u32>),
+    /// Of type long long.
+    Long(Vec<i64>),
+    /// Of type unsigned long long.
+    UnsignedLong(Vec<u64>),
+    /// Of type bool.
+    Bool(Vec<bool>),
+    /// So many elements of any type, which nobody has written.
+    Poison(usize),
+}
+
+impl Values {
+    fn scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            Self::Float(_) => Scalar::Float,
+            Self::Double(_) => Scalar::Double,
+            Self::Int(_) => Scalar::Int,
+            Self::Unsigned(_) => Scalar::Unsigned,
+            Self::Long(_) => Scalar::Long,
+            Self::UnsignedLong(_) => Scalar::UnsignedLong,
+            Self::Bool(_) => Scalar::Bool,
+            Self::Poison(_) => return None,
+        })
+    }
+
+    fn bytes(&self, of: Scalar) -> Vec<u8> {
+        match self {
+            Self::Float(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Double(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Int(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Unsigned(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Long(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::UnsignedLong(list) => list.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Bool(list) => list.iter().map(|x| u8::from(*x)).collect(),
+            Self::Poison(count) => vec![0; count * of.bytes() as usize],
+        }
+    }
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A pointer to a buffer.
+    Buffer(Values),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+}
+
+impl Machine {
+    /// A launch that has not begun.
+    pub(crate) fn new(
+        code: &Arc<Code>,
+        launch: Launch,
+        arguments: &[Argument],
+    ) -> Result<Self, LaunchError> {
+        launch.check(code)?;
+        let error = |message: String| LaunchError { params: &["arguments"], message };
+        if arguments.len() != code.params.len() {
+            let names: Vec<&str> = code.params.iter().map(|param| param.name.as_str()).collect();
+            return Err(error(format!(
+                "'{}' takes {} arguments ({}), here are {}",
+                code.name,
+                code.params.len(),
+                names.join(", "),
+                arguments.len()
+            )));
+        }
+        let (mut params, mut buffers) = (Vec::new(), Vec::new());
+        for (param, argument) in code.params.iter().zip(arguments) {
+            let name = &param.name;
+            let bits = match (param.ty, argument) {
+                (Type::Pointer { to, .. }, Argument::Buffer(values)) => {
+                    if values.scalar().is_some_and(|scalar| scalar != to) {
+                        return Err(error(format!(
+                            "'{name}' points to {to}, and its buffer holds another type"
+                        )));
+                    }
+                    let bytes = values.bytes(to);
+                    let mut store = Store::new(bytes.len(), to.bytes().trailing_zeros());
+                    if values.scalar().is_some() {
+                        store.bytes = bytes;
+                        store.cells.iter_mut().for_each(super::memory::Cell::fill);
+                    }
+                    buffers.push(Buffer { name: name.clone(), of: to, store });
+                    address::global(buffers.len() - 1)
+                }
+                (Type::Scalar(scalar), Argument::Whole(value)) => whole(*value, scalar)
+                    .ok_or_else(|| {
+                        error(format!("{value} does not fit into '{name}', a {scalar}"))
+                    })?,
+                (Type::Scalar(scalar), Argument::Real(value)) => match scalar {
+                    Scalar::Float => u64::from((*value as f32).to_bits()),
+                    Scalar::Double => value.to_bits(),
+                    _ if value.fract() == 0.0 && value.abs() < 9e15 => whole(*value as i64, scalar)
+                        .ok_or_else(|| {
+                            error(format!("{value} does not fit into '{name}', a {scalar}"))
+                        })?,
+                    Scalar::Bool
+                    | Scalar::Int
+                    | Scalar::Unsigned
+                    | Scalar::Long
+                    | Scalar::UnsignedLong => {
+                        return Err(error(format!(
+                            "'{name}' is a {scalar}, and {value} is no whole number"
+                        )));
+                    }
+                },
+                (ty, Argument::Buffer(_)) => {
+                    return Err(error(format!("'{name}' is a {ty}, not a buffer")));
+                }
+                (ty, Argument::Whole(_) | Argument::Real(_)) => {
+                    return Err(error(format!("'{name}' is a {ty}: it wants a buffer")));
+                }
+            };
+            params.push(bits);
+        }
+        if buffers.len() > MOST_BUFFERS {
+            return Err(error(format!("at most {MOST_BUFFERS} buffers")));
+        }
+        let slots = (launch.blocks().min(launch.concurrent_blocks.max(1) as u64)) as usize;
+        Ok(Self {
+            scheduler: Scheduler::new(launch.schedule, launch.blocks(), launch.seed),
+            counts: vec![Counts::default(); code.instrs.len()],
+            code: Arc::clone(code),
+            launch,
+            params,
+            buffers,
+            residents: vec![None; slots],
+            findings: Findings::default(),
+            clock: 0,
+            ended_blocks: 0,
+            idle_threads: 0,
+        })
+    }
+}
+
+fn whole(value: i64, scalar: Scalar) -> Option<u64> {
+    Some(match scalar {
+        Scalar::Bool => u64::from(value != 0),
+        Scalar::Int => u64::from(i32::try_from(value).ok()? as u32),
+        Scalar::Unsigned => u64::from(u32::try_from(value).ok()?),
+        Scalar::Long => value as u64,
+        Scalar::UnsignedLong => u64::try_from(value).ok()?,
+        Scalar::Float => u64::from((value as f32).to_bits()),
+        Scalar::Double => (value as f64).to_bits(),
+    })
+}

@@ -1,0 +1,241 @@
+//! Bytes with a memory of their own: who wrote a cell, who read it, and what lies between.
+
+use crate::types::Scalar;
+
+/// What is known of one cell.
+///
+/// Two accesses race if two threads make them, one at least writes, not both are atomic, and no barrier lies between. Kept are
+/// not the accesses but the sets they form, at three levels: over the grid, where nothing orders two blocks; within a
+/// block since its last barrier; within a warp since its last `__syncwarp`. So what is found does not depend on who came
+/// first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// The block that touched it first, from 1 on; 0 for none.
+    block: u32,
+    /// Barriers that block had passed when it last touched the cell.
+    epoch: u32,
+    /// The same of the warp's own barriers.
+    turn: u32,
+    /// The thread of that block which touched it first since then.
+    thread: u16,
+    flags: u16,
+}
+
+const INITIAL: u16 = 1;
+const WRITTEN: u16 = 1 << 1;
+const REWRITTEN: u16 = 1 << 2;
+const RACED: u16 = 1 << 3;
+/// Three bits a level (written, read, atomic) and one for "by more than one".
+const GRID: u32 = 4;
+const BLOCK: u32 = 8;
+const WARP: u32 = 12;
+const SEVERAL: u16 = 8;
+
+/// How a cell is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Write,
+    Read,
+    Atomic,
+}
+
+impl Touch {
+    fn bit(self) -> u16 {
+        match self {
+            Self::Write => 1,
+            Self::Read => 2,
+            Self::Atomic => 4,
+        }
+    }
+}
+
+/// Who touches, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Toucher {
+    /// From 1 on.
+    pub(crate) block: u32,
+    pub(crate) epoch: u32,
+    pub(crate) turn: u32,
+}
+
+/// What a touch found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Nobody had written the cell.
+    pub(crate) poison: bool,
+    /// The cell races, and nobody had noticed.
+    pub(crate) race: bool,
+}
+
+fn races(flags: u16, level: u32) -> bool {
+    let bits = flags >> level;
+    bits & SEVERAL != 0 && (bits & 1 != 0 || bits & 6 == 6)
+}
+
+impl Cell {
+    #[inline(always)]
+    pub(crate) fn touch(&mut self, who: Toucher, thread: u16, touch: Touch) -> Found {
+        let bit = touch.bit();
+        let before = self.flags;
+        let mut flags = before;
+        if self.block != who.block {
+            flags |= bit << GRID;
+            if self.block == 0 {
+                self.start(who, thread);
+                flags |= bit << BLOCK | bit << WARP;
+            } else {
+                flags |= SEVERAL << GRID;
+            }
+        } else {
+            flags |= bit << GRID;
+            if self.epoch != who.epoch {
+                flags &= (1 << BLOCK) - 1;
+                flags |= bit << BLOCK | bit << WARP;
+                self.start(who, thread);
+            } else {
+                flags |= bit << BLOCK;
+                if self.thread / 32 != thread / 32 {
+                    flags |= SEVERAL << BLOCK;
+                } else if self.turn != who.turn {
+                    flags &= (1 << WARP) - 1;
+                    flags |= bit << WARP;
+                    self.start(who, thread);
+                } else {
+                    flags |= bit << WARP;
+                    if self.thread != thread {
+                        flags |= SEVERAL << WARP;
+                    }
+                }
+            }
+        }
+        let mut found =
+            Found { poison: touch != Touch::Write && before & INITIAL == 0, race: false };
+        if touch != Touch::Read {
+            if flags & WRITTEN != 0 {
+                flags |= REWRITTEN;
+            }
+            flags |= WRITTEN | INITIAL;
+        }
+        if flags & RACED == 0 && (races(flags, GRID) || races(flags, BLOCK) || races(flags, WARP)) {
+            flags |= RACED;
+            found.race = true;
+        }
+        self.flags = flags;
+        found
+    }
+
+    fn start(&mut self, who: Toucher, thread: u16) {
+        self.block = who.block;
+        self.epoch = who.epoch;
+        self.turn = who.turn;
+        self.thread = thread;
+    }
+
+    /// The block, from 0 on, and the thread that stand for whoever touched the cell before.
+    pub(crate) fn other(&self) -> (u32, u16) {
+        (self.block.saturating_sub(1), self.thread)
+    }
+
+    /// Gives it a value from outside.
+    pub(crate) fn fill(&mut self) {
+        self.flags |= INITIAL;
+    }
+
+    /// What is known of it, for whoever draws it.
+    pub(crate) fn state(&self) -> CellState {
+        let has = |flag: u16| self.flags & flag != 0;
+        CellState {
+            defined: has(INITIAL),
+            read: has(2 << GRID),
+            written: has(WRITTEN),
+            rewritten: has(REWRITTEN),
+            raced: has(RACED),
+        }
+    }
+}
+
+/// What happened to a cell so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five independent facts of a cell, each drawn by itself"
+)]
+pub struct CellState {
+    /// It has a value, from the start or since.
+    pub defined: bool,
+    /// A thread read it.
+    pub read: bool,
+    /// A thread wrote it.
+    pub written: bool,
+    /// Threads wrote it more than once.
+    pub rewritten: bool,
+    /// Two threads touched it with nothing between.
+    pub raced: bool,
+}
+
+/// Bytes and their cells: a buffer in global memory, or a block's shared memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Store {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) cells: Vec<Cell>,
+    /// Bytes of a cell, as a power of two.
+    pub(crate) shift: u32,
+}
+
+/// What lies where nobody wrote: NaN as a float, NaN as a double, and an unlikely whole number.
+pub(crate) const POISON: u32 = 0x7ffa_dead;
+
+impl Store {
+    /// Bytes that nobody has written.
+    pub(crate) fn new(bytes: usize, shift: u32) -> Self {
+        let mut store = Self { bytes: vec![0; bytes], cells: Vec::new(), shift };
+        store.reset();
+        store
+    }
+
+    /// Forgets everything.
+    pub(crate) fn reset(&mut self) {
+        // Little-endian words of poison, whatever the size is divisible by.
+        for (at, byte) in self.bytes.iter_mut().enumerate() {
+            *byte = poison_byte(at);
+        }
+        let cells = self.bytes.len().div_ceil(1 << self.shift);
+        self.cells.clear();
+        self.cells.resize(cells, Cell::default());
+    }
+
+    pub(crate) fn cell_of(&self, offset: usize) -> usize {
+        offset >> self.shift
+    }
+
+    /// The number at an offset that is inside.
+    pub(crate) fn read(&self, offset: usize, scalar: Scalar) -> u64 {
+        match scalar.bytes() {
+            1 => u64::from(self.bytes[offset]),
+            4 => u64::from(word(&self.bytes, offset)),
+            _ => {
+                u64::from(word(&self.bytes, offset))
+                    | u64::from(word(&self.bytes, offset + 4)) << 32
+            }
+        }
+    }
+
+    /// Writes a number at an offset that is inside.
+    pub(crate) fn write(&mut self, offset: usize, scalar: Scalar, value: u64) {
+        let length = scalar.bytes() as usize;
+        self.bytes[offset..offset + length].copy_from_slice(&value.to_le_bytes()[..length]);
+    }
+}
+
+fn poison_byte(at: usize) -> u8 {
+    POISON.to_le_bytes()[at % 4]
+}
+
+/// Four bytes as a word.
+#[inline(always)]
+pub(crate) fn word(bytes: &[u8], offset: usize) -> u32 {
+    match bytes.get(offset..offset + 4) {
+        Some(four) => u32::from_le_bytes([four[0], four[1], four[2], four[3]]),
+        None => POISON,
+    }
+}

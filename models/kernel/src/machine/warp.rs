@@ -1,0 +1,178 @@
+//! A warp: 32 lanes with one instruction counter, and the masks that say which of them run.
+
+use crate::code::{Code, Pc, Preset, WARP};
+use crate::source::Place;
+
+/// The lanes of a register.
+pub(crate) type Narrow = [u32; WARP];
+
+/// The lanes of a wide register.
+pub(crate) type Wide = [u64; WARP];
+
+/// What a warp is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpState {
+    /// It can go on.
+    Ready,
+    /// It waits at a barrier for the rest of its block.
+    Waiting,
+    /// All its threads have ended.
+    Done,
+}
+
+/// A place where lanes that went different ways come together, or where lanes that left come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// Lanes that came to the branch, and those that wait for its other side.
+    Branch {
+        entry: u32,
+        other: u32,
+    },
+    Loop {
+        entry: u32,
+        left: u32,
+        continued: u32,
+    },
+    Call {
+        entry: u32,
+        returned: u32,
+    },
+}
+
+/// The last access to memory of a warp.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Where it stands in the text.
+    pub place: Place,
+    /// Whether it wrote.
+    pub kind: AccessKind,
+    /// Bytes of each lane's number.
+    pub bytes: u32,
+    /// Each lane's address; [`crate::machine::Reach`] says what it means. None for lanes that took no part.
+    pub(crate) addresses: [u64; WARP],
+    pub(crate) mask: u32,
+    /// 32-byte sectors it moved in global memory.
+    pub sectors: u64,
+    /// 128-byte lines these lie in.
+    pub lines: u64,
+    /// Distinct bytes it asked of global memory.
+    pub used: u64,
+    /// Extra passes that conflicts of banks in shared memory cost.
+    pub replays: u64,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// It reads.
+    Load,
+    /// It writes.
+    Store,
+    /// Both at once, undivided.
+    Atomic,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Warp {
+    pub(crate) pc: Pc,
+    /// Lanes that run now.
+    pub(crate) mask: u32,
+    /// Lanes whose thread has not ended.
+    pub(crate) live: u32,
+    /// Lanes that are away: ended, or gone ahead to the end of a loop or call.
+    pub(crate) gone: u32,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) narrow: Vec<Narrow>,
+    pub(crate) wide: Vec<Wide>,
+    /// Lanes that have given a variable a value, by slot.
+    pub(crate) set: Vec<u32>,
+    /// Each lane's own bytes, one lane after the other, and which of them were written.
+    pub(crate) local: Vec<u8>,
+    pub(crate) written: Vec<u8>,
+    pub(crate) state: WarpState,
+    /// Lanes that accessed global or shared memory.
+    pub(crate) touched: u32,
+    /// Barriers of the warp alone.
+    pub(crate) turn: u32,
+    /// The thread in lane 0, counted in its block.
+    pub(crate) first: u32,
+    pub(crate) access: Option<Box<Access>>,
+    pub(crate) launched: u32,
+}
+
+impl Warp {
+    pub(crate) fn new(code: &Code) -> Self {
+        Self {
+            pc: 0,
+            mask: 0,
+            live: 0,
+            gone: 0,
+            frames: Vec::new(),
+            narrow: vec![[0; WARP]; code.narrow],
+            wide: vec![[0; WARP]; code.wide],
+            set: vec![0; code.slots],
+            local: vec![0; code.local * WARP],
+            written: vec![0; code.local * WARP],
+            state: WarpState::Done,
+            touched: 0,
+            turn: 0,
+            first: 0,
+            access: None,
+            launched: 0,
+        }
+    }
+
+    /// Begins anew as the `index`-th warp of a block.
+    pub(crate) fn start(&mut self, code: &Code, start: &Start<'_>, index: u32) {
+        let threads: u32 = start.block_dim.iter().product();
+        self.first = index * WARP as u32;
+        let lanes = (threads - self.first).min(WARP as u32);
+        self.launched = u32::MAX >> (WARP as u32 - lanes);
+        self.mask = self.launched;
+        self.live = self.launched;
+        self.gone = 0;
+        self.pc = 0;
+        self.frames.clear();
+        self.set.fill(0);
+        self.written.fill(0);
+        self.state = WarpState::Ready;
+        self.touched = 0;
+        self.turn = 0;
+        self.access = None;
+        for &(reg, preset) in &code.presets {
+            self.preset(usize::from(reg), preset, start);
+        }
+    }
+
+    fn preset(&mut self, reg: usize, preset: Preset, start: &Start<'_>) {
+        let [dx, dy, _] = start.block_dim;
+        match preset {
+            Preset::Narrow(value) => self.narrow[reg] = [value; WARP],
+            Preset::Param(index) => self.narrow[reg] = [start.params[index] as u32; WARP],
+            Preset::BlockIdx(axis) => self.narrow[reg] = [start.block[axis]; WARP],
+            Preset::BlockDim(axis) => self.narrow[reg] = [start.block_dim[axis]; WARP],
+            Preset::GridDim(axis) => self.narrow[reg] = [start.grid_dim[axis]; WARP],
+            Preset::Wide(value) => self.wide[reg] = [value; WARP],
+            Preset::WideParam(index) => self.wide[reg] = [start.params[index]; WARP],
+            Preset::ThreadIdx(axis) => {
+                for (lane, into) in self.narrow[reg].iter_mut().enumerate() {
+                    let thread = self.first + lane as u32;
+                    *into = match axis {
+                        0 => thread % dx,
+                        1 => thread / dx % dy,
+                        _ => thread / dx / dy,
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// What a warp is told when it begins.
+pub(crate) struct Start<'a> {
+    pub(crate) block: [u32; 3],
+    pub(crate) block_dim: [u32; 3],
+    pub(crate) grid_dim: [u32; 3],
+    /// Arguments as bits; of a buffer its address.
+    pub(crate) params: &'a [u64],
+}

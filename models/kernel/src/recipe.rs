@@ -1,0 +1,140 @@
+//! A launch as a recipe: what a picture of it carries, and how it becomes a machine again.
+
+use mlsys_lab::frame::kernel::{self as frame, Fill, Order, Recipe};
+
+use super::types::{Scalar, Type};
+use super::{Argument, Kernel, Launch, Machine, NanWatch, Schedule, Values};
+use mlsys_lab::random;
+
+/// Elements of all buffers together, and threads in flight, beyond which nobody steps through a launch: what going back
+/// needs is held in memory.
+const MOST_ELEMENTS: usize = 1 << 22;
+const MOST_THREADS: u64 = 1 << 16;
+
+/// The machine of a recipe, before its first step.
+///
+/// # Errors
+/// A sentence for whoever wanted to see it: a text that does not read, a launch that cannot be, or one that is too large
+/// to be held.
+pub fn start(recipe: &Recipe) -> Result<Machine, String> {
+    let kernel =
+        Kernel::parse("kernel.cu", &recipe.source).map_err(|refused| refused.to_string())?;
+    let launch = launch(recipe);
+    let elements = recipe.arguments.iter().map(|argument| match argument {
+        frame::Argument::Buffer { elements, .. } => *elements,
+        frame::Argument::Whole(_) | frame::Argument::Real(_) => 0,
+    });
+    let elements = elements.fold(0, usize::saturating_add);
+    let in_flight = launch.blocks().min(launch.concurrent_blocks as u64);
+    let in_flight = in_flight.saturating_mul(launch.threads_per_block());
+    if elements > MOST_ELEMENTS || in_flight > MOST_THREADS {
+        return Err(format!(
+            "too large to step through: {elements} elements and {in_flight} threads in flight; at most {MOST_ELEMENTS} and {MOST_THREADS} are held"
+        ));
+    }
+    let arguments = arguments(&kernel, &recipe.arguments);
+    kernel.launch(launch, &arguments).map_err(|error| error.message)
+}
+
+fn launch(recipe: &Recipe) -> Launch {
+    Launch {
+        grid_dim: recipe.grid_dim,
+        block_dim: recipe.block_dim,
+        dynamic_shared: recipe.dynamic_shared,
+        schedule: match recipe.order {
+            Order::InOrder => Schedule::InOrder,
+            Order::RoundRobin => Schedule::RoundRobin,
+            Order::Random => Schedule::Random,
+        },
+        concurrent_blocks: recipe.concurrent_blocks,
+        seed: recipe.seed,
+        nan: NanWatch::Off,
+    }
+}
+
+/// The recipe of a launch.
+pub(super) fn recipe(source: &str, launch: &Launch, arguments: Vec<frame::Argument>) -> Recipe {
+    Recipe {
+        source: source.to_owned(),
+        grid_dim: launch.grid_dim,
+        block_dim: launch.block_dim,
+        dynamic_shared: launch.dynamic_shared,
+        order: match launch.schedule {
+            Schedule::InOrder => Order::InOrder,
+            Schedule::RoundRobin => Order::RoundRobin,
+            Schedule::Random => Order::Random,
+        },
+        concurrent_blocks: launch.concurrent_blocks,
+        seed: launch.seed,
+        arguments,
+    }
+}
+
+/// The arguments of a kernel with the contents of their buffers.
+pub(super) fn arguments(kernel: &Kernel, given: &[frame::Argument]) -> Vec<Argument> {
+    let types = kernel.params().map(|(_, ty)| match ty {
+        Type::Pointer { to, .. } => to,
+        Type::Scalar(of) => of,
+        Type::Void | Type::Array { .. } => Scalar::Float,
+    });
+    // What is too many is told by the launch.
+    let types = types.chain(std::iter::repeat(Scalar::Float));
+    let argument = |(given, of): (&frame::Argument, Scalar)| match given {
+        frame::Argument::Buffer { elements, fill } => Argument::Buffer(values(fill, of, *elements)),
+        frame::Argument::Whole(value) => Argument::Whole(*value),
+        frame::Argument::Real(value) => Argument::Real(*value),
+    };
+    given.iter().zip(types).map(argument).collect()
+}
+
+/// A buffer with contents of its own, as a recipe carries it.
+pub(super) fn held(values: &Values) -> frame::Argument {
+    let list: Vec<f64> = match values {
+        Values::Float(list) => list.iter().map(|x| f64::from(*x)).collect(),
+        Values::Double(list) => list.clone(),
+        Values::Int(list) => list.iter().map(|x| f64::from(*x)).collect(),
+        Values::Unsigned(list) => list.iter().map(|x| f64::from(*x)).collect(),
+        Values::Long(list) => list.iter().map(|x| *x as f64).collect(),
+        Values::UnsignedLong(list) => list.iter().map(|x| *x as f64).collect(),
+        Values::Bool(list) => list.iter().map(|x| f64::from(u8::from(*x))).collect(),
+        Values::Poison(elements) => {
+            return frame::Argument::Buffer { elements: *elements, fill: Fill::Poison };
+        }
+    };
+    frame::Argument::Buffer { elements: list.len(), fill: Fill::Values(list) }
+}
+
+/// So many elements of a type.
+pub(super) fn values(fill: &Fill, of: Scalar, count: usize) -> Values {
+    let number: Box<dyn FnMut(usize) -> f64 + '_> = match fill {
+        Fill::Poison => return Values::Poison(count),
+        Fill::Ramp { times, modulo, scale, offset } => Box::new(move |index| {
+            let product = times.wrapping_mul(index as u64);
+            let rest = product.checked_rem(*modulo).unwrap_or(product);
+            rest as f64 * scale + offset
+        }),
+        Fill::Random { seed } => Box::new(random(of, *seed)),
+        Fill::Values(list) => Box::new(|index| list.get(index).copied().unwrap_or_default()),
+    };
+    let all = (0..count).map(number);
+    match of {
+        Scalar::Float => Values::Float(all.map(|x| x as f32).collect()),
+        Scalar::Double => Values::Double(all.collect()),
+        Scalar::Int => Values::Int(all.map(|x| x as i32).collect()),
+        Scalar::Unsigned => Values::Unsigned(all.map(|x| x as u32).collect()),
+        Scalar::Long => Values::Long(all.map(|x| x as i64).collect()),
+        Scalar::UnsignedLong => Values::UnsignedLong(all.map(|x| x as u64).collect()),
+        Scalar::Bool => Values::Bool(all.map(|x| x as u64 % 2 == 1).collect()),
+    }
+}
+
+/// Numbers from 0 up to 1, or whole ones from 0 to 99.
+fn random(of: Scalar, seed: u64) -> impl FnMut(usize) -> f64 {
+    move |index| {
+        if of.is_real() {
+            random::unit(seed, index as u64)
+        } else {
+            (random::bits(seed, index as u64) >> 33) as f64 % 100.0
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Translations: every built-in kernel has one, what C has and WGSL has not is written out, and the rest is named.
+
+use super::super::examples::EXAMPLES;
+use super::*;
+use crate::types::{Access, Scalar};
+
+const TARGET: Target =
+    Target { block_dim: [32, 4, 1], dynamic_shared: 128, subgroups: Subgroups::Of32 };
+
+fn translated(text: &str) -> Wgsl {
+    let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+    kernel.wgsl(TARGET).unwrap_or_else(|told| panic!("{told:?}"))
+}
+
+/// Names that stand in a text, without what follows a number, a dot or an at sign.
+fn words(text: &str) -> Vec<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '@';
+    let words = text.split(|c: char| !is_part(c));
+    words
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .map(|word| word.split('.').next().unwrap_or_default())
+        .collect()
+}
+
+/// What a validator of WGSL would look at first: brackets that match and no name declared twice.
+fn sound(wgsl: &Wgsl) {
+    let text = &wgsl.text;
+    let mut open = Vec::new();
+    for c in text.chars() {
+        match c {
+            '(' | '[' | '{' => open.push(c),
+            ')' | ']' | '}' => {
+                let begun = open.pop();
+                assert!(
+                    matches!((begun, c), (Some('('), ')') | (Some('['), ']') | (Some('{'), '}')),
+                    "{text}"
+                );
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "{text}");
+    assert!(!text.contains("untranslated"), "{text}");
+    let mut declared = std::collections::BTreeSet::new();
+    for line in text.lines() {
+        let line = line.trim().trim_start_matches("for (");
+        if let Some(rest) = line.strip_prefix("let ").or_else(|| line.strip_prefix("var ")) {
+            let name = words(rest).into_iter().next().unwrap_or_default();
+            assert!(declared.insert(name), "{name} is declared twice:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_built_in_kernel_has_a_translation() {
+    for example in EXAMPLES {
+        let wgsl = translated(example.source);
+        sound(&wgsl);
+        let arguments = Kernel::parse("k.cu", example.source).map(|kernel| kernel.params().count());
+        assert_eq!(
+            arguments.ok(),
+            Some(wgsl.buffers.len() + wgsl.numbers.len()),
+            "{}",
+            example.name
+        );
+        assert!(wgsl.text.contains("@compute @workgroup_size(32, 4, 1)"));
+        assert!(wgsl.text.contains(&format!("fn {}(", wgsl.entry)));
+        assert_eq!(wgsl.subgroups, Subgroups::Other, "{}", example.name);
+    }
+}
+
+#[test]
+fn buffers_and_numbers_are_bound_in_the_order_of_the_arguments() {
+    let wgsl = translated(
+        "__global__ void add(const float *A, int n, float *C, bool twice, float by) { if (threadIdx.x < n) C[threadIdx.x] = twice ? by * A[threadIdx.x] : A[threadIdx.x]; }",
+    );
+    let binding =
+        |name: &str, access: Access| Binding { name: name.to_owned(), of: Scalar::Float, access };
+    assert_eq!(wgsl.buffers, [binding("A", Access::Constant), binding("C", Access::Mutable)]);
+    let number = |name: &str, of: Scalar| (name.to_owned(), of);
+    assert_eq!(
+        wgsl.numbers,
+        [number("n", Scalar::Int), number("twice", Scalar::Bool), number("by", Scalar::Float)]
+    );
+    for line in [
+        "@group(0) @binding(0) var<storage, read> A: array<f32>;",
+        "@group(0) @binding(1) var<storage, read_write> C: array<f32>;",
+        "@group(0) @binding(2) var<uniform> arguments: Arguments;",
+        "  twice: u32,",
+        "  let twice = (arguments.twice != 0u);",
+    ] {
+        assert!(wgsl.text.contains(line), "{line}\n{}", wgsl.text);
+    }
+}
+
+#[test]
+fn what_wgsl_lacks_but_can_say_is_written_out() {
+    let everything = translated(include_str!("everything.cu"));
+    sound(&everything);
+    assert_eq!(everything.subgroups, Subgroups::Of32);
+    for (body, wanted) in [
+        // Assignments in expressions become lines before, in the order of C.
+        (
+            "int i = 0; int j = i++ + i; a[0] = j;",
+            "let t = i;\n  i = i + 1i;\n  let j: i32 = t + i;",
+        ),
+        ("int i; a[i = 2] = 3;", "i = 2i;\n  a[i] = 3i;"),
+        // The value before the address, as in C++ since 2017.
+        (
+            "int i = 3; a[i++] = i * 2;",
+            "let t = i * 2i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] = t;",
+        ),
+        ("int i = 3; a[i++] += i;", "let t = i;\n  let t_2 = i;\n  i = i + 1i;\n  a[t_2] += t;"),
+        ("int i = 3; a[i] = i++;", "i = i + 1i;\n  a[i] = t;"),
+        // A side of && that changes something runs only where C runs it.
+        (
+            "int i = 0; if (n > 1 && ++i > 0) a[0] = i;",
+            "if (t) {\n    i += 1i;\n    t = 0i < i;\n  }",
+        ),
+        // Only the chosen side of ?: may read memory.
+        ("a[0] = n > 0 ? a[1] : 4;", "if (0i < n) {\n    t = a[1i];\n  } else {\n    t = 4i;\n  }"),
+        ("a[0] = n > 0 ? n : 4;", "a[0i] = select(4i, n, 0i < n);"),
+        (
+            "do { n--; if (n == 2) continue; } while (n > 0);",
+            "continuing {\n      break if !(0i < n);\n    }",
+        ),
+        (
+            "for (int i = 0, j = 9; i < j; i++, j--) a[i] = j;",
+            "continuing {\n      i += 1i;\n      j -= 1i;\n    }",
+        ),
+        ("while (n > 0) n = n / 2;", "while (0i < n) {\n    n = n / 2i;\n  }"),
+        // Addresses become indices.
+        ("int *p = a + n; *p++ = 1; p[-2] = 2;", "a[t] = 1i;\n  a[p + (-2i)] = 2i;"),
+        ("int *p = a; p -= n; p[1] = 2;", "p += -n;"),
+        // Types, wraps and names.
+        ("unsigned u = n; a[0] = u >> 3;", "i32(u >> u32(3i))"),
+        ("a[0] = -2147483647 - 1;", "a[0i] = i32(-2147483648);"),
+        ("a[0] = 2147483647 + 1;", "a[0i] = i32(-2147483648);"),
+        ("float target = 1e-7f; a[0] = (int)target;", "let target_: f32 = 1e-7f;"),
+        ("float f = 1.0f / 0.0f; a[0] = f > 1.0f;", "let f: f32 = bitcast<f32>(infinity_bits);"),
+        ("a[0] = isnan((float)n);", "(bitcast<u32>(f32(n)) & 0x7fffffffu) > 0x7f800000u"),
+        ("a[0] = __ffs(n);", "i32(firstTrailingBit(u32(n)) + 1)"),
+        ("__syncthreads(); a[0] = 1;", "storageBarrier();\n  workgroupBarrier();"),
+        ("atomicMax(&a[1], n); a[2] = a[3];", "atomicStore(&a[2i], atomicLoad(&a[3i]));"),
+        (
+            "a[0] = __shfl_down_sync(0xffffffff, n, 4);",
+            "subgroupShuffle(t, (lane + u32(t_2)) % 32u)",
+        ),
+    ] {
+        let wgsl = translated(&format!("__global__ void k(int *a, int n) {{ {body} }}"));
+        sound(&wgsl);
+        assert!(wgsl.text.contains(wanted), "{body}\n{}", wgsl.text);
+    }
+}
+
+#[test]
+fn a_helper_is_written_once_for_each_array_it_is_given() {
+    let wgsl = translated(
+        "__device__ float at(const float *p, int i) { return p[i]; }
+__device__ int where() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__global__ void k(float *out, const float *x) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = at(x, where());
+  __syncthreads();
+  out[where()] = at(tile, 3) + at(x + 1, 4);
+}",
+    );
+    sound(&wgsl);
+    for (text, times) in [
+        ("fn at(p: i32, i: i32) -> f32 {\n  return x[p + i];", 1),
+        ("fn at_2(p_2: i32, i_2: i32) -> f32 {\n  return tile[p_2 + i_2];", 1),
+        ("at(1i, 4i)", 1),
+        ("where_(threadIdx, blockIdx, gridDim)", 2),
+        ("fn at", 2),
+    ] {
+        assert_eq!(wgsl.text.matches(text).count(), times, "{text}\n{}", wgsl.text);
+    }
+}
+
+#[test]
+fn a_helper_runs_before_the_address_that_its_value_goes_to() {
+    let wgsl = translated(
+        "__device__ int next(int *a) { return a[0]++; }
+__global__ void k(int *a) { a[a[0]] = next(a); a[1] = next(a); }",
+    );
+    sound(&wgsl);
+    for line in ["= next(0i);\n  a[a[0i]] = t", "  a[1i] = next(0i);"] {
+        assert!(wgsl.text.contains(line), "{line}\n{}", wgsl.text);
+    }
+}
+
+#[test]
+fn what_has_no_counterpart_is_named_with_its_place_and_reason() {
+    for (body, at, fragment) in [
+        ("a[0] = a[1] * 0.5;", "* 0.5", "double: WGSL has floating point of 32 bits only"),
+        (
+            "long long q = n; a[0] = q;",
+            "q = n",
+            "long long: WGSL has whole numbers of 32 bits only",
+        ),
+        ("a[0] = &a[n] - a;", "- a;", "distance of two addresses"),
+        ("const int *p = b; if (n) p = a; a[0] = p[0];", "= a;", "points into two arrays"),
+        ("int z = 0; int *p = &z; p[0] = n;", "[0] = n", "single variable"),
+        ("a[0] = (int)cbrtf((float)n);", "cbrtf", "cbrtf: WGSL has none"),
+        ("a[0] = __shfl_sync(0xffff, n, 1);", "0xffff", "not all 32 lanes"),
+        ("a[0] = __shfl_sync(0xffffffff, n, 1, 16);", "16", "parts of a warp"),
+    ] {
+        let text = format!("__global__ void k(int *a, const int *b, int n) {{ {body} }}");
+        let kernel = Kernel::parse("k.cu", &text).unwrap_or_else(|refused| panic!("{refused}"));
+        let told = match kernel.wgsl(TARGET) {
+            Ok(wgsl) => panic!("{body} is translated:\n{}", wgsl.text),
+            Err(told) => told,
+        };
+        let found = told.iter().find(|complaint| complaint.message.contains(fragment));
+        let Some(found) = found else {
+            panic!("{body}: {told:?}");
+        };
+        let column = text.find(at).map(|at| at as u32 + 1);
+        assert_eq!(Some(found.place.column), column, "{body}: {told:?}");
+    }
+    let votes = "__global__ void k(int *a) { a[0] = __any_sync(0xffffffff, threadIdx.x); }";
+    let kernel = Kernel::parse("k.cu", votes).unwrap_or_else(|refused| panic!("{refused}"));
+    let other = Target { subgroups: Subgroups::Other, ..TARGET };
+    let told = kernel.wgsl(other).expect_err("a device without groups of 32");
+    assert!(told[0].message.contains("a warp of 32 threads"), "{told:?}");
+    assert!(kernel.wgsl(TARGET).is_ok());
+}

@@ -1,0 +1,262 @@
+//! Addresses: an array that is known, and an index into it.
+
+use super::block::Writer;
+use super::expression::{Text, converted};
+use super::{Root, Told, refuse};
+use crate::source::Place;
+use crate::typed::{Expr, Kind, Target, Yields};
+use crate::types::{Scalar, Type};
+
+/// Something in memory that is read or written.
+#[derive(Clone)]
+pub(super) struct Spot {
+    pub(super) name: String,
+    pub(super) of: Scalar,
+    pub(super) atomic: Atomics,
+}
+
+/// How a spot must be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Atomics {
+    /// It is plain memory.
+    No,
+    /// Some atomic works on its array, so that every access is one.
+    Yes,
+}
+
+impl Writer<'_, '_> {
+    /// The array that an address points into and the index, none for its first element.
+    pub(super) fn pointer(&mut self, expr: &Expr) -> Told<(Root, Option<Text>)> {
+        let place = expr.place;
+        if let Kind::Offset(base, index) = &expr.kind {
+            let (root, at) = self.pointer(base)?;
+            let index = self.index(index)?;
+            return Ok((root, Some(added(at, index))));
+        }
+        if let Kind::Shared(index) = expr.kind {
+            return Ok((Root::Shared(index), None));
+        }
+        if let Kind::Local(index) = expr.kind {
+            return Ok((Root::Local(index), None));
+        }
+        if let Kind::Variable(index) = expr.kind {
+            let Some(root) = self.roots[index] else {
+                return refuse(
+                    place,
+                    format!(
+                        "'{}' is not seen to point into one array, and WGSL has no addresses",
+                        self.function.variables[index].name
+                    ),
+                    "index the array itself",
+                );
+            };
+            let at = match root {
+                Root::Buffer(param) if self.is_argument(index) && !self.module.moves(param) => None,
+                Root::Buffer(_) | Root::Shared(_) | Root::Local(_) => {
+                    Some(Text::atom(self.locals[index].clone()))
+                }
+            };
+            return Ok((root, at));
+        }
+        if let Kind::Comma(left, right) = &expr.kind {
+            self.effect(left)?;
+            return self.pointer(right);
+        }
+        if let Kind::Conditional(condition, yes, no) = &expr.kind {
+            let condition = self.value(condition)?;
+            let ((one, yes), (other, no)) = (self.pointer(yes)?, self.pointer(no)?);
+            if one != other {
+                return refuse(
+                    place,
+                    "an address in one of two arrays, and WGSL has no addresses",
+                    "choose between the elements, not between the arrays",
+                );
+            }
+            let first = || Text::atom("0i");
+            let (yes, no) = (yes.unwrap_or_else(first), no.unwrap_or_else(first));
+            let text = format!("select({}, {}, {})", no.text, yes.text, condition.text);
+            return Ok((one, Some(Text::atom(text))));
+        }
+        if let Kind::Assign(Target::Variable(index), _)
+        | Kind::Update(Target::Variable(index), ..) = expr.kind
+        {
+            let at = self.value(expr)?;
+            return match self.roots[index] {
+                Some(root) => Ok((root, Some(at))),
+                None => refuse(place, "an address into no known array", "index the array itself"),
+            };
+        }
+        refuse(
+            place,
+            "an address that is computed like a number, and WGSL has none",
+            "index the array itself",
+        )
+    }
+
+    /// Whether a variable is an argument of the kernel itself, which begins at its buffer's first element.
+    fn is_argument(&self, index: usize) -> bool {
+        let program = self.module.program;
+        std::ptr::eq(self.function, &raw const program.functions[program.kernel])
+            && index < self.function.params
+    }
+
+    /// An index of 32 bits; a longer one is let through where only its sign was worked out in 64.
+    fn index(&mut self, expr: &Expr) -> Told<Text> {
+        match (expr.ty.scalar(), &expr.kind) {
+            (Some(Scalar::Long), Kind::Convert(inner)) => self.index(inner),
+            (Some(Scalar::Long), Kind::Negate(inner)) => {
+                let inner = self.index(inner)?;
+                Ok(Text::sum(format!("-{}", inner.operand())))
+            }
+            (Some(Scalar::Long), Kind::Whole(value)) if i32::try_from(*value).is_ok() => {
+                super::constant::whole(*value, Scalar::Int, expr.place)
+            }
+            (Some(Scalar::Unsigned), _) => {
+                let value = self.value(expr)?;
+                converted(value, Scalar::Unsigned, Scalar::Int, expr.place)
+            }
+            (Some(of), _) => {
+                let value = self.value(expr)?;
+                converted(value, of, Scalar::Int, expr.place)
+            }
+            (None, _) => self.value(expr),
+        }
+    }
+
+    /// Says that a pointer variable points there; it must always be the same array.
+    pub(super) fn points_into(&self, index: usize, root: Root, place: Place) -> Told<()> {
+        if self.roots[index] == Some(root) {
+            return Ok(());
+        }
+        refuse(
+            place,
+            format!(
+                "'{}' points into two arrays, and WGSL has no addresses",
+                self.function.variables[index].name
+            ),
+            "write the code once for each array, or index both",
+        )
+    }
+
+    /// What lies at an address.
+    pub(super) fn place(&mut self, address: &Expr) -> Told<Spot> {
+        let Type::Pointer { to, .. } = address.ty else {
+            return refuse(address.place, "this is no address of a number", "");
+        };
+        let (root, at) = self.pointer(address)?;
+        let of = match root {
+            Root::Buffer(index) => element(self.module.program.params[index].ty),
+            Root::Shared(index) => element(self.module.program.shared[index].ty),
+            Root::Local(index) => element(self.function.variables[index].ty),
+        };
+        if of != Some(to) {
+            return refuse(
+                address.place,
+                format!("memory of another type is read as {to}, and WGSL's arrays have one type"),
+                "declare a second array, or convert the value",
+            );
+        }
+        let array = self.module.root_name(root, &self.locals);
+        let is_array = match root {
+            Root::Local(index) => matches!(self.function.variables[index].ty, Type::Array { .. }),
+            Root::Buffer(_) | Root::Shared(_) => true,
+        };
+        let name = match (is_array, at) {
+            (true, at) => {
+                let at = at.map_or_else(|| "0i".to_owned(), |at| at.text);
+                format!("{array}[{at}]")
+            }
+            (false, None) => array,
+            (false, Some(_)) => {
+                return refuse(
+                    address.place,
+                    "the address of a single variable is kept in a pointer, and WGSL has no addresses",
+                    "use the variable itself, or declare an array",
+                );
+            }
+        };
+        let atomic = if self.module.atomic.contains(&root) { Atomics::Yes } else { Atomics::No };
+        Ok(Spot { name, of: to, atomic })
+    }
+
+    pub(super) fn load(&mut self, address: &Expr) -> Told<Text> {
+        Ok(self.place(address)?.load())
+    }
+
+    /// `p += n` and `p++`.
+    pub(super) fn advance(
+        &mut self,
+        target: &Target,
+        by: &Expr,
+        place: Place,
+        yields: Yields,
+    ) -> Told<Text> {
+        let Target::Variable(index) = target else {
+            return refuse(place, "an address in memory, and WGSL has none", "keep an index");
+        };
+        let name = Text::atom(self.locals[*index].clone());
+        let by = self.index(by)?;
+        let old = match yields {
+            Yields::Old => Some(self.kept(&name)),
+            Yields::New => None,
+        };
+        self.line(&format!("{} += {};", name.text, by.text));
+        Ok(old.unwrap_or(name))
+    }
+}
+
+/// The type of an array's or a pointer's elements, or a number's own.
+fn element(ty: Type) -> Option<Scalar> {
+    match ty {
+        Type::Pointer { to, .. } => Some(to),
+        Type::Array { of, .. } => Some(of),
+        Type::Scalar(of) => Some(of),
+        Type::Void => None,
+    }
+}
+
+fn added(at: Option<Text>, index: Text) -> Text {
+    match at {
+        None => index,
+        Some(at) if index.text == "0i" => at,
+        Some(at) => Text::sum(format!("{} + {}", at.operand(), index.operand())),
+    }
+}
+
+impl Spot {
+    /// The same with what its index depends on kept, so that it stays where it is.
+    pub(super) fn fixed(self, writer: &mut Writer<'_, '_>) -> Self {
+        let Some((array, index)) = self.name.split_once('[') else {
+            return self;
+        };
+        let index = index.strip_suffix(']').unwrap_or(index);
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_number = index.starts_with(|c: char| c.is_ascii_digit()) && index.chars().all(plain);
+        if is_number {
+            return self;
+        }
+        let kept = writer.kept(&Text::sum(index));
+        Self { name: format!("{array}[{}]", kept.text), ..self }
+    }
+
+    pub(super) fn load(&self) -> Text {
+        match (self.atomic, self.of) {
+            (Atomics::No, _) => Text::atom(self.name.clone()),
+            (Atomics::Yes, Scalar::Float) => {
+                Text::atom(format!("bitcast<f32>(atomicLoad(&{}))", self.name))
+            }
+            (Atomics::Yes, _) => Text::atom(format!("atomicLoad(&{})", self.name)),
+        }
+    }
+
+    pub(super) fn store(&self, writer: &mut Writer<'_, '_>, value: &Text) {
+        let (name, value) = (&self.name, &value.text);
+        writer.line(&match (self.atomic, self.of) {
+            (Atomics::No, _) => format!("{name} = {value};"),
+            (Atomics::Yes, Scalar::Float) => {
+                format!("atomicStore(&{name}, bitcast<u32>({value}));")
+            }
+            (Atomics::Yes, _) => format!("atomicStore(&{name}, {value});"),
+        });
+    }
+}

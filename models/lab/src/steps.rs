@@ -1,0 +1,74 @@
+//! A calculation written out: every formula, the same with its numbers, and what comes of it.
+
+use crate::value::{number, significant};
+use crate::{Frame, LabError, Run, Value};
+
+use crate::picture;
+
+/// The rows of a calculation.
+#[derive(Default)]
+pub struct Steps(Vec<[Value; 4]>);
+
+impl Steps {
+    /// Adds `quantity = formula = with_numbers = value`.
+    pub fn add(
+        &mut self,
+        quantity: &str,
+        formula: &str,
+        with_numbers: impl Into<String>,
+        value: impl Into<Value>,
+    ) {
+        self.0.push([quantity.into(), formula.into(), with_numbers.into().into(), value.into()]);
+    }
+
+    /// The rows as a table.
+    pub fn table(self) -> Frame {
+        picture::table(["quantity", "formula", "with numbers", "value"], self.0)
+    }
+}
+
+/// A share as a person says it, such as `70.2%`, or `0.003%` where that would round to nothing.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent == 0.0 || !percent.is_finite() || percent.abs() >= 0.05 {
+        return format!("{percent:.1}%");
+    }
+    format!("{}%", number(significant(percent, 1)))
+}
+
+/// Reports a metric that must be finite.
+///
+/// # Errors
+/// It is not; `reason` says which parameters make it so.
+pub fn finite(
+    run: &mut Run<'_>,
+    metric: &str,
+    value: f64,
+    reason: impl FnOnce() -> String,
+) -> Result<(), LabError> {
+    if !value.is_finite() {
+        return Err(LabError::NotFinite { metric: metric.to_owned(), reason: reason() });
+    }
+    run.scalar(metric, value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_small_share_keeps_a_digit() {
+        for (share, text) in [
+            (0.701988, "70.2%"),
+            (0.0, "0.0%"),
+            (1.0, "100.0%"),
+            (0.000032644, "0.003%"),
+            (5.1e-7, "5e-5%"),
+            (0.00096, "0.1%"),
+            (-0.25, "-25.0%"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
+    }
+}

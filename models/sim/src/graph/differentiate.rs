@@ -1,0 +1,136 @@
+//! Reverse mode: the derivative of the output with respect to every node.
+
+use mlsys_lab::LabError;
+use mlsys_lab::value::number;
+
+use super::nodes::{Nodes, Role};
+use super::operation::{Exponent, Operation};
+
+/// The derivatives of the output, one per node, and how they came about.
+pub struct Adjoints {
+    /// By node; 0 for a node that the output does not use.
+    pub values: Vec<f64>,
+    /// One per edge that the backward pass walks, in its order.
+    pub deposits: Vec<Deposit>,
+    /// By node whose adjoint is not finite: where on the way from the output that began.
+    births: Vec<Option<Birth>>,
+}
+
+/// What one edge adds to the adjoint of the node that it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Deposit {
+    /// The edge, by its place among the graph's.
+    pub edge: usize,
+    /// The derivative of the edge's end by its beginning; `None` where nothing flows back, as to the smaller side of a
+    /// maximum.
+    pub local: Option<f64>,
+    /// What was there before; `None` for the first to arrive.
+    pub before: Option<f64>,
+    /// adjoint(node) * local.
+    pub amount: f64,
+    /// What is there now.
+    pub sum: f64,
+}
+
+/// Where an adjoint stopped being finite.
+#[derive(Clone, Copy)]
+enum Birth {
+    /// At this node's local derivative.
+    Derivative { node: usize, local: f64 },
+    /// In the sum of the paths that meet in this node.
+    Sum { node: usize },
+}
+
+/// adjoint(output) = 1; visiting nodes in reverse topological order,
+/// adjoint(argument) += adjoint(node) * local derivative.
+pub fn adjoints(nodes: &Nodes) -> Adjoints {
+    let count = nodes.iter().len();
+    let mut values = vec![0.0; count];
+    let mut births: Vec<Option<Birth>> = vec![None; count];
+    let mut deposits = Vec::with_capacity(nodes.edges().len());
+    // Nothing flows through a node that the output does not use, not even 0 times an infinite derivative.
+    let mut used = vec![false; count];
+    let mut reached = vec![false; count];
+    values[nodes.output()] = 1.0;
+    used[nodes.output()] = true;
+    for index in (0..count).rev().filter(|&index| !nodes.edges_into(index).is_empty()) {
+        if !used[index] {
+            continue;
+        }
+        let locals = locals(nodes, index);
+        for edge in nodes.edges_into(index) {
+            let argument = nodes.edges()[edge].from;
+            let local = locals[nodes.edges()[edge].argument];
+            let before = reached[argument].then_some(values[argument]);
+            let amount = local.map_or(0.0, |local| values[index] * local);
+            if let Some(local) = local {
+                used[argument] = true;
+                reached[argument] = true;
+                values[argument] += amount;
+                if births[argument].is_none() && !values[argument].is_finite() {
+                    births[argument] = Some(if amount.is_finite() {
+                        Birth::Sum { node: argument }
+                    } else {
+                        births[index].unwrap_or(Birth::Derivative { node: index, local })
+                    });
+                }
+            }
+            let sum = values[argument];
+            deposits.push(Deposit { edge, local, before, amount, sum });
+        }
+    }
+    Adjoints { values, deposits, births }
+}
+
+/// The derivatives of a node by its arguments; `None` for what is not there and for what nothing flows back to.
+fn locals(nodes: &Nodes, index: usize) -> [Option<f64>; 2] {
+    let node = nodes.at(index);
+    match node.operation {
+        Operation::Input | Operation::Constant => [None, None],
+        Operation::Copy(_) => [Some(1.0), None],
+        Operation::Unary(function, a) => {
+            [Some(function.derivative(nodes.at(a).value, node.value)), None]
+        }
+        Operation::Binary(operator, a, b) => {
+            let (left, right) = (nodes.at(a), nodes.at(b));
+            let exponent = if right.depends_on_input { Exponent::Varies } else { Exponent::Fixed };
+            operator.derivatives(left.value, right.value, node.value, exponent)
+        }
+    }
+}
+
+impl Adjoints {
+    /// Fails if a derivative that would be reported is NaN or infinite, and says where that began.
+    pub fn check_finite(&self, nodes: &Nodes) -> Result<(), LabError> {
+        // From the output backwards, so that the first to fail is the one nearest to the cause.
+        let reported = nodes.iter().zip(&self.values).zip(&self.births).rev();
+        for ((node, value), birth) in reported {
+            let metric = match node.role {
+                Role::Input => format!("grad.{}", node.label),
+                Role::Assigned => format!("adjoint.{}", node.label),
+                Role::Inner => continue,
+            };
+            if !value.is_finite() {
+                let reason = birth.map_or_else(|| number(*value), |birth| birth.explain(nodes));
+                return Err(LabError::NotFinite { metric, reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Birth {
+    fn explain(self, nodes: &Nodes) -> String {
+        match self {
+            Self::Derivative { node, local } => format!(
+                "the local derivative of {} is {}",
+                nodes.explain(nodes.at(node)),
+                number(local)
+            ),
+            Self::Sum { node } => {
+                let label = &nodes.at(node).label;
+                format!("the paths that meet in {label} add up to more than a number can hold")
+            }
+        }
+    }
+}

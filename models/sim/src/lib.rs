@@ -1,0 +1,18 @@
+//! Simulators and models of machines that instant labs and live runs share: collectives, pipelines, networks, number
+//! formats, quantizers, pruning masks, computation graphs. Pure functions: no I/O, no threads, no back end.
+
+pub mod collective;
+pub mod expression;
+pub mod formats;
+pub mod graph;
+pub mod inference;
+pub mod integer;
+pub mod lowering;
+pub mod multiprocessor;
+pub mod network;
+pub mod online_softmax;
+pub mod pattern;
+pub mod pipeline;
+pub mod pruning;
+pub mod quantizer;
+pub mod slices;

@@ -1,0 +1,28 @@
+//! Softmax over blocks of scores, one block at a time (Milakov and Gimelshein 2018).
+
+/// A softmax that has seen some blocks of its scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
+    /// m' = max(m, max of the block).
+    pub most: f64,
+    /// l' = l*exp(m - m') + sum exp(x - m').
+    pub sum: f64,
+    /// exp(m - m'): what the sum so far is multiplied by. 0 before the first block.
+    pub correction: f64,
+}
+
+impl Pass {
+    /// Before the first block.
+    pub const NOTHING: Self = Self { most: f64::NEG_INFINITY, sum: 0.0, correction: 0.0 };
+
+    /// After one more block of finite scores; one without scores changes nothing.
+    pub fn after(self, block: &[f64]) -> Self {
+        let most = block.iter().copied().fold(self.most, f64::max);
+        if block.is_empty() {
+            return Self { correction: 1.0, ..self };
+        }
+        let correction = (self.most - most).exp();
+        let added = block.iter().map(|x| (x - most).exp()).sum::<f64>();
+        Self { most, sum: self.sum * correction + added, correction }
+    }
+}

@@ -1,0 +1,11 @@
+//! Pipeline parallelism: the order of each stage's operations, and the orders played through with times and a network.
+
+pub mod lanes;
+pub mod order;
+pub mod play;
+#[cfg(test)]
+mod tests;
+
+pub use lanes::{label, lanes, places};
+pub use order::{MOST_OPERATIONS, Operation, Plan, Schedule, Work, stream};
+pub use play::{Played, Slot, Times, Transfer, Wire, play, waiting};

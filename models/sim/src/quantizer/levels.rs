@@ -1,0 +1,195 @@
+//! The levels that values of a group may take, whether even or not.
+
+use std::sync::{Arc, LazyLock};
+
+use mlsys_lab::tables::Tables;
+use mlsys_lab::{LabError, Value};
+
+use super::Grid;
+
+/// The levels of a group of values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Levels {
+    /// Evenly spaced.
+    Even(Grid),
+    /// Any.
+    Listed(Listed),
+}
+
+/// Levels from a list, each times a scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    scale: f64,
+    places: Arc<[f64]>,
+    /// Whether places ascend, so that the nearest can be found by halving.
+    ascending: bool,
+}
+
+static NF4: LazyLock<Arc<[f64]>> = LazyLock::new(|| nf4_levels().unwrap_or_default().into());
+
+/// The 16 levels of 4-bit NormalFloat, ascending.
+///
+/// # Errors
+/// The table of codebooks has no such entry.
+pub fn nf4_levels() -> Result<Vec<f64>, LabError> {
+    let entry = Tables::builtin().field("codebook", "nf4", "levels");
+    let read = match entry {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_f64).collect(),
+        Some(_) | None => Vec::new(),
+    };
+    if read.len() == 16 {
+        Ok(read)
+    } else {
+        Err(LabError::Data("the table of codebooks has no nf4 of 16 levels".to_owned()))
+    }
+}
+
+impl Levels {
+    /// What a value is stored as.
+    pub fn code(&self, value: f32) -> i32 {
+        match self {
+            Self::Even(grid) => grid.code(value) as i32,
+            Self::Listed(listed) => listed.code(f64::from(value)) as i32,
+        }
+    }
+
+    /// What comes back.
+    pub fn value(&self, code: i32) -> f32 {
+        match self {
+            Self::Even(grid) => grid.value(i64::from(code)),
+            Self::Listed(listed) => usize::try_from(code).map_or(0.0, |at| listed.value(at) as f32),
+        }
+    }
+
+    /// What codes are multiplied by.
+    pub fn scale(&self) -> f32 {
+        match self {
+            Self::Even(grid) => grid.scale,
+            Self::Listed(listed) => listed.scale as f32,
+        }
+    }
+
+    /// All levels, ascending.
+    pub fn all(&self) -> Vec<f32> {
+        match self {
+            Self::Even(grid) => (grid.low..=grid.high).map(|code| grid.value(code)).collect(),
+            Self::Listed(listed) => {
+                let places = 0..listed.places.len();
+                let mut all: Vec<f32> = places.map(|at| listed.value(at) as f32).collect();
+                all.sort_by(f32::total_cmp);
+                all
+            }
+        }
+    }
+
+    /// The distance of the two levels that a value lies between; of the last two for one that lies outside.
+    pub fn step(&self, value: f32) -> f64 {
+        match self {
+            Self::Even(grid) => f64::from(grid.scale),
+            Self::Listed(listed) => listed.step(f64::from(value)),
+        }
+    }
+
+    /// Whether a value lies so far outside that its level is more than half a step away.
+    pub fn clips(&self, value: f32) -> bool {
+        match self {
+            Self::Even(grid) => grid.clips(value),
+            Self::Listed(listed) => {
+                let level = f64::from(self.value(self.code(value)));
+                let away = (f64::from(value) - level).abs();
+                listed.outside(f64::from(value)) && away > listed.step(f64::from(value)) / 2.0
+            }
+        }
+    }
+}
+
+impl Listed {
+    /// NormalFloat for values of which `largest` is the largest in size. A block of zeros has no direction: all of it is
+    /// the level zero.
+    pub fn nf4(largest: f64) -> Self {
+        Self { scale: largest, places: Arc::clone(&NF4), ascending: true }
+    }
+
+    /// The values themselves.
+    pub fn codebook(values: Vec<f64>) -> Self {
+        Self { scale: 1.0, ascending: values.is_sorted(), places: values.into() }
+    }
+
+    /// What values were divided by.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Where a value lies among the places; in a group of zeros at zero.
+    fn place(&self, value: f64) -> f64 {
+        if self.scale > 0.0 { value / self.scale } else { 0.0 }
+    }
+
+    /// The place of the nearest level, the lower place on a tie.
+    pub fn code(&self, value: f64) -> usize {
+        let place = self.place(value);
+        if self.ascending {
+            nearest_of_sorted(place, &self.places)
+        } else {
+            nearest(place, &self.places)
+        }
+    }
+
+    /// The level at a place; 0 if there is none.
+    pub fn value(&self, code: usize) -> f64 {
+        self.scale * self.places.get(code).copied().unwrap_or(0.0)
+    }
+
+    /// As [`Levels::step`].
+    fn step(&self, value: f64) -> f64 {
+        let sorted;
+        let places = if self.ascending {
+            &self.places[..]
+        } else {
+            let mut copy = self.places.to_vec();
+            copy.sort_by(f64::total_cmp);
+            sorted = copy;
+            &sorted
+        };
+        if places.len() < 2 {
+            return 0.0;
+        }
+        let place = self.place(value);
+        let above = places.partition_point(|level| *level < place);
+        let above = above.clamp(1, places.len() - 1);
+        self.scale * (places[above] - places[above - 1])
+    }
+
+    fn outside(&self, value: f64) -> bool {
+        let place = self.place(value);
+        let below = self.places.iter().all(|level| place < *level);
+        below || self.places.iter().all(|level| place > *level)
+    }
+}
+
+/// The place of the level nearest to a value, the lower place on a tie.
+pub(super) fn nearest(value: f64, levels: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, level) in levels.iter().enumerate() {
+        if (level - value).abs() < (levels[best] - value).abs() {
+            best = at;
+        }
+    }
+    best
+}
+
+/// The same among levels that ascend, by halving.
+pub(super) fn nearest_of_sorted(value: f64, levels: &[f64]) -> usize {
+    let above = levels.partition_point(|level| *level < value);
+    let distance = |at: usize| (levels[at] - value).abs();
+    let mut best = match (above.checked_sub(1), above < levels.len()) {
+        (Some(below), true) if distance(above) < distance(below) => above,
+        (Some(below), _) => below,
+        (None, _) => 0,
+    };
+    // Levels that rounding makes equally far, and levels that are equal.
+    while best > 0 && distance(best - 1) <= distance(best) {
+        best -= 1;
+    }
+    best
+}
