@@ -13,9 +13,9 @@ mod webgpu;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use mlsys_kernel::{Answer, Launcher, Refusal, Work};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
-use mlsys_machines::kernel::{Answer, Launcher, Refusal, Work};
 
 use super::meter::{Meter, Precision};
 
@@ -52,7 +52,7 @@ impl Launcher for Devices {
 /// A build without wgpu says so.
 #[cfg(not(feature = "wgpu"))]
 mod webgpu {
-    use mlsys_machines::kernel::{Answer, Refusal, Work};
+    use mlsys_kernel::{Answer, Refusal, Work};
 
     pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
         let missing = crate::wgpu::open(index).err();
@@ -63,7 +63,7 @@ mod webgpu {
 /// A build without CUDA says so.
 #[cfg(not(feature = "cuda"))]
 mod nvidia {
-    use mlsys_machines::kernel::{Answer, Refusal, Work};
+    use mlsys_kernel::{Answer, Refusal, Work};
 
     pub(super) fn launch(index: usize, _: &Work<'_>) -> Result<Answer, Refusal> {
         let missing = crate::cuda::open(index).err();

@@ -5,7 +5,7 @@
 mod compiled;
 
 use mlsys_lab::DeviceId;
-use mlsys_machines::lowering::{Build, Target, Toolchain, Work};
+use mlsys_sim::lowering::{Build, Target, Toolchain, Work};
 
 /// The compilers and devices of this build.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,6 @@
 //! A collective carried out by workers over their ports: each does its own part of the same plan.
 
-use mlsys_machines::collective::{Message, Plan, take};
+use mlsys_sim::collective::{Message, Plan, take};
 
 use super::wire::{Payload, Port, Tag, Trouble};
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_kernel::{Classifier, Opened, Plug};
 use mlsys_lab::DeviceId;
-use mlsys_machines::kernel::{Classifier, Opened, Plug};
 
 use crate::baseline::{self, Recipe};
 use crate::cases::Model;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use cudarc::driver::sys::{CUfunction_attribute_enum, cudaError_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
-use mlsys_machines::kernel::types::Access;
-use mlsys_machines::kernel::{Answer, Clock, Given, Machine, Refusal, Work};
+use mlsys_kernel::types::Access;
+use mlsys_kernel::{Answer, Clock, Given, Machine, Refusal, Work};
 
 use super::timing::again;
 use crate::guard::guarded;

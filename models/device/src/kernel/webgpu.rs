@@ -6,7 +6,7 @@
 mod opened;
 mod order;
 
-use mlsys_machines::kernel::{Answer, Refusal, Target, Work};
+use mlsys_kernel::{Answer, Refusal, Target, Work};
 
 use crate::guard::guarded;
 use opened::Opened;

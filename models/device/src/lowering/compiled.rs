@@ -9,7 +9,7 @@ use burn::cubecl::prelude::*;
 use burn::cubecl::server::Handle;
 use burn::cubecl::std::tensor::TensorHandle;
 use mlsys_lab::DeviceId;
-use mlsys_machines::lowering::{Build, Kernel, RADIUS, SCALE, Target, Work};
+use mlsys_sim::lowering::{Build, Kernel, RADIUS, SCALE, Target, Work};
 
 use super::super::guard::guarded;
 use crate::timing::median;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use mlsys_device::kernel::Devices;
+use mlsys_kernel::{Agreement, Launcher, Refusal};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
-use mlsys_machines::kernel::{Agreement, Launcher, Refusal};
 
 use crate::devices::devices;
 use crate::entry::{Closeness, Entry, Needs};

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use mlsys_device::kernel::Devices;
+use mlsys_kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values, Work};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
-use mlsys_machines::kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values, Work};
 
 /// Back ends, comma-separated, that must be there: where this is set, a test that finds none fails.
 const EXPECTED: &str = "MLSYS_EXPECT_DEVICES";

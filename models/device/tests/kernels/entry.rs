@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_machines::kernel::types::{Scalar, Type};
-use mlsys_machines::kernel::{Argument, Kernel, Launch, Values};
+use mlsys_kernel::types::{Scalar, Type};
+use mlsys_kernel::{Argument, Kernel, Launch, Values};
 
 use crate::Case;
 

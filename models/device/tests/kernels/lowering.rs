@@ -1,7 +1,7 @@
 //! The kernels of the lab `lowering`, compiled by cubecl for every device that is here, against the processor's results.
 
 use mlsys_device::lowering::Compilers;
-use mlsys_machines::lowering::{Build, Kernel, Toolchain, Work};
+use mlsys_sim::lowering::{Build, Kernel, Toolchain, Work};
 
 use crate::devices::devices;
 

@@ -11,7 +11,7 @@ mod lowering;
 mod random;
 mod refusals;
 
-use mlsys_machines::kernel::{Argument, Kernel, Launch, Machine, Progress, Work};
+use mlsys_kernel::{Argument, Kernel, Launch, Machine, Progress, Work};
 
 /// Warp instructions that no kernel here needs.
 const BUDGET: u64 = 5_000_000;

@@ -1,7 +1,7 @@
 //! Kernels that nobody wrote.
 
 use mlsys_device::kernel::Devices;
-use mlsys_machines::kernel::{Agreement, Argument, Kernel, Launch, Launcher, Values};
+use mlsys_kernel::{Agreement, Argument, Kernel, Launch, Launcher, Values};
 
 use crate::Case;
 use crate::devices::devices;

@@ -1,9 +1,9 @@
 //! What a device does not take, and says so.
 
 use mlsys_device::kernel::Devices;
+use mlsys_kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values};
 use mlsys_lab::DeviceId;
 use mlsys_lab::device::Backend;
-use mlsys_machines::kernel::{Argument, Kernel, Launch, Launcher, Refusal, Values};
 
 use crate::Case;
 use crate::devices::devices;

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use mlsys_machines::collective::{Algorithm, Plan, Tally, execute};
+use mlsys_sim::collective::{Algorithm, Plan, Tally, execute};
 
 use super::*;
 use crate::wire::ports;

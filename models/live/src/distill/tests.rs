@@ -1,8 +1,8 @@
 use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_analytic::DistillLoss;
 use mlsys_lab::control::Command;
 use mlsys_lab::frame::{Frame, Verdict};
 use mlsys_lab::{DeviceId, RunData, Value};
-use mlsys_machines::DistillLoss;
 
 use super::Distill;
 use super::setup::{Knobs, Setup, shown};

@@ -1,8 +1,8 @@
 //! The key/value cache: what each block keeps of earlier tokens, so that they need not go through it again.
 
 use burn::tensor::{Tensor, TensorData};
-use mlsys_machines::formats::Format;
-use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
+use mlsys_sim::formats::Format;
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use mlsys_device::workers;
 

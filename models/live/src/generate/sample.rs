@@ -170,7 +170,7 @@ mod tests {
         }
         let mean = sum / f64::from(rounds);
         let error = ((squares / f64::from(rounds) - mean * mean) / f64::from(rounds)).sqrt();
-        let expected = mlsys_machines::speculative_decoding::expected_tokens(alpha, 4);
+        let expected = mlsys_sim::inference::expected_tokens(alpha, 4);
         assert!((mean - expected).abs() < 3.0 * error, "{mean} {expected}");
     }
 }

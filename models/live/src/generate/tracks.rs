@@ -1,6 +1,6 @@
 //! What a run has done so far: when, at which cost, with what gained.
 
-use mlsys_machines::speculative_decoding::expected_tokens;
+use mlsys_sim::inference::expected_tokens;
 
 use super::decoder::Pass;
 use super::writer::Wish;

@@ -1,7 +1,7 @@
 //! What the parameters ask for.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::task::{TASKS, Task};
 use mlsys_device::choice::pick;

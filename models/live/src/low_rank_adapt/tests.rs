@@ -82,7 +82,7 @@ fn a_transformers_adapters_are_counted_as_the_instant_lab_counts_them() {
         };
         format!("ffn={}", config.ffn)
     };
-    let instant = mlsys_machines::LoraParams::new().unwrap();
+    let instant = mlsys_analytic::LoraParams::new().unwrap();
     for (layers, targets) in [
         ("query-value", "targets=['q', 'v']"),
         ("attention", "targets=['q', 'k', 'v', 'o']"),

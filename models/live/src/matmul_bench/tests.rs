@@ -33,7 +33,7 @@ fn the_last_point_of_the_sweep_is_512_cubed_and_every_point_is_counted() {
 
 #[test]
 fn intensities_are_those_of_the_instant_lab() {
-    let instant = mlsys_machines::Intensity::new().unwrap();
+    let instant = mlsys_analytic::Intensity::new().unwrap();
     for (sweep, precision, bytes) in
         [("batch", "fp32", 4), ("square", "fp16", 2), ("batch", "bf16", 2)]
     {

@@ -1,7 +1,7 @@
 //! A network that learns in a chosen format: what a step does to its weights, and what is lost on the way.
 
 use burn::tensor::Device;
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::narrow::{Layers, Rows};
 use super::pass;

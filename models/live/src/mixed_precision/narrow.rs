@@ -1,7 +1,7 @@
 //! Forward and backward on the host, for running sums that no device keeps so short: in every product, there and back, each
 //! addition is rounded to the format of sums.
 
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::rounding::{Rounder, add_scaled};
 

@@ -2,7 +2,7 @@
 
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::rounding::Rounder;
 use super::setup::Numbers;

@@ -4,7 +4,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Distribution, Histogram, Level};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::{number, significant};
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::learner::Learner;
 use super::setup::{Knobs, Numbers};

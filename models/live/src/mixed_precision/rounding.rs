@@ -1,6 +1,6 @@
 //! Rounding many numbers to a format, by a rule and, where it is by chance, from a stream of its own.
 
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::setup::Rounding;
 use mlsys_nn::random::Stream;

@@ -1,7 +1,7 @@
 //! The lab from outside: what it promises of its numbers.
 
 use mlsys_lab::RunData;
-use mlsys_machines::formats::Format;
+use mlsys_sim::formats::Format;
 
 use super::MixedPrecision;
 use super::narrow::{Layers, Rows};

@@ -1,6 +1,6 @@
 //! Which weights and units are left.
 
-use mlsys_machines::pruning::mask;
+use mlsys_sim::pruning::mask;
 
 use super::parts::{Body, Kind, Part, Side};
 use super::setup::{Choice, Method, Scope};

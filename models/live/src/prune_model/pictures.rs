@@ -10,7 +10,7 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Bar, Bars};
 use mlsys_lab::schema::Scale;
 use mlsys_lab::value::number;
-use mlsys_machines::pruning::mask;
+use mlsys_sim::pruning::mask;
 
 use super::cut::Cut;
 use super::hardware::{Item, Uses, Work};

@@ -1,7 +1,7 @@
 //! Bytes of what is left, in each of three formats.
 
-use mlsys_machines::pruning::mask::{self, Ranked};
-use mlsys_machines::pruning::{Format, Widths};
+use mlsys_sim::pruning::mask::{self, Ranked};
+use mlsys_sim::pruning::{Format, Widths};
 
 use super::cut::{Cut, Field};
 use super::parts::{Body, Side};

@@ -6,8 +6,8 @@ mod heads;
 use burn::tensor::{Device, Tensor};
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, Lab, Report, RunData, Value};
-use mlsys_machines::pruning::{Format, Stored, mask};
-use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
+use mlsys_sim::pruning::{Format, Stored, mask};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::PruneModel;
 use super::cut::{self, Cut, Field};
@@ -79,7 +79,7 @@ fn nine_tenths_removed_and_four_bits_are_25_times_smaller_with_little_lost() {
 #[test]
 fn masks_are_those_of_the_instant_lab_on_each_layer() {
     let trained = small(Model::Mlp, 8);
-    let instant = mlsys_machines::Prune::new().unwrap();
+    let instant = mlsys_analytic::Prune::new().unwrap();
     let magnitude = chosen(&trained, HALF);
     let groups = chosen(&trained, Choice { method: Method::Groups, ..HALF });
     for (index, layer) in trained.layers().iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The grids that the inputs of layers are rounded to, calibrated on examples that the network has learned from.
 
 use burn::tensor::{Device, Tensor};
-use mlsys_machines::quantizer::{Grid, Scheme};
+use mlsys_sim::quantizer::{Grid, Scheme};
 
 use super::pass;
 use super::setup::Knobs;

@@ -7,7 +7,7 @@
 use burn::module::Param;
 use burn::tensor::quantization::{QuantScheme, QuantValue, QuantizationParameters, ScaleDtype};
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::rounding::Rounded;
 use super::setup::Knobs;

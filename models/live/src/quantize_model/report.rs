@@ -1,7 +1,7 @@
 //! What a session says of the network as it is rounded.
 
 use mlsys_lab::Run;
-use mlsys_machines::quantizer::Noise;
+use mlsys_sim::quantizer::Noise;
 
 use super::session::Session;
 use super::setup::Method;

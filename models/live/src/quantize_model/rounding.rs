@@ -1,6 +1,6 @@
 //! A network's row of weights rounded, matrix by matrix; biases and the scales of norms stay in 32 bits.
 
-use mlsys_machines::quantizer::{Bytes, Matrix, Noise, Quantized};
+use mlsys_sim::quantizer::{Bytes, Matrix, Noise, Quantized};
 
 use super::setup::{Knobs, Method};
 use mlsys_nn::baseline::Layer;

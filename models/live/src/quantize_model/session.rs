@@ -5,7 +5,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{DeviceId, LabError, Params, Run};
-use mlsys_machines::quantizer::Noise;
+use mlsys_sim::quantizer::Noise;
 
 use super::calibrated::{InputGrids, Observed};
 use super::judge::{Answers, Judge};

@@ -1,7 +1,7 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_machines::quantizer::{Calibration, Granularity, Scheme};
+use mlsys_sim::quantizer::{Calibration, Granularity, Scheme};
 
 use mlsys_device::choice::pick;
 use mlsys_nn::baseline::{Recipe, Sizes};

@@ -2,10 +2,10 @@
 
 mod agree;
 
+use mlsys_analytic::QuantizedStorage;
 use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
-use mlsys_machines::QuantizedStorage;
 
 use super::QuantizeModel;
 use crate::trial::{self, Then, must_be_declared, number, run, try_run};

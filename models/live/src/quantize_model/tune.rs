@@ -2,7 +2,7 @@
 
 use burn::optim::GradientsParams;
 use burn::tensor::Device;
-use mlsys_machines::quantizer::cluster_sums;
+use mlsys_sim::quantizer::cluster_sums;
 
 use super::calibrated::InputGrids;
 use super::pass;

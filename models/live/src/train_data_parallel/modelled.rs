@@ -1,7 +1,7 @@
 //! What a step would take on a cluster, by the latency-bandwidth model: computed, never timed.
 
-use mlsys_machines::collective::{Plan, Tally};
-use mlsys_machines::network::Network;
+use mlsys_sim::collective::{Plan, Tally};
+use mlsys_sim::network::Network;
 
 use super::compress::Compression;
 use super::setup::{Knobs, Overlap, Setup};

@@ -1,8 +1,8 @@
 //! Parameters as the run needs them: what is fixed, and the knobs that may be turned between two steps.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_machines::collective::Algorithm;
-use mlsys_machines::network::Network;
+use mlsys_sim::collective::Algorithm;
+use mlsys_sim::network::Network;
 
 use super::compress::Compression;
 use super::task::{LeftOut, Scheme, Zero};

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mlsys_lab::LabError;
-use mlsys_machines::collective::{Algorithm, Plan};
+use mlsys_sim::collective::{Algorithm, Plan};
 
 use super::compress::Compression;
 
@@ -164,7 +164,7 @@ impl Scheme {
         left_out: LeftOut,
         delay: usize,
     ) -> Result<Self, LabError> {
-        let plan = |plan: Result<Plan, mlsys_machines::collective::PlanError>| {
+        let plan = |plan: Result<Plan, mlsys_sim::collective::PlanError>| {
             plan.map_err(|error| error.told(["algorithm", "workers"]))
         };
         Ok(Self {

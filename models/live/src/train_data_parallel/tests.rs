@@ -6,9 +6,9 @@ use super::setup::{COMPRESSIONS, KINDS};
 use crate::trial::{must_be_declared, number, run, try_run, values};
 use mlsys_device::choice::must_be_listed;
 use mlsys_lab::{RunData, Value};
-use mlsys_machines::collective::Algorithm;
 use mlsys_nn::flat_optimizer::RULES;
 use mlsys_nn::random::Stream;
+use mlsys_sim::collective::Algorithm;
 
 fn lab() -> TrainDataParallel {
     TrainDataParallel::new().unwrap()

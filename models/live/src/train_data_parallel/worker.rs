@@ -91,7 +91,7 @@ impl Member {
             && let Some(network) = replica.network.take()
         {
             let weights = flat::weights(&network)?;
-            let split = mlsys_machines::collective::Split::new(weights.len(), workers);
+            let split = mlsys_sim::collective::Split::new(weights.len(), workers);
             replica.shard = cut(&weights, split.piece(berth.rank));
         }
         Ok(Self::Replica(Box::new(replica)))

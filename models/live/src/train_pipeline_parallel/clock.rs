@@ -1,7 +1,7 @@
 //! What the stages' lists would take on a cluster: modelled, never timed.
 
 use mlsys_lab::LabError;
-use mlsys_machines::pipeline::{Plan, Played, Schedule, Times, Wire, play};
+use mlsys_sim::pipeline::{Plan, Played, Schedule, Times, Wire, play};
 
 use super::setup::{Kept, Knobs, Setup};
 

@@ -2,7 +2,7 @@
 
 use mlsys_lab::frame::{HeatMap, Limit, Stack, Stacks, Table, Timeline};
 use mlsys_lab::{Frame, Value};
-use mlsys_machines::pipeline::{Played, label, lanes, places};
+use mlsys_sim::pipeline::{Played, label, lanes, places};
 
 use super::setup::{Clock, Kept, Setup};
 use mlsys_distributed::wire::Traffic;
@@ -103,7 +103,7 @@ pub(super) fn memory(setup: &Setup, stages: &[Memory], alone: &Memory) -> Frame 
 
 /// What each stage did, in order.
 pub(super) fn order(setup: &Setup, played: &Played) -> Frame {
-    let name = |slot: &mlsys_machines::pipeline::Slot| {
+    let name = |slot: &mlsys_sim::pipeline::Slot| {
         format!("{}{}", slot.operation.work.letter(), label(slot.operation, setup.chunks))
     };
     let longest = played.stages.iter().map(Vec::len).max().unwrap_or(0);

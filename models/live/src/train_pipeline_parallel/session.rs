@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{LabError, Params, Run};
-use mlsys_machines::pipeline::Played;
+use mlsys_sim::pipeline::Played;
 
 use self::batches::Microbatches;
 use self::watch::Watch;

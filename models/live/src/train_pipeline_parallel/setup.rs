@@ -1,8 +1,8 @@
 //! The parameters of the lab, checked against each other.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_machines::network::Network;
-use mlsys_machines::pipeline::{Operation, Plan, Schedule, stream};
+use mlsys_sim::network::Network;
+use mlsys_sim::pipeline::{Operation, Plan, Schedule, stream};
 
 use mlsys_device::choice::pick;
 use mlsys_distributed::model;

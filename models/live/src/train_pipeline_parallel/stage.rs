@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use burn::tensor::{DType, Device};
-use mlsys_machines::pipeline::{Operation, Slot, Work};
+use mlsys_sim::pipeline::{Operation, Slot, Work};
 
 use self::held::{Held, Tables, Way};
 use self::wires::{ACTIVATIONS, GRADIENTS};

@@ -5,7 +5,7 @@ mod ends;
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::report::Report;
 use mlsys_lab::{RunData, Value, frame::Frame};
-use mlsys_machines::pipeline::{Plan, Schedule};
+use mlsys_sim::pipeline::{Plan, Schedule};
 
 use super::TrainPipelineParallel;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
@@ -168,7 +168,7 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
         let order = |stage| {
             let operations = plan.stage(stage).iter();
             let said = operations.map(|&operation| {
-                let label = mlsys_machines::pipeline::label(operation, chunks);
+                let label = mlsys_sim::pipeline::label(operation, chunks);
                 format!("{}{label}", operation.work.letter())
             });
             said.collect::<Vec<String>>()
@@ -180,7 +180,7 @@ fn the_order_that_ran_is_that_of_the_instant_lab_and_so_are_bubble_and_peaks() {
         let by_the_clock: Vec<Vec<String>> = began.iter().map(said).collect();
         assert_eq!(by_the_clock, wanted, "{name}");
         must_wait_for_its_input(&began, name);
-        let instant = mlsys_machines::Pipeline::new().unwrap();
+        let instant = mlsys_analytic::Pipeline::new().unwrap();
         let alone = run(&instant, &[&named, "microbatches=4"]);
         near(number(&data, "bubble_fraction"), number(&alone, "bubble_fraction"));
         assert_eq!(array(&data, "peak_activations"), array(&alone, "peak_activations"));

@@ -1,6 +1,6 @@
 //! What a step comes to by formula: messages, bytes, memory, and modelled seconds.
 
-use mlsys_machines::network::Network;
+use mlsys_sim::network::Network;
 
 use super::setup::{Mode, Setup, Sums};
 

@@ -5,7 +5,7 @@
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_machines::slices::Cut;
+use mlsys_sim::slices::Cut;
 
 use super::setup::Mode;
 use mlsys_nn::nets::{Attention, Block, RmsNorm, SwiGlu, Transformer, TransformerConfig};

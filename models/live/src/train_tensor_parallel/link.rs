@@ -1,7 +1,7 @@
 //! Collective operations on tensors, done by real messages: each is a plan of the same rings as lab `all-reduce` counts.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use mlsys_machines::collective::{Algorithm, Plan, PlanError, Split};
+use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
 
 use mlsys_distributed::collective::carry_out;
 use mlsys_distributed::wire::{Port, Tag, Trouble};

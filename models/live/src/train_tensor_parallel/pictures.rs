@@ -5,7 +5,7 @@ mod ring;
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{HeatMap, Span, Stack, Stacks, Timeline};
 use mlsys_lab::value::number;
-use mlsys_machines::slices::{self, Cut, Region, Weight};
+use mlsys_sim::slices::{self, Cut, Region, Weight};
 
 use super::clock::{self, Part, What};
 use super::session::Session;

@@ -1,7 +1,7 @@
 //! What is asked of a run, read and checked.
 
 use mlsys_lab::{LabError, Params};
-use mlsys_machines::network::Network;
+use mlsys_sim::network::Network;
 
 use mlsys_device::choice::pick;
 use mlsys_distributed::model;

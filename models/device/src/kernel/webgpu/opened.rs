@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use mlsys_machines::kernel::{Machine, Subgroups, Wgsl};
+use mlsys_kernel::{Machine, Subgroups, Wgsl};
 use wgpu::{
     Adapter, Backends, Device, DeviceDescriptor, DeviceType, Features, Instance,
     InstanceDescriptor, Limits, Queue,

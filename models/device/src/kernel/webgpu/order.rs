@@ -3,8 +3,8 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use mlsys_machines::kernel::types::Access;
-use mlsys_machines::kernel::{Answer, Clock, Given, Machine, Wgsl};
+use mlsys_kernel::types::Access;
+use mlsys_kernel::{Answer, Clock, Given, Machine, Wgsl};
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayoutDescriptor,

@@ -2,7 +2,7 @@
 
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, Value};
-use mlsys_machines::kv_cache::bytes_per_token;
+use mlsys_sim::inference::bytes_per_token;
 
 use super::{generate, text};
 use crate::generate::Generate;

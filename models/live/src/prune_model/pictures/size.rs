@@ -3,7 +3,7 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Dimension, Scatter, ScatterLine, ScatterPoint};
 use mlsys_lab::schema::Scale;
-use mlsys_machines::pruning::Format;
+use mlsys_sim::pruning::Format;
 
 use super::Pictured;
 use crate::prune_model::size::{Crossing, Size};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use mlsys_lab::{LabError, Run};
-use mlsys_machines::quantizer::{Granularity, Matrix, Quantized, Scheme};
+use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
 use super::Session;
 use crate::prune_model::size::Size;

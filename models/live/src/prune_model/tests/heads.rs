@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, activation};
 use mlsys_lab::Frame;
-use mlsys_machines::pruning::mask;
+use mlsys_sim::pruning::mask;
 
 use super::*;
 use crate::prune_model::parts::Kind;

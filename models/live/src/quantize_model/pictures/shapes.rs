@@ -1,7 +1,7 @@
 //! Weights and inputs of one layer: how they are spread, and what they look like.
 
 use mlsys_lab::frame::{Frame, HeatMap, Histogram, Image, Images, Level, Pane, Verdict};
-use mlsys_machines::quantizer::{Granularity, Levels, Matrix};
+use mlsys_sim::quantizer::{Granularity, Levels, Matrix};
 
 use super::Pictured;
 use crate::quantize_model::calibrated::EXAMPLES;
@@ -197,7 +197,7 @@ pub(super) fn activations(of: &Pictured<'_>) -> Frame {
     Frame::Panes(vec![Pane { title, frame: Frame::Histogram(histogram) }])
 }
 
-fn pair<'a>(of: &'a Pictured<'_>) -> Option<(&'a Layer, &'a mlsys_machines::quantizer::Quantized)> {
+fn pair<'a>(of: &'a Pictured<'_>) -> Option<(&'a Layer, &'a mlsys_sim::quantizer::Quantized)> {
     let layer = of.layer();
     let session = of.session;
     Some((session.layers.get(layer)?, session.rounded.layers.get(layer)?))

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor, TensorData};
+use mlsys_analytic::{KmeansQuantize, Nf4, Quantize};
 use mlsys_lab::{DeviceId, Frame, Lab, Value};
-use mlsys_machines::quantizer::{Granularity, Grid, Matrix, Quantized, Scheme};
-use mlsys_machines::{KmeansQuantize, Nf4, Quantize};
+use mlsys_sim::quantizer::{Granularity, Grid, Matrix, Quantized, Scheme};
 
 use super::{lab, quantized, small};
 use crate::quantize_model::calibrated::InputGrids;

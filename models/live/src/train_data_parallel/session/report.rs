@@ -8,7 +8,7 @@ use crate::train_data_parallel::compress::Compression;
 use crate::train_data_parallel::modelled::Modelled;
 use crate::train_data_parallel::task::Held;
 use mlsys_distributed::wire::Flow;
-use mlsys_machines::collective::Algorithm;
+use mlsys_sim::collective::Algorithm;
 
 impl Session {
     /// Reports what follows from the parameters alone.

@@ -67,7 +67,7 @@ impl Replica {
             Some(network) => flat::weights(network)?,
             None => {
                 let all = self.architecture.parameters() as usize;
-                let split = mlsys_machines::collective::Split::new(all, self.workers);
+                let split = mlsys_sim::collective::Split::new(all, self.workers);
                 return Ok(Row {
                     range: split.piece(self.rank),
                     gradient: Vec::new(),
@@ -75,7 +75,7 @@ impl Replica {
                 });
             }
         };
-        let split = mlsys_machines::collective::Split::new(weights.len(), self.workers);
+        let split = mlsys_sim::collective::Split::new(weights.len(), self.workers);
         Ok(match self.zero {
             Zero::Nothing => Row { range: 0..weights.len(), gradient: Vec::new(), weights },
             Zero::Optimizer | Zero::Gradients | Zero::Weights => Row {

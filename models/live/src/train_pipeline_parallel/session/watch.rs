@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mlsys_lab::report::{Moment, Report, Sink};
-use mlsys_machines::pipeline::{Played, Slot};
+use mlsys_sim::pipeline::{Played, Slot};
 
 use crate::train_pipeline_parallel::pictures;
 use crate::train_pipeline_parallel::setup::{Clock, Setup};

@@ -1,7 +1,7 @@
 //! What a stage sends, receives and reads.
 
 use burn::tensor::{DType, Int, Tensor, TensorData};
-use mlsys_machines::pipeline::{Operation, Work, waiting};
+use mlsys_sim::pipeline::{Operation, Work, waiting};
 
 use super::{Order, Stage};
 use mlsys_distributed::wire::{Port, Tag, Trouble};

@@ -3,8 +3,8 @@
 use mlsys_lab::Frame;
 use mlsys_lab::frame::exchange::{Action, Begins, Chunk, Exchange, Layout, Message, Round};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Tone};
-use mlsys_machines::collective::{Algorithm, Plan};
-use mlsys_machines::slices;
+use mlsys_sim::collective::{Algorithm, Plan};
+use mlsys_sim::slices;
 
 use crate::train_tensor_parallel::link::SAMPLED;
 use crate::train_tensor_parallel::ring::holder;

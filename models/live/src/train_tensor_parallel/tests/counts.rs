@@ -1,7 +1,7 @@
 //! Messages, bytes and modelled seconds: counted on the wires, by formula, and as the analytic labs have them.
 
+use mlsys_analytic::labs;
 use mlsys_lab::{Frame, RunData};
-use mlsys_machines::labs;
 
 use super::lab;
 use crate::train_tensor_parallel::clock;
