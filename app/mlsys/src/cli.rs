@@ -1,0 +1,312 @@
+//! The command line: what can be typed, and the texts that explain it.
+
+mod bench;
+mod course;
+mod lab;
+mod lesson;
+mod runs;
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use mlsys_lab::device::DeviceChoice;
+use mlsys_lab::nearest::nearest;
+
+pub use bench::{
+    Bench, BenchCollective, BenchKernel, BenchLlama, BenchLoad, BenchScreen, BenchStart, BenchTrain,
+};
+pub use course::{Ci, CohortOf, Course, PackCourse};
+pub use lab::{AboutLabs, Lab};
+pub use lesson::{CheckLessons, Lesson, RunLessons};
+pub use runs::{ExportRun, ListRuns, RunFormat, Runs};
+
+/// An interactive workbench for learning machine-learning systems.
+#[derive(Debug, Parser)]
+#[command(name = "mlsys", version, infer_long_args = true, max_term_width = 100)]
+#[command(after_help = "\
+Without a command, mlsys opens the workbench.
+
+Environment:
+  MLSYS_DEVICE    the device where --device is not given
+  MLSYS_COURSE    the course where --course is not given
+  MLSYS_DATA_DIR  the folder that keeps runs and progress
+  MLSYS_THEME     the theme where --theme is not given
+  MLSYS_PLAIN     1 goes line by line, as --plain does
+  NO_COLOR        no colours
+
+Exit codes, the first that applies of 130, 2, 3, 4, 1:
+  0    all passed
+  1    a check or an answer failed
+  2    something was typed wrong, or a lesson is not valid
+  3    a device that is needed is missing
+  4    a run failed: out of memory, device lost, too slow, not finite
+  130  interrupted; a second Ctrl-C ends at once")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Where and from which random numbers the workbench runs labs.
+    #[command(flatten)]
+    pub machine: Machine,
+    /// How the workbench is shown.
+    #[command(flatten)]
+    pub display: Display,
+    /// Work on this course: a folder with a course.toml, or an archive that `mlsys course pack` wrote
+    #[arg(long, global = true, env = "MLSYS_COURSE", value_name = "DIR|FILE")]
+    pub course: Option<OsString>,
+    /// Show lessons in this language where they are translated: fr, pt-BR
+    #[arg(long, global = true, env = "MLSYS_LANG", value_name = "LANG")]
+    pub lang: Option<String>,
+    /// Labs that split their work: devices of these processes for the workers, in turn (`mlsys worker`)
+    ///
+    /// Each as the worker has printed it, with its token: ws://127.0.0.1:4100/#TOKEN. @FILE reads them from a file, a line
+    /// each, because other accounts of this machine can see what is typed here.
+    #[arg(long, global = true, value_name = "URL,URL", value_parser = mlsys_run::settings::workers)]
+    pub workers: Option<String>,
+    /// For whom lessons are shown.
+    #[command(flatten)]
+    pub reader: Reader,
+}
+
+/// For whom lessons are shown.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Reader {
+    /// Allow the instructor view: key i shows notes and answers; nothing that is answered is kept
+    #[arg(long)]
+    pub instructor: bool,
+}
+
+/// How the workbench is shown.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Display {
+    /// Colours: auto, dark, light, another theme's name, or a theme file
+    ///
+    /// auto asks the terminal what colour is behind its text. `mlsys theme list` shows all names.
+    #[arg(long, env = "MLSYS_THEME", value_name = "THEME", hide_env_values = true)]
+    pub theme: Option<String>,
+    /// Go line by line, without a screen: for screen readers, logs and scripts
+    #[arg(long, env = "MLSYS_PLAIN", value_parser = clap::builder::FalseyValueParser::new(), hide_env_values = true)]
+    pub plain: bool,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Open the workbench at a lesson
+    Open(Open),
+    /// Show the course: its lessons, how long they take and what they need
+    List(Listing),
+    /// Say what a term means, or print the course's whole vocabulary
+    Glossary(AskGlossary),
+    /// Run one lab and print what it finds, or list and describe labs
+    Lab(Lab),
+    /// Run lessons without a screen: labs, checks and answers, with reports for CI and graders
+    Run(RunLessons),
+    /// Write, check and preview lessons
+    #[command(subcommand)]
+    Lesson(Lesson),
+    /// Write, check and pack courses
+    #[command(subcommand)]
+    Course(Course),
+    /// Show, print and check themes
+    #[command(subcommand)]
+    Theme(Theme),
+    /// Show the keys of the workbench
+    Keys(Keys),
+    /// Serve this machine's device to runs elsewhere, which name it with --workers
+    Worker(Worker),
+    /// Say what this machine has: devices, terminal, folders
+    Doctor(Listing),
+    /// Show past runs
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Write a run, or a lesson with its runs and answers, as one HTML page
+    Report(Report),
+    /// Show, export and import answers and progress
+    #[command(subcommand)]
+    Progress(Progress),
+    /// Measure what the workbench itself costs, on this machine
+    #[command(subcommand)]
+    Bench(Bench),
+}
+
+/// Themes.
+#[derive(Debug, Subcommand)]
+pub enum Theme {
+    /// List all themes
+    List,
+    /// Print a theme as a file, to begin one of your own with
+    Show {
+        /// The theme's name
+        name: String,
+    },
+    /// Check theme files: all mistakes at once, and whether every role can be seen
+    Check {
+        /// The files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// Where a run takes place and from which random numbers.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Machine {
+    /// Where to run: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
+    ///
+    /// auto takes CUDA if a driver and a device answer, else a GPU through wgpu, else the processor.
+    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    pub device: DeviceChoice,
+    /// The seed of everything drawn at random: data, first weights, shuffles
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+}
+
+/// Serves a device.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "\
+A lab that splits its work over workers uses devices of other processes, in turn:
+
+  mlsys worker --listen 127.0.0.1:4100
+  mlsys lab train-data-parallel --workers ws://127.0.0.1:4100/#TOKEN,ws://127.0.0.1:4101/#TOKEN
+
+The worker prints its address with a token, which is new at each start: only runs that present it are let in.
+
+What goes between them is not encrypted, so a worker listens on its own machine only. A worker on another machine is
+reached through ssh:
+
+  there   mlsys worker --listen 127.0.0.1:4100
+  here    ssh -N -L 4100:127.0.0.1:4100 USER@THERE")]
+pub struct Worker {
+    /// Listen on this address of this machine; port 0 takes any that is free
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4100", value_parser = mlsys_nets::device::workers::listening)]
+    pub listen: SocketAddr,
+    /// The device that is served: auto, cpu, wgpu, wgpu:N, cuda or cuda:N
+    #[arg(long, env = "MLSYS_DEVICE", value_name = "DEVICE", default_value_t, hide_default_value = true, value_parser = device)]
+    pub device: DeviceChoice,
+}
+
+/// Opens a lesson.
+#[derive(Debug, Args)]
+pub struct Open {
+    /// A lesson's id, such as systems/training-loop, or the path of a lesson file
+    pub lesson: String,
+    /// Put a knob where it is wanted, such as run.learning_rate=0.1; may be given again
+    #[arg(long, value_name = "LAB.KNOB=VALUE")]
+    pub set: Vec<String>,
+    /// Run the lesson's first lab and draw the screen into this SVG file instead
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Columns and rows of the drawn screen
+    #[arg(long, value_name = "WxH", default_value = "120x40", value_parser = size, requires = "svg")]
+    pub size: (u16, u16),
+    #[command(flatten)]
+    pub display: Display,
+    #[command(flatten)]
+    pub machine: Machine,
+    #[command(flatten)]
+    pub reader: Reader,
+}
+
+/// Reads a size such as `120x40`; what no screen has is refused.
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let parsed = text.split_once('x').and_then(|(width, height)| {
+        Some((width.parse::<u16>().ok()?, height.parse::<u16>().ok()?))
+    });
+    match parsed {
+        Some((width @ 20..=500, height @ 5..=200)) => Ok((width, height)),
+        Some(_) | None => Err("write columns and rows, such as 120x40".to_owned()),
+    }
+}
+
+/// Prints something for people or for programs.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Listing {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Asks what a term means.
+#[derive(Debug, Args)]
+pub struct AskGlossary {
+    /// The term, by any of its names; all terms without it
+    pub term: Option<String>,
+    #[command(flatten)]
+    pub listing: Listing,
+}
+
+/// Shows the keys.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Keys {
+    /// As the page docs/keys.md
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// Writes a page about a run or a lesson.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A lesson's id, or a run as `mlsys runs show` takes it, such as last
+    #[arg(value_name = "RUN|LESSON")]
+    pub subject: String,
+    /// The file to write; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Answers and progress.
+#[derive(Debug, Subcommand)]
+pub enum Progress {
+    /// Show points and answers by lesson
+    Show(Listing),
+    /// Write all answers to a file that `mlsys run --answers` grades; - is standard output
+    Export {
+        /// The file to write
+        file: PathBuf,
+    },
+    /// Take over the answers of such a file
+    Import {
+        /// The file to read
+        file: PathBuf,
+    },
+    /// Report on the exported files of many learners: points, wrong answers, predictions
+    Cohort(CohortOf),
+}
+
+/// The command that a misspelt one most likely meant, where clap has none to suggest: it does not see swapped letters.
+pub fn meant(error: &clap::Error) -> Option<String> {
+    let (Some(ContextValue::String(typed)), None) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+    else {
+        return None;
+    };
+    let known = Cli::command();
+    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
+    nearest(typed, names).map(str::to_owned)
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    text.parse().map_err(|error: mlsys_lab::device::ParseDeviceError| error.to_string())
+}
+
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn swapped_letters_are_seen() {
+        let meant = |typed: &str| meant(&Cli::try_parse_from(["mlsys", typed]).unwrap_err());
+        assert_eq!(meant("lba").as_deref(), Some("lab"));
+        assert_eq!(meant("zzzzzz"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! `mlsys bench`: what the workbench itself costs, measured on the machine at hand.
+//!
+//! What is compared is measured in turn within one run, so that a machine that is busy or hot is so for all sides.
+//! docs/measuring.md says how each figure comes about.
+
+mod collective;
+mod kernel;
+mod llama;
+mod load;
+#[cfg(unix)]
+mod pty;
+mod recording;
+mod sample;
+mod screen;
+#[cfg(unix)]
+mod start;
+mod train;
+
+use super::World;
+use crate::cli;
+use mlsys_run::exit::{Exit, Failure};
+
+/// Does what `mlsys bench` asks for.
+pub fn run(asked: &cli::Bench, world: &mut World<'_>) -> Result<Exit, Failure> {
+    match asked {
+        cli::Bench::Collective(options) => collective::run(options, world),
+        cli::Bench::Kernel(options) => kernel::run(options, world),
+        cli::Bench::Load(options) => load::run(options, world),
+        cli::Bench::Train(options) => train::run(options, world),
+        cli::Bench::Llama(options) => llama::run(options, world),
+        #[cfg(unix)]
+        cli::Bench::Start(options) => start::run(options, world),
+        #[cfg(not(unix))]
+        cli::Bench::Start(_) => Err(Failure::usage(
+            "mlsys bench start needs pseudo-terminals, which this system does not have",
+        )),
+        cli::Bench::Screen(options) => screen::run(options, world),
+    }
+}

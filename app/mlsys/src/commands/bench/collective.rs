@@ -1,0 +1,82 @@
+//! `mlsys bench collective`: what it takes to walk a large all-reduce and count and time all its messages.
+
+use std::time::Instant;
+
+use mlsys_machines::collective::{Algorithm, Plan, Tally};
+use mlsys_machines::network::Network;
+
+use super::sample::{self, Sample};
+use crate::cli::BenchCollective;
+use crate::commands::World;
+use mlsys_run::exit::{Exit, Failure};
+
+/// Those whose messages are few enough for a walk at thousands of ranks: the sharded server's are as many as the ring's,
+/// but all of them in two rounds.
+const ALGORITHMS: [Algorithm; 3] = [Algorithm::Ring, Algorithm::Tree, Algorithm::DoubleTree];
+
+/// Elements of every rank's buffer: not divisible by any usual number of ranks.
+const ELEMENTS: usize = 250_000_001;
+
+/// Measures and prints seconds a walk and messages a second.
+pub fn run(options: &BenchCollective, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let ranks = options.ranks as usize;
+    let link = "infiniband-ndr";
+    let network = Network::link(link)
+        .ok_or_else(|| Failure::Run(format!("the tables have no link '{link}'")))?;
+    let mut times = ALGORITHMS.map(|_| Vec::new());
+    let mut rates = ALGORITHMS.map(|_| Vec::new());
+    for round in 0..options.rounds {
+        for (at, algorithm) in ALGORITHMS.into_iter().enumerate() {
+            let begun = Instant::now();
+            let plan = Plan::all_reduce(algorithm, ranks, ELEMENTS)
+                .map_err(|error| Failure::Run(error.to_string()))?;
+            let tally = Tally::of(&plan);
+            let modelled = tally.seconds(&network, 4.0);
+            let seconds = begun.elapsed().as_secs_f64();
+            right(algorithm, ranks, &tally, modelled)?;
+            times[at].push(seconds);
+            rates[at].push(1e-6 * tally.messages as f64 / seconds);
+        }
+        world.console.progress(|| format!("round {} of {}", round + 1, options.rounds));
+    }
+    world.console.clear_progress();
+    let named = ALGORITHMS.into_iter().zip(times.into_iter().zip(rates));
+    let samples: Vec<Sample> = named
+        .flat_map(|(algorithm, (times, rates))| {
+            let name = algorithm.name();
+            [
+                Sample::new(name, "s", times),
+                Sample::new(format!("{name}: messages"), "1e6/s", rates),
+            ]
+        })
+        .collect();
+    sample::show("collective", &samples, options.listing.json, world.console)?;
+    Ok(Exit::Passed)
+}
+
+/// A wrong count soon is no count: a ring's messages are known, and every rank but the root of a tree sends once up.
+fn right(algorithm: Algorithm, ranks: usize, tally: &Tally, modelled: f64) -> Result<(), Failure> {
+    let ranks = ranks as u64;
+    let (is_right, known) = match algorithm {
+        Algorithm::Ring => {
+            let all = 2 * (ranks - 1) * ranks;
+            (tally.messages == all, format!("{all}"))
+        }
+        Algorithm::RecursiveHalvingDoubling
+        | Algorithm::Tree
+        | Algorithm::DoubleTree
+        | Algorithm::ParameterServer
+        | Algorithm::ShardedParameterServer => {
+            let least = 2 * (ranks - 1);
+            (tally.messages >= least, format!("at least {least}"))
+        }
+    };
+    if is_right && modelled > 0.0 {
+        return Ok(());
+    }
+    Err(Failure::Run(format!(
+        "{}: counted {} messages, but there are {known}",
+        algorithm.name(),
+        tally.messages
+    )))
+}

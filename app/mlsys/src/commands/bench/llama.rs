@@ -1,0 +1,56 @@
+//! `mlsys bench llama`: where the time of a training step of the tiny llama goes.
+
+use mlsys_lab::device::Backend;
+use mlsys_nets::bare::{self, Part, Parts};
+
+use super::sample::{self, Sample};
+use crate::cli::BenchLlama;
+use crate::commands::World;
+use mlsys_run::exit::{Exit, Failure};
+
+/// Measures the step and its parts and prints milliseconds a step.
+pub fn run(options: &BenchLlama, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let device = world.devices.choose(options.machine.device, &Backend::ALL)?;
+    let parts =
+        bare::parts(device.id, options.rounds).map_err(|error| Failure::Run(error.to_string()))?;
+    let samples = figures(&parts);
+    sample::show("llama", &samples, options.listing.json, world.console)?;
+    Ok(Exit::Passed)
+}
+
+/// The whole step by phases, then every part's share of it, then its matrix products alone.
+fn figures(parts: &Parts) -> Vec<Sample> {
+    let whole = sums([&parts.step.forward, &parts.step.backward, &parts.update]);
+    let rate = whole.iter().map(|seconds| 1.0 / seconds).collect();
+    let mut samples = vec![
+        milliseconds("step", 1, &whole),
+        milliseconds("step: forward", 1, &parts.step.forward),
+        milliseconds("step: backward", 1, &parts.step.backward),
+        milliseconds("step: update", 1, &parts.update),
+        Sample::new("steps", "1/s", rate),
+    ];
+    for Part { name, times, timed } in &parts.parts {
+        let name = match times {
+            1 => (*name).to_owned(),
+            times => format!("{name}, {times} times"),
+        };
+        samples.push(milliseconds(&format!("{name}: forward"), *times, &timed.forward));
+        samples.push(milliseconds(&format!("{name}: backward"), *times, &timed.backward));
+    }
+    let products = &parts.products;
+    samples.push(milliseconds("all matrix products: forward", 1, &products.forward));
+    samples.push(milliseconds("all matrix products: backward", 1, &products.backward));
+    samples
+}
+
+fn milliseconds(name: &str, times: usize, seconds: &[f64]) -> Sample {
+    let each = seconds.iter().map(|one| 1e3 * one * times as f64);
+    Sample::new(name, "ms a step", each.collect())
+}
+
+/// The sum of every round.
+fn sums(phases: [&Vec<f64>; 3]) -> Vec<f64> {
+    let [forward, backward, update] = phases;
+    let rounds = forward.iter().zip(backward).zip(update);
+    rounds.map(|((a, b), c)| a + b + c).collect()
+}

@@ -1,0 +1,146 @@
+//! `mlsys bench load`: what it costs to record a report, and to read a long record back.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{env, fs, process};
+
+use mlsys_lab::params::{Params, Settings};
+use mlsys_lab::report::Report;
+use mlsys_lab::tables::Tables;
+
+use super::sample::{self, Sample};
+use crate::cli::BenchLoad;
+use crate::commands::World;
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::record::{self, About, Ending, Pictures, Record};
+use mlsys_run::session::Outcome;
+
+/// Records and loads a long run, once as labs mostly report and once with as many digits as there can be.
+pub fn run(options: &BenchLoad, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let scratch = Scratch(env::temp_dir().join(format!("mlsys-bench-load-{}", process::id())));
+    let failed = |reason: String| Failure::Run(format!("{}: {reason}", scratch.0.display()));
+    let mut samples = Vec::new();
+    for precision in [Precision::Single, Precision::Double] {
+        let bench = Bench { options, precision };
+        bench.measure(&scratch, &mut samples).map_err(|error| failed(error.clone()))?;
+    }
+    sample::show("load", &samples, options.listing.json, world.console)?;
+    Ok(Exit::Passed)
+}
+
+/// A folder that is gone afterwards.
+struct Scratch(std::path::PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Which numbers the run reports.
+#[derive(Clone, Copy)]
+enum Precision {
+    /// Those that a device computes with: some nine digits.
+    Single,
+    /// Those that a processor may add up: some seventeen digits.
+    Double,
+}
+
+impl Precision {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single precision",
+            Self::Double => "double precision",
+        }
+    }
+
+    /// A number between 0 and 1 from random bits.
+    fn number(self, bits: u64) -> f64 {
+        match self {
+            Self::Single => f64::from((bits >> 40) as f32 / (1_u64 << 24) as f32),
+            Self::Double => (bits >> 11) as f64 / (1_u64 << 53) as f64,
+        }
+    }
+}
+
+struct Bench<'a> {
+    options: &'a BenchLoad,
+    precision: Precision,
+}
+
+impl Bench<'_> {
+    fn measure(&self, scratch: &Scratch, samples: &mut Vec<Sample>) -> Result<(), String> {
+        let name = |what: &str| format!("{what}, {}", self.precision.name());
+        let reason = |error: std::io::Error| error.to_string();
+        let mut record = self.start(scratch).map_err(reason)?;
+        let costs = self.append(&mut record).map_err(reason)?;
+        let folder = record.folder().to_owned();
+        let closing = Instant::now();
+        record
+            .finish(&Pictures::new(), &Ending::of(&Outcome::Finished), Duration::ZERO)
+            .map_err(reason)?;
+        let closing = closing.elapsed().as_secs_f64();
+        let size = fs::metadata(folder.join("reports.jsonl")).map_err(reason)?.len();
+        let mut seconds = Vec::new();
+        for _ in 0..self.options.rounds {
+            let started = Instant::now();
+            let past = record::open(&folder)?;
+            seconds.push(started.elapsed().as_secs_f64());
+            let count: usize = past.data.series.values().map(|series| series.points().len()).sum();
+            if count != self.options.steps as usize * self.options.metrics as usize {
+                return Err(format!("{count} values were read, which is not what was written"));
+            }
+            black_box(past);
+        }
+        fs::remove_dir_all(&folder).map_err(reason)?;
+        samples.push(Sample::new(name("record a value"), "ns", costs));
+        samples.push(Sample::new(name("close the record"), "s", vec![closing]));
+        samples.push(Sample::new(name("size"), "MB", vec![size as f64 / 1e6]));
+        samples.push(Sample::new(name("load"), "s", seconds));
+        Ok(())
+    }
+
+    fn start(&self, scratch: &Scratch) -> std::io::Result<Record> {
+        let broken = |reason: String| std::io::Error::other(reason);
+        let lab = mlsys_registry::registry().find("train");
+        let schema = lab.map_err(|error| broken(error.to_string()))?.schema();
+        let params = Params::resolve(schema, &Settings::new(), Tables::builtin(), None)
+            .map_err(|_| broken("the lab has no defaults".to_owned()))?;
+        let about = About { schema, params: &params, device: None, lesson: None };
+        Record::start(&scratch.0, &about)
+    }
+
+    /// What a value costs the run, in nanoseconds, block by block.
+    fn append(&self, record: &mut Record) -> std::io::Result<Vec<f64>> {
+        /// Steps from one look at the clock to the next; no run reports as fast as this loop, so the writer may catch up.
+        const BLOCK: u64 = 2000;
+        let names: Vec<Arc<str>> =
+            (0..self.options.metrics).map(|i| format!("metric.{i}").into()).collect();
+        let mut bits = 88_172_645_463_325_252_u64;
+        let mut costs = Vec::new();
+        let mut step = 0;
+        while step < self.options.steps {
+            let steps = BLOCK.min(self.options.steps - step);
+            let mut reports = Vec::new();
+            for step in step + 1..=step + steps {
+                for name in &names {
+                    bits ^= bits << 13;
+                    bits ^= bits >> 7;
+                    bits ^= bits << 17;
+                    let (name, value) = (Arc::clone(name), self.precision.number(bits));
+                    reports.push(Report::Point { name, step, value });
+                }
+            }
+            let started = Instant::now();
+            for report in &reports {
+                record.append(report)?;
+            }
+            costs.push(started.elapsed().as_secs_f64() * 1e9 / reports.len() as f64);
+            step += steps;
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(costs)
+    }
+}

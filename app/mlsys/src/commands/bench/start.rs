@@ -1,0 +1,134 @@
+//! `mlsys bench start`: first frame, memory, and from a key to the frame that answers it while a network trains.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use super::pty::Screen;
+use super::sample::{self, Sample};
+use crate::cli::BenchStart;
+use crate::commands::World;
+use mlsys_run::exit::{Exit, Failure};
+
+const SIZE: (u16, u16) = (120, 40);
+
+/// Nobody types faster for long, and no two answers are in one frame.
+const KEY_EVERY: Duration = Duration::from_millis(50);
+
+/// Drivers that are still being looked for draw when they are found.
+const QUIET: Duration = Duration::from_millis(1500);
+
+/// A run that outlasts every measurement, and a field to type into beside it.
+const LESSON: &str = r#"+++
+format = 1
+id = "bench/start"
+title = "Key to frame"
+minutes = 1
+teaches = []
+seed = 1
++++
+# Key to frame
+
+```{lab} run
+kind = "train"
+devices = ["cuda", "wgpu", "cpu"]
+set = { dataset = "digits", steps = 1000000 }
+```
+
+```{question} field
+type = "text"
+prompt = "Typed into while the network trains."
+answer = "x"
+```
+"#;
+
+/// Measures and prints.
+pub fn run(options: &BenchStart, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let folder = env::temp_dir().join(format!("mlsys-bench-start-{}", process::id()));
+    fs::create_dir_all(&folder)?;
+    let measured = samples(options, &folder, world);
+    fs::remove_dir_all(&folder).ok();
+    let samples = measured.map_err(|error| Failure::Run(error.to_string()))?;
+    sample::show("start", &samples, options.listing.json, world.console)?;
+    Ok(Exit::Passed)
+}
+
+fn samples(options: &BenchStart, folder: &Path, world: &mut World<'_>) -> io::Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    let lesson: &[&str] = &["open", "systems/training-loop"];
+    for (name, arguments) in [("the course", &[] as &[&str]), ("a lesson", lesson)] {
+        let mut first = Vec::new();
+        // The first start warms the file cache up and does not count.
+        for round in 0..=options.rounds {
+            let screen = Screen::open(SIZE, arguments, folder)?;
+            let frame = screen.frame(|_| true)?;
+            if round > 0 {
+                first.push(millis(frame.at - screen.started()));
+            }
+            world.console.progress(|| format!("{name}, start {round} of {}", options.rounds));
+        }
+        samples.push(Sample::new(format!("first frame, {name}"), "ms", first));
+    }
+    samples.extend(memory(folder)?);
+    world.console.progress(|| format!("keys for {} s", options.seconds));
+    samples.push(keys(options.seconds, folder)?);
+    world.console.clear_progress();
+    Ok(samples)
+}
+
+/// Memory with the first frame, and once drivers have been looked for.
+fn memory(folder: &Path) -> io::Result<Vec<Sample>> {
+    let screen = Screen::open(SIZE, &[], folder)?;
+    screen.frame(|_| true)?;
+    let first = screen.resident_bytes();
+    screen.quiet(QUIET);
+    let later = screen.resident_bytes();
+    let sample = |name: &str, bytes: Option<u64>| {
+        let bytes = bytes? as f64;
+        Some(Sample::new(name, "MB", vec![bytes / 1e6]))
+    };
+    let samples = [
+        sample("memory at the first frame", first),
+        sample("memory once devices are known", later),
+    ];
+    Ok(samples.into_iter().flatten().collect())
+}
+
+/// Types into a field while a network trains at full speed; each key moves the cursor, which tells its frame.
+fn keys(seconds: u32, folder: &Path) -> io::Result<Sample> {
+    let file = folder.join("start.md");
+    fs::write(&file, LESSON)?;
+    let file = file.display().to_string();
+    let mut screen = Screen::open(SIZE, &["open", &file, "--device", "cpu"], folder)?;
+    screen.frame(|_| true)?;
+    screen.quiet(QUIET);
+    // Run at full speed, go to the question, open its field.
+    screen.keys(" fn\r")?;
+    // The cursor is shown in the field once it is open, and the run draws by then.
+    let warm = Instant::now() + Duration::from_secs(1);
+    let mut frame = screen.frame(|frame| frame.at >= warm)?;
+    let mut took = Vec::new();
+    let until = Instant::now() + Duration::from_secs(seconds.into());
+    let mut typed = false;
+    while Instant::now() < until {
+        let due = Instant::now() + KEY_EVERY;
+        let Some((row, column)) = frame.cursor else {
+            return Err(io::Error::other("the field does not open"));
+        };
+        // A letter and its removal in turn.
+        let (key, next) =
+            if typed { ("\x7f", column.saturating_sub(1)) } else { ("x", column + 1) };
+        typed = !typed;
+        let sent = Instant::now();
+        screen.keys(key)?;
+        frame = screen.frame(|frame| frame.cursor == Some((row, next)))?;
+        took.push(millis(frame.at - sent));
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
+    Ok(Sample::new("key to frame while a network trains", "ms", took))
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

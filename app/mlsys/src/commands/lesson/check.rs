@@ -1,0 +1,258 @@
+//! `mlsys lesson check`: everything that can be wrong with lessons, in one go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mlsys_lesson::{CourseFiles, Diagnostic, Lesson, LessonEnv, Parsed};
+
+use crate::cli::{CheckLessons, Machine};
+use crate::commands::World;
+use crate::runner::{self, Graders, HardwareRule, Request};
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::library::{self, Library, languages};
+use mlsys_run::results::{Kind, LessonResult, Verdict};
+
+/// How lessons are tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// How far it goes.
+    pub depth: Depth,
+    /// Where labs run.
+    pub machine: Machine,
+}
+
+/// How far a check goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The files are read and their answers tried.
+    Read,
+    /// The labs are run, too.
+    Run,
+}
+
+/// Reads, compares, tries and runs the lessons, and tells all that is wrong with any of them.
+pub fn run(options: &CheckLessons, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let trial = Trial {
+        depth: if options.no_run { Depth::Read } else { Depth::Run },
+        machine: options.machine,
+    };
+    if options.library {
+        return course(&world.library()?, trial, world);
+    }
+    world.listen();
+    let read = files(&options.paths)?;
+    let exit = tell_read(&read, world);
+    lessons(&read, &CourseFiles::new(), exit, trial, world)
+}
+
+/// Does the same with a course and what is wrong between its lessons and its `course.toml`.
+pub fn course(library: &Library, trial: Trial, world: &mut World<'_>) -> Result<Exit, Failure> {
+    world.listen();
+    let parsed = library.parsed();
+    let mut exit = Exit::Passed;
+    for diagnostic in parsed.all_diagnostics() {
+        tell(diagnostic, world, &mut exit);
+    }
+    let read: Vec<Parsed> = parsed.lessons.into_iter().map(|(_, read)| read).collect();
+    lessons(&read, library.files(), exit, trial, world)
+}
+
+/// Tries the lessons that read.
+fn lessons(
+    read: &[Parsed],
+    course: &CourseFiles,
+    mut exit: Exit,
+    trial: Trial,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
+    let request = Request {
+        device: trial.machine.device,
+        seed: trial.machine.seed,
+        set: BTreeMap::new(),
+        data_dir: None,
+        workers: None,
+        hardware: HardwareRule::Report,
+        graders: Graders::Stated,
+        records: None,
+    };
+    let mut passed = Vec::new();
+    for parsed in read {
+        let Some(lesson) = &parsed.lesson else {
+            continue;
+        };
+        let mut own = check(lesson, trial.depth, &request, world)?;
+        for (file, translation) in languages::all(lesson, course)? {
+            for diagnostic in &translation.diagnostics {
+                tell(diagnostic, world, &mut own);
+            }
+            if translation.lesson.is_some() {
+                passed.push(format!("{file}: good"));
+            }
+        }
+        exit = exit.and(own);
+        if own == Exit::Passed {
+            passed.push(format!("{}: good", lesson.source.file));
+        }
+        if world.interrupt.is_asked() {
+            return Err(Failure::Interrupted(String::new()));
+        }
+    }
+    for line in passed {
+        world.console.note(line);
+    }
+    world.console.note(format_args!("{} checked", count(read.len())));
+    Ok(exit)
+}
+
+fn files(paths: &[PathBuf]) -> Result<Vec<Parsed>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let before = files.len();
+            lesson_files(path, &mut files)?;
+            if files.len() == before {
+                return Err(Failure::Usage(format!(
+                    "there are no lesson files (*.md) in '{}'",
+                    path.display()
+                )));
+            }
+        } else {
+            files.push(path.clone());
+        }
+    }
+    // A translation is checked with its lesson.
+    for file in &mut files {
+        if let Some(original) = languages::original_of(file) {
+            *file = original;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    files.retain(|file| seen.insert(file.clone()));
+    files.iter().map(|path| library::read_file(path)).collect()
+}
+
+/// Markdown files in a folder and its folders, in the order of their names; links are not followed.
+fn lesson_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Usage(format!("'{}' cannot be read: {error}", folder.display()))
+    };
+    let mut entries =
+        fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type().map_err(failed)?.is_dir() {
+            lesson_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Tells what is wrong inside the lessons and between them.
+fn tell_read(read: &[Parsed], world: &mut World<'_>) -> Exit {
+    let mut exit = Exit::Passed;
+    for diagnostic in read.iter().flat_map(|parsed| &parsed.diagnostics) {
+        tell(diagnostic, world, &mut exit);
+    }
+    let own: Vec<&Lesson> = read.iter().filter_map(|parsed| parsed.lesson.as_ref()).collect();
+    let mut lessons: Vec<Lesson> = own.iter().copied().cloned().collect();
+    // An author may require built-in lessons; a file with the id of one stands in for it.
+    let replaced = |lesson: &Lesson| own.iter().any(|mine| mine.front.id == lesson.front.id);
+    lessons.extend(
+        Library::built_in()
+            .into_lessons()
+            .into_iter()
+            .filter_map(|parsed| parsed.lesson)
+            .filter(|lesson| !replaced(lesson)),
+    );
+    let is_own = |problem: &Diagnostic| own.iter().any(|lesson| lesson.source.file == problem.file);
+    for problem in mlsys_lesson::between(&lessons).iter().filter(|problem| is_own(problem)) {
+        tell(problem, world, &mut exit);
+    }
+    exit
+}
+
+fn tell(diagnostic: &Diagnostic, world: &mut World<'_>, exit: &mut Exit) {
+    world.console.note(format_args!("{diagnostic}\n"));
+    if diagnostic.is_error() {
+        *exit = exit.and(Exit::Usage);
+    }
+}
+
+/// What only a lesson that reads can be wrong about.
+fn check(
+    lesson: &Lesson,
+    depth: Depth,
+    request: &Request,
+    world: &mut World<'_>,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Passed;
+    for diagnostic in mlsys_lesson::overflow(lesson) {
+        tell(&diagnostic, world, &mut exit);
+    }
+    if depth == Depth::Read {
+        let env = LessonEnv::unrun(lesson);
+        for diagnostic in mlsys_lesson::self_test(lesson, &env, mlsys_registry::registry()) {
+            tell(&diagnostic, world, &mut exit);
+        }
+        return Ok(exit);
+    }
+    let file = &lesson.source.file;
+    let results = runner::run(std::slice::from_ref(lesson), request, world)?;
+    for result in &results.lessons {
+        exit = exit.and(tell_results(lesson, result, world));
+    }
+    for trouble in runner::knob_troubles(lesson, request, world)? {
+        world
+            .console
+            .note(format_args!("error: {}\n --> {file}:{}\n", trouble.message, trouble.line));
+        exit = exit.and(Exit::Usage);
+    }
+    Ok(exit)
+}
+
+fn tell_results(lesson: &Lesson, result: &LessonResult, world: &mut World<'_>) -> Exit {
+    let mut exit = Exit::Passed;
+    for item in &result.items {
+        let what = format!("{} {}", item.kind.word(), item.id);
+        let place =
+            format!(" --> {}:{}", lesson.source.file, line_of(lesson, &item.kind, &item.id));
+        match &item.verdict {
+            Verdict::Passed => {}
+            Verdict::Failed(reason) => {
+                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
+                exit = exit.and(Exit::CheckFailed);
+            }
+            // That this machine lacks a device says nothing about the lesson.
+            Verdict::Broken(reason, Exit::DeviceMissing)
+            | Verdict::Skipped(reason)
+            | Verdict::Unstable(reason) => {
+                world.console.note(format_args!("note: {what} was not tried: {reason}\n{place}\n"));
+            }
+            Verdict::Broken(reason, broken) => {
+                world.console.note(format_args!("error: {what}: {reason}\n{place}\n"));
+                exit = exit.and(*broken);
+            }
+        }
+    }
+    exit
+}
+
+fn line_of(lesson: &Lesson, kind: &Kind, id: &str) -> usize {
+    let place = match kind {
+        Kind::Lab { .. } => lesson.lab(id).map(|lab| lab.place),
+        Kind::Predict { .. } => {
+            lesson.predictions().find(|predict| predict.id == id).map(|predict| predict.place)
+        }
+        Kind::Check { .. } => lesson.checks().find(|check| check.id == id).map(|check| check.place),
+        Kind::Question { .. } => lesson.question(id).map(|question| question.place),
+    };
+    place.map_or(1, |place| lesson.source.line(place.start))
+}
+
+fn count(lessons: usize) -> String {
+    if lessons == 1 { "1 lesson".to_owned() } else { format!("{lessons} lessons") }
+}

@@ -1,0 +1,146 @@
+//! `mlsys progress`: answers and progress shown, taken along and brought back.
+
+mod cohort;
+
+use std::fs;
+use std::path::Path;
+
+use mlsys_lesson::{Answer, Answers, Event, Lesson, LessonEnv, Progress, State, Verdict};
+use serde_json::{Value as Json, json};
+
+use super::World;
+use crate::cli::{self, Listing};
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::progress_log::ProgressLog;
+use mlsys_view::table::aligned;
+
+/// Does what `mlsys progress` asks for.
+pub fn run(asked: &cli::Progress, world: &mut World<'_>) -> Result<Exit, Failure> {
+    match asked {
+        cli::Progress::Show(listing) => show(*listing, world),
+        cli::Progress::Export { file } => export(file, world),
+        cli::Progress::Import { file } => import(file, world),
+        cli::Progress::Cohort(options) => cohort::run(options, world),
+    }
+}
+
+fn show(listing: Listing, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let course = world.library()?.course(world.console)?;
+    let progress = world.progress(&course.id)?;
+    if listing.json {
+        let lessons: Vec<Json> =
+            course.lessons().iter().map(|lesson| object(lesson, &progress)).collect();
+        world.console.line(json!({ "lessons": lessons }))?;
+    } else {
+        let rows: Vec<_> = course.lessons().iter().map(|lesson| row(lesson, &progress)).collect();
+        aligned(&rows).into_iter().try_for_each(|line| world.console.line(line))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn row(lesson: &Lesson, progress: &Progress) -> Vec<String> {
+    let summary = progress.summary(lesson);
+    vec![
+        lesson.front.id.to_string(),
+        state(summary.state).to_owned(),
+        format!("{} of {} questions", summary.right, summary.questions),
+        format!("{} of {} points", summary.points, summary.of),
+    ]
+}
+
+fn object(lesson: &Lesson, progress: &Progress) -> Json {
+    let summary = progress.summary(lesson);
+    json!({
+        "id": lesson.front.id.as_str(),
+        "state": state(summary.state),
+        "right": summary.right,
+        "questions": summary.questions,
+        "score": summary.points,
+        "points": summary.of,
+    })
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::New => "new",
+        State::Started => "started",
+        State::Completed => "completed",
+    }
+}
+
+fn export(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let failed = |reason: String| {
+        Failure::Usage(format!("'{}' cannot be written: {reason}", file.display()))
+    };
+    let course = world.library()?.course(world.console)?;
+    let text = world
+        .progress(&course.id)?
+        .answers()
+        .to_json()
+        .map_err(|error| failed(error.to_string()))?;
+    if file == Path::new("-") {
+        world.console.raw(&text)?;
+    } else {
+        fs::write(file, text).map_err(|error| failed(error.to_string()))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn import(file: &Path, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let failed = |reason: String| Failure::Usage(format!("answers '{}': {reason}", file.display()));
+    let bytes = fs::read(file).map_err(|error| failed(format!("cannot be read: {error}")))?;
+    let answers = Answers::parse(&bytes).map_err(|error| failed(error.to_string()))?;
+    let path = world.paths.as_ref().map_err(|error| Failure::usage(error.to_string()))?.progress();
+    let course = world.library()?.course(world.console)?;
+    answers.refuse_other_course(Some(&course.id)).map_err(|error| failed(error.to_string()))?;
+    let (log, known, trouble) = ProgressLog::open(&path, &course.id);
+    if let Some(trouble) = &trouble {
+        world.console.warn(trouble);
+    }
+    let mut log = log.ok_or_else(|| Failure::usage(trouble.unwrap_or_default()))?;
+    let (mut taken, mut kept) = (0, 0);
+    for (id, given) in &answers.lessons {
+        let Some(lesson) = course.find(id) else {
+            world.console.warn(format_args!("there is no lesson {id}; its answers were left out"));
+            continue;
+        };
+        for stray in answers.strays(lesson) {
+            world.console.warn(stray);
+        }
+        for (question, answer) in given {
+            let Some((event, is_right)) = event(lesson, question, answer) else {
+                continue;
+            };
+            let before = known.lesson(id).and_then(|lesson| lesson.answers.get(question));
+            // What is here stays, unless what comes is right and this is not.
+            if before.is_some_and(|before| before.right || !is_right) {
+                kept += 1;
+                continue;
+            }
+            log.append(&event)
+                .map_err(|error| failed(format!("progress cannot be written: {error}")))?;
+            taken += 1;
+        }
+    }
+    let kept = match kept {
+        0 => String::new(),
+        kept => format!("; {kept} that were given here are kept"),
+    };
+    world.console.note(format_args!("{taken} answers taken over{kept}"));
+    Ok(Exit::Passed)
+}
+
+/// The event of an answer and whether it is right, graded without runs: one that speaks of a run's values counts once it is given again.
+fn event(lesson: &Lesson, question: &str, answer: &Answer) -> Option<(Event, bool)> {
+    let asked = lesson.question(question)?;
+    let grade = asked.grade(answer, &LessonEnv::unrun(lesson), mlsys_registry::registry());
+    let right = grade.verdict == Verdict::Right;
+    let event = Event::AnswerGiven {
+        lesson: lesson.front.id.clone(),
+        question: question.to_owned(),
+        given: answer.clone(),
+        right,
+        points: grade.points,
+    };
+    Some((event, right))
+}

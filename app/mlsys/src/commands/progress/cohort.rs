@@ -1,0 +1,273 @@
+//! `mlsys progress cohort`: what many learners' exported progress comes to.
+
+use std::fs;
+use std::path::Path;
+
+use mlsys_lesson::{Answers, Cohort, CourseId, LessonReport, Spread};
+
+use crate::cli::CohortOf;
+use crate::commands::World;
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::library::bytes_of;
+use mlsys_view::xml::escaped as escape;
+
+/// The largest exported file, in bytes.
+const MOST: u64 = 16 << 20;
+
+/// Reads the files, reports on those that can be used, and names the others.
+pub fn run(options: &CohortOf, world: &mut World<'_>) -> Result<Exit, Failure> {
+    let course = world.library()?.course(world.console)?;
+    let mut learners = Vec::new();
+    let mut left_out = 0;
+    for file in &options.files {
+        match answers(file, &course.id) {
+            Ok(answers) => learners.push((name(file), answers)),
+            Err(reason) => {
+                left_out += 1;
+                world.console.note(format_args!("left out: {reason}"));
+            }
+        }
+    }
+    let mut cohort = mlsys_lesson::cohort(&course, &learners, mlsys_registry::registry());
+    if !options.names {
+        cohort.names.clear();
+    }
+    let text = if options.format.json {
+        serde_json::to_string_pretty(&cohort).map_err(|error| Failure::Run(error.to_string()))?
+            + "\n"
+    } else if options.format.csv {
+        csv(&cohort)
+    } else if options.format.html {
+        html(&cohort, &course.title)
+    } else {
+        plain(&cohort)
+    };
+    match &options.output {
+        Some(file) if file != Path::new("-") => fs::write(file, text).map_err(|error| {
+            Failure::Usage(format!("'{}' cannot be written: {error}", file.display()))
+        })?,
+        Some(_) | None => world.console.raw(&text)?,
+    }
+    if left_out == 0 {
+        return Ok(Exit::Passed);
+    }
+    world.console.note(format_args!(
+        "{} of {} files could not be used",
+        left_out,
+        options.files.len()
+    ));
+    Ok(Exit::Usage)
+}
+
+fn answers(file: &Path, course: &CourseId) -> Result<Answers, String> {
+    let bytes = bytes_of(file, "progress file", MOST).map_err(|failure| failure.to_string())?;
+    let named = |error: mlsys_lesson::AnswersError| format!("'{}': {error}", file.display());
+    let answers = Answers::parse(&bytes).map_err(named)?;
+    answers.refuse_other_course(Some(course)).map_err(named)?;
+    Ok(answers)
+}
+
+fn name(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// Facts of a report, one a row: lesson, what it is about, which one, what is measured, and the value.
+fn rows(cohort: &Cohort) -> Vec<[String; 5]> {
+    let mut rows = Vec::new();
+    for lesson in &cohort.lessons {
+        let mut row = |about: &str, id: &str, measure: &str, value: String| {
+            let cells = [lesson.id.as_str(), about, id, measure];
+            let [a, b, c, d] = cells.map(str::to_owned);
+            rows.push([a, b, c, d, value]);
+        };
+        row("lesson", "", "opened", lesson.opened.to_string());
+        row("lesson", "", "completed", lesson.completed.to_string());
+        row("lesson", "", "points of", lesson.of.to_string());
+        for (measure, value) in lesson.points.iter().flat_map(spread) {
+            row("lesson", "", &format!("points {measure}"), value);
+        }
+        for question in &lesson.questions {
+            for (measure, value) in [
+                ("answered", question.answered),
+                ("right at first", question.right_first),
+                ("right", question.right),
+                ("took hints", question.hinted),
+                ("hints", question.hints),
+            ] {
+                row("question", &question.id, measure, value.to_string());
+            }
+            for wrong in &question.wrong {
+                let measure = format!("wrong: {}", wrong.answer);
+                row("question", &question.id, &measure, wrong.count.to_string());
+            }
+        }
+        for prediction in &lesson.predictions {
+            row("prediction", &prediction.id, "made", prediction.made.to_string());
+            for (measure, value) in prediction.relative_error.iter().flat_map(spread) {
+                let measure = format!("relative error {measure}");
+                row("prediction", &prediction.id, &measure, value);
+            }
+            for (choice, count) in &prediction.choices {
+                let measure = format!("chose: {choice}");
+                row("prediction", &prediction.id, &measure, count.to_string());
+            }
+        }
+        for check in &lesson.checks {
+            row("check", &check.id, "held", check.held.to_string());
+            row("check", &check.id, "skipped", check.skipped.to_string());
+        }
+    }
+    for learner in &cohort.names {
+        let about = |measure: &str, value: String| {
+            let cells = ["", "learner", learner.name.as_str(), measure];
+            let [a, b, c, d] = cells.map(str::to_owned);
+            [a, b, c, d, value]
+        };
+        rows.push(about("completed", learner.completed.to_string()));
+        rows.push(about("points", learner.points.to_string()));
+    }
+    rows
+}
+
+fn spread(spread: &Spread) -> Vec<(&'static str, String)> {
+    [
+        ("min", spread.min),
+        ("quarter", spread.quarter),
+        ("median", spread.median),
+        ("three quarters", spread.three_quarters),
+        ("max", spread.max),
+    ]
+    .map(|(name, value)| (name, mlsys_lab::value::number(value)))
+    .into()
+}
+
+fn csv(cohort: &Cohort) -> String {
+    // A cell that begins like a formula would be one in a spreadsheet, and answers are what learners typed.
+    let cell = |text: &str| {
+        let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+        let text = if formula { format!("'{text}") } else { text.to_owned() };
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text
+        }
+    };
+    let mut csv = "lesson,about,id,measure,value\n".to_owned();
+    for row in rows(cohort) {
+        csv.push_str(&row.map(|text| cell(&text)).join(","));
+        csv.push('\n');
+    }
+    csv
+}
+
+fn plain(cohort: &Cohort) -> String {
+    let learners = match cohort.learners {
+        1 => "1 learner".to_owned(),
+        many => format!("{many} learners"),
+    };
+    let mut text = format!("{learners} in {}\n", cohort.course);
+    for lesson in &cohort.lessons {
+        text.push_str(&format!("\n{}: {}\n", lesson.id, lesson.title));
+        for line in lines(lesson) {
+            text.push_str(&format!("  {}\n", mlsys_run::console::harmless(&line)));
+        }
+    }
+    if !cohort.names.is_empty() {
+        text.push('\n');
+    }
+    for learner in &cohort.names {
+        let name = mlsys_run::console::harmless(&learner.name);
+        let (completed, points) = (learner.completed, learner.points);
+        text.push_str(&format!("{name}: {completed} completed, {points} points\n"));
+    }
+    text
+}
+
+/// A lesson's report in sentences.
+fn lines(lesson: &LessonReport) -> Vec<String> {
+    let share = |part: usize, whole: usize| match whole {
+        0 => "none".to_owned(),
+        whole => format!("{part} of {whole} ({} %)", 100 * part / whole),
+    };
+    let mut lines = vec![format!("completed by {}", share(lesson.completed, lesson.opened))];
+    if let Some(points) = &lesson.points {
+        lines.push(format!(
+            "points: median {} of {}, from {} to {}, half between {} and {}",
+            points.median, lesson.of, points.min, points.max, points.quarter, points.three_quarters
+        ));
+    }
+    for question in &lesson.questions {
+        lines.push(format!(
+            "question {}: right at first {}, in the end {}; {} hints by {}",
+            question.id,
+            share(question.right_first, question.answered),
+            share(question.right, question.answered),
+            question.hints,
+            question.hinted
+        ));
+        for wrong in question.wrong.iter().take(10) {
+            let say = wrong.say.as_ref().map_or(String::new(), |say| format!(": {say}"));
+            lines.push(format!("    {} x  {}{say}", wrong.count, wrong.answer));
+        }
+    }
+    for prediction in &lesson.predictions {
+        let mut line = format!("prediction {}: made by {}", prediction.id, prediction.made);
+        if let Some(error) = &prediction.relative_error {
+            let percent = |share: f64| mlsys_lab::value::number(100.0 * share);
+            line.push_str(&format!(
+                "; off by {} % in the median, half between {} % and {} %",
+                percent(error.median),
+                percent(error.quarter),
+                percent(error.three_quarters)
+            ));
+        }
+        for (choice, count) in &prediction.choices {
+            line.push_str(&format!("; {choice}: {}", share(*count, prediction.made)));
+        }
+        lines.push(line);
+    }
+    for check in &lesson.checks {
+        lines.push(format!(
+            "check {}: held for {}, could not be tried by {}",
+            check.id, check.held, check.skipped
+        ));
+    }
+    lines
+}
+
+/// One page that needs nothing else.
+fn html(cohort: &Cohort, title: &str) -> String {
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title>\n\
+         <style>body{{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}}\
+         li{{white-space:pre-wrap}}table{{border-collapse:collapse}}td,th{{padding:.2em .8em;text-align:left}}</style>\n\
+         <h1>{0}</h1>\n<p>{1} learners</p>\n",
+        escape(title),
+        cohort.learners
+    );
+    for lesson in &cohort.lessons {
+        page.push_str(&format!(
+            "<h2>{}</h2>\n<p><code>{}</code></p>\n<ul>\n",
+            escape(&lesson.title),
+            escape(&lesson.id)
+        ));
+        for line in lines(lesson) {
+            page.push_str(&format!("<li>{}</li>\n", escape(&line)));
+        }
+        page.push_str("</ul>\n");
+    }
+    if !cohort.names.is_empty() {
+        page.push_str("<table><tr><th>learner<th>completed<th>points</tr>\n");
+        for learner in &cohort.names {
+            page.push_str(&format!(
+                "<tr><td>{}<td>{}<td>{}</tr>\n",
+                escape(&learner.name),
+                learner.completed,
+                learner.points
+            ));
+        }
+        page.push_str("</table>\n");
+    }
+    page + "</html>\n"
+}

@@ -1,0 +1,165 @@
+//! `mlsys runs export`: a run's series for other programs.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use mlsys_lab::report::RunData;
+
+use super::tensorboard;
+use crate::cli::{ExportRun, RunFormat};
+use mlsys_run::console::Console;
+use mlsys_run::exit::{Exit, Failure};
+use mlsys_run::record::Past;
+
+/// Writes a run.
+pub fn run(past: &Past, options: &ExportRun, console: &mut Console) -> Result<Exit, Failure> {
+    let is_standard = options.output == Path::new("-");
+    if options.format == RunFormat::Tensorboard && is_standard {
+        return Err(Failure::usage(
+            "an event file is not text: name the folder for it with -o FOLDER, then `tensorboard --logdir FOLDER`",
+        ));
+    }
+    if is_standard {
+        let mut text = Vec::new();
+        write(past, options.format, &mut text)?;
+        console.raw(&String::from_utf8_lossy(&text))?;
+        return Ok(Exit::Passed);
+    }
+    let failed = |path: &Path, error: io::Error| {
+        Failure::Run(format!("{} cannot be written: {error}", path.display()))
+    };
+    let path = match options.format {
+        RunFormat::Csv | RunFormat::Jsonl => options.output.clone(),
+        RunFormat::Tensorboard => {
+            fs::create_dir_all(&options.output).map_err(|error| failed(&options.output, error))?;
+            event_file(past, &options.output)
+        }
+    };
+    let written = File::create(&path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(past, options.format, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| failed(&path, error))?;
+    console.note(format_args!("{} is written", path.display()));
+    Ok(Exit::Passed)
+}
+
+fn write(past: &Past, format: RunFormat, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        RunFormat::Csv => csv(&past.data, out),
+        RunFormat::Jsonl => jsonl(&past.data, out),
+        RunFormat::Tensorboard => tensorboard::write(&past.data, seconds(past), out),
+    }
+}
+
+/// A file that TensorBoard finds by its name.
+fn event_file(past: &Past, folder: &Path) -> PathBuf {
+    let name = &past.summary.name;
+    folder.join(format!("events.out.tfevents.{}.{name}", seconds(past) as u64))
+}
+
+/// When the run started, in seconds since 1970; 0 if it does not say.
+fn seconds(past: &Past) -> f64 {
+    let started = past.summary.about["started"].as_str().unwrap_or_default();
+    let started = humantime::parse_rfc3339(started).ok();
+    let since = started.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.unwrap_or_default().as_secs_f64()
+}
+
+/// The values of all series by step; NaN where one was not finite.
+fn by_step(data: &RunData) -> BTreeMap<u64, Vec<Option<f64>>> {
+    let mut steps: BTreeMap<u64, Vec<Option<f64>>> = BTreeMap::new();
+    let count = data.series.len();
+    for (index, series) in data.series.values().enumerate() {
+        let gaps = series.gaps().iter().map(|&step| (step, f64::NAN));
+        for (step, value) in series.points().iter().copied().chain(gaps) {
+            let row = steps.entry(step).or_insert_with(|| vec![None; count]);
+            if let Some(cell) = row.get_mut(index) {
+                *cell = Some(value);
+            }
+        }
+    }
+    steps
+}
+
+/// A header of names, then a row a step; what was not measured then is empty.
+fn csv(data: &RunData, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "step")?;
+    for name in data.series.keys() {
+        write!(out, ",{}", quoted(name))?;
+    }
+    writeln!(out)?;
+    for (step, row) in by_step(data) {
+        write!(out, "{step}")?;
+        for value in row {
+            match value {
+                Some(value) => write!(out, ",{value}")?,
+                None => write!(out, ",")?,
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A field of a table, in quotes where it must be.
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// An object a step with what was measured then; null where it was not finite.
+fn jsonl(data: &RunData, out: &mut impl Write) -> io::Result<()> {
+    let names: Vec<&str> = data.series.keys().map(AsRef::as_ref).collect();
+    for (step, row) in by_step(data) {
+        write!(out, "{{\"step\":{step}")?;
+        for (name, value) in names.iter().zip(row) {
+            if let Some(value) = value {
+                write!(
+                    out,
+                    ",{}:{}",
+                    serde_json::to_string(name)?,
+                    serde_json::to_string(&value)?
+                )?;
+            }
+        }
+        writeln!(out, "}}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_lab::report::Report;
+
+    #[test]
+    fn a_step_is_a_row_and_what_was_not_measured_is_empty() {
+        let mut data = RunData::default();
+        for (name, step, value) in
+            [("loss", 1, 0.1 + 0.2), ("a,\"b\"", 1, f64::NAN), ("loss", 2, 1e-9)]
+        {
+            data.apply(Report::Point { name: name.into(), step, value });
+        }
+        let text = |write: fn(&RunData, &mut Vec<u8>) -> io::Result<()>| {
+            let mut text = Vec::new();
+            write(&data, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        assert_eq!(
+            text(csv),
+            "step,\"a,\"\"b\"\"\",loss\n1,NaN,0.30000000000000004\n2,,0.000000001\n"
+        );
+        assert_eq!(
+            text(jsonl),
+            "{\"step\":1,\"a,\\\"b\\\"\":null,\"loss\":0.30000000000000004}\n{\"step\":2,\"loss\":1e-9}\n"
+        );
+    }
+}

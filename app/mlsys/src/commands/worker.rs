@@ -1,0 +1,52 @@
+//! `mlsys worker`: this machine's device, served to runs elsewhere.
+
+use super::World;
+use crate::cli;
+use mlsys_run::exit::{Exit, Failure};
+
+/// Serves until Ctrl-C.
+#[cfg(feature = "remote")]
+pub fn run(options: cli::Worker, world: &mut World<'_>) -> Result<Exit, Failure> {
+    use std::io::Write as _;
+    use std::time::Duration;
+
+    use mlsys_lab::device::Backend;
+    use mlsys_nets::device::workers::{Served, Server};
+
+    /// How often it looks for Ctrl-C.
+    const GLANCE: Duration = Duration::from_millis(100);
+
+    world.listen();
+    let device = world.devices.choose(options.device, &Backend::ALL)?;
+    let server = Server::start(device.id, options.listen)
+        .map_err(|error| Failure::Run(error.to_string()))?;
+    world.console.line(format_args!(
+        "serving {} ({}) at {} (Ctrl-C ends it)",
+        device.id,
+        device.name,
+        server.address().whole()
+    ))?;
+    // Whoever started it may wait for this line.
+    world.console.flush()?;
+    while !world.interrupt.is_asked() {
+        match server.next(GLANCE) {
+            None => {}
+            Some(Served::Opened) => world.console.note("a run has opened a session"),
+            Some(Served::Failed(reason)) => {
+                return Err(Failure::Run(format!("the worker cannot go on: {reason}")));
+            }
+        }
+    }
+    drop(server);
+    world.console.note("ended");
+    Ok(Exit::Passed)
+}
+
+/// Says how to build an mlsys that can.
+#[cfg(not(feature = "remote"))]
+pub fn run(_options: cli::Worker, _world: &mut World<'_>) -> Result<Exit, Failure> {
+    Err(Failure::usage(format!(
+        "this mlsys cannot serve its device; {}",
+        mlsys_nets::device::workers::BUILD
+    )))
+}

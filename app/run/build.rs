@@ -1,0 +1,71 @@
+//! Puts the built-in course into the program, `course.toml` and every lesson file beside it and the recorded runs.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::{env, fmt::Write};
+
+const LIBRARY: &str = "../../lessons/library";
+const RECORDINGS: &str = "../../assets/recordings";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let library = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(LIBRARY);
+    let mut list = String::from("&[\n");
+    add(&library, "", &mut list)?;
+    list.push(']');
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("library.rs"), list)?;
+    recordings()
+}
+
+/// Lists the recordings that ship: each a folder as a run has left it.
+fn recordings() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={RECORDINGS}");
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(RECORDINGS);
+    let mut list = String::from("&[\n");
+    for recording in sorted(&folder)? {
+        if !recording.is_dir() {
+            continue;
+        }
+        let name = recording.file_name().unwrap_or_default().to_string_lossy();
+        let file = |file: &str| {
+            let path = recording.join(file).display().to_string();
+            format!("include_bytes!({path:?})")
+        };
+        writeln!(
+            list,
+            "    Shipped {{ name: {name:?}, about: {}, reports: {}, outcome: {} }},",
+            file("run.json"),
+            file("reports.jsonl"),
+            file("outcome.json")
+        )?;
+    }
+    list.push(']');
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("recordings.rs"), list)?;
+    Ok(())
+}
+
+/// Adds the files of a folder and its folders by their paths in the course.
+fn add(folder: &Path, prefix: &str, list: &mut String) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    for path in sorted(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{prefix}{name}");
+        if path.is_dir() {
+            add(&path, &format!("{name}/"), list)?;
+        } else if name == "course.toml" || name.ends_with(".md") {
+            println!("cargo::rerun-if-changed={}", path.display());
+            let file = path.display().to_string();
+            writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+        }
+    }
+    Ok(())
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}

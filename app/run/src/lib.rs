@@ -1,0 +1,28 @@
+//! What runs a lab and keeps it: the course in the program, settings, devices, sessions, records, drafts, archives.
+//!
+//! Nothing here draws, reads keys or knows the command line's options.
+
+#![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
+
+pub mod archive;
+pub mod chores;
+pub mod console;
+pub mod crc;
+pub mod devices;
+pub mod drafts;
+pub mod execute;
+pub mod exit;
+pub mod exports;
+pub mod glossary;
+pub mod interrupt;
+pub mod library;
+pub mod paths;
+pub mod peaks;
+pub mod progress_log;
+pub mod quiet;
+pub mod record;
+pub mod replay;
+pub mod results;
+pub mod session;
+pub mod settings;
+pub mod sources;

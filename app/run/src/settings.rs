@@ -1,0 +1,294 @@
+//! `--set`: from what was typed to settings of labs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::string::FromUtf8Error;
+use std::{fs, io};
+
+use mlsys_lab::lab::LabError;
+use mlsys_lab::params::{Given, ParamError, Settings};
+use mlsys_lab::schema::Schema;
+
+use crate::exit::Failure;
+
+/// The parameter that `--data-dir` sets.
+const DATA_DIR: &str = "data_dir";
+
+/// The parameter that `--load-weights` sets.
+const LOAD_WEIGHTS: &str = "load_weights";
+
+/// The parameter that `--save-weights` sets.
+const SAVE_WEIGHTS: &str = "save_weights";
+
+/// The parameter that `--workers` sets.
+const WORKER_URLS: &str = mlsys_nets::device::workers::PARAM;
+
+/// The largest file that `@` reads, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A knob of a lesson and the value it is wanted at, as typed.
+pub struct KnobTurn {
+    /// The lab's id in the lesson.
+    pub lab: String,
+    /// The parameter.
+    pub knob: String,
+    /// The value.
+    pub value: String,
+}
+
+/// Reads `name=value` texts for one lab.
+pub fn of_lab(pairs: &[String]) -> Result<Settings, Failure> {
+    let mut settings = Settings::new();
+    for pair in pairs {
+        let (name, value) = split(pair, "NAME=VALUE")?;
+        settings.push(name, given(name, value)?);
+    }
+    Ok(settings)
+}
+
+/// Reads `lab.name=value` texts for the labs of a lesson.
+pub fn of_lesson(pairs: &[String]) -> Result<BTreeMap<String, Settings>, Failure> {
+    let mut settings: BTreeMap<String, Settings> = BTreeMap::new();
+    for pair in pairs {
+        let (name, value) = split(pair, "LAB.PARAM=VALUE")?;
+        let Some((lab, param)) = name.split_once('.') else {
+            return Err(Failure::usage(format!(
+                "--set {}: write LAB.PARAM=VALUE, with the lab's name in the lesson before the dot",
+                pair.escape_debug()
+            )));
+        };
+        let given = given(name, value)?;
+        settings.entry(lab.to_owned()).or_default().push(param, given);
+    }
+    Ok(settings)
+}
+
+/// Reads `lab.knob=value` texts for the knobs of a lesson.
+pub fn of_knobs(pairs: &[String]) -> Result<Vec<KnobTurn>, Failure> {
+    let mut turns = Vec::new();
+    for pair in pairs {
+        let (name, value) = split(pair, "LAB.KNOB=VALUE")?;
+        let Some((lab, knob)) = name.split_once('.') else {
+            return Err(Failure::usage(format!(
+                "--set {}: write LAB.KNOB=VALUE, with the lab's name in the lesson before the dot",
+                pair.escape_debug()
+            )));
+        };
+        turns.push(KnobTurn {
+            lab: lab.to_owned(),
+            knob: knob.to_owned(),
+            value: content(&format!("--set {name}"), value)?,
+        });
+    }
+    Ok(turns)
+}
+
+/// Adds the folder of `--data-dir`; a lab that reads no files refuses it.
+pub fn set_data_dir(settings: &mut Settings, folder: Option<&Path>) {
+    set_path(settings, DATA_DIR, folder);
+}
+
+/// Adds the files of `--load-weights` and `--save-weights`; a lab that trains nothing refuses them.
+pub fn set_weights(settings: &mut Settings, load: Option<&Path>, save: Option<&Path>) {
+    set_path(settings, LOAD_WEIGHTS, load);
+    set_path(settings, SAVE_WEIGHTS, save);
+}
+
+/// Adds the addresses of `--workers`; a lab that splits nothing refuses them.
+pub fn set_workers(settings: &mut Settings, urls: Option<&str>) {
+    if let Some(urls) = urls {
+        settings.push(WORKER_URLS, Given::Text(urls.to_owned()));
+    }
+}
+
+/// The addresses of `--workers` as they are typed, or `@` and the file that has them, a line each; without their tokens,
+/// which are kept for when the workers are reached.
+pub fn workers(text: &str) -> Result<String, String> {
+    let list = content("--workers", text).map_err(|failure| failure.to_string())?;
+    let lines: Vec<&str> = list.trim().lines().collect();
+    mlsys_nets::device::workers::urls(&lines.join(","))
+}
+
+/// Whether a lab splits its work over workers whose devices may be elsewhere.
+pub fn takes_workers(schema: &Schema) -> bool {
+    schema.param(WORKER_URLS).is_some()
+}
+
+fn set_path(settings: &mut Settings, name: &str, path: Option<&Path>) {
+    if let Some(path) = path {
+        settings.push(name, Given::Text(path.display().to_string()));
+    }
+}
+
+/// Whether a lab reads data files.
+pub fn takes_data_dir(schema: &Schema) -> bool {
+    schema.param(DATA_DIR).is_some()
+}
+
+/// All that is wrong with a lab's parameters.
+pub fn failure(lab: &str, errors: &[ParamError]) -> Failure {
+    let lines: Vec<String> = errors.iter().map(|error| format!("lab {lab}: {error}")).collect();
+    Failure::usage(lines.join("\nerror: "))
+}
+
+fn split<'a>(pair: &'a str, shape: &str) -> Result<(&'a str, &'a str), Failure> {
+    match pair.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), value)),
+        Some(_) | None => {
+            Err(Failure::usage(format!("--set {}: write {shape}", pair.escape_debug())))
+        }
+    }
+}
+
+/// A typed value, with the file's name if it stands for a file's content.
+fn given(name: &str, value: &str) -> Result<Given, Failure> {
+    let option = format!("--set {name}");
+    let text = content(&option, value)?;
+    if name.rsplit('.').next() == Some(WORKER_URLS) {
+        // Tokens are not to be recorded with the run.
+        let urls =
+            workers(&text).map_err(|reason| Failure::usage(format!("{option}: {reason}")))?;
+        return Ok(Given::Text(urls));
+    }
+    Ok(match value.strip_prefix('@') {
+        Some(file) if !file.starts_with('@') => {
+            Given::File { name: file.escape_debug().to_string(), text }
+        }
+        Some(_) | None => Given::Text(text),
+    })
+}
+
+/// What the value of an option stands for: `@file` the file's content, `@@` one at sign.
+fn content(option: &str, value: &str) -> Result<String, Failure> {
+    let Some(rest) = value.strip_prefix('@') else {
+        return Ok(value.to_owned());
+    };
+    if rest.starts_with('@') {
+        return Ok(rest.to_owned());
+    }
+    let failed = |reason: String| {
+        Failure::usage(format!("{option}: file '{}' {reason}", rest.escape_debug()))
+    };
+    let unreadable = |error: io::Error| {
+        failed(format!("cannot be read: {error}; name a file that is there and that you may read"))
+    };
+    let about = fs::metadata(rest).map_err(unreadable)?;
+    if about.is_dir() {
+        return Err(failed("is a folder; name a file in it".to_owned()));
+    }
+    if !about.is_file() {
+        return Err(failed("is not a file; name a plain one".to_owned()));
+    }
+    if about.len() > LARGEST {
+        return Err(failed(format!("is larger than {LARGEST} bytes; give a part of it")));
+    }
+    let bytes = fs::read(rest).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| failed(not_text(&error)))
+}
+
+/// Where bytes stop being text.
+fn not_text(error: &FromUtf8Error) -> String {
+    let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+    let line = before.split(|&byte| byte == b'\n').next_back();
+    // What lies before is text, whose characters begin with these bytes.
+    let column = line.map_or(0, |line| line.iter().filter(|&byte| byte & 0xc0 != 0x80).count());
+    format!(
+        "is not text: line {}, column {} holds the byte 0x{:02X}, which UTF-8 does not have there; \
+         give a plain text, saved as UTF-8",
+        before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+        column + 1,
+        rest.first().copied().unwrap_or_default(),
+    )
+}
+
+/// Which of the parameters that an error names were read from files, to be said behind it.
+pub fn read_from(pairs: &[String], error: &LabError) -> String {
+    let params = match error {
+        LabError::Contradiction { params, .. } => params.as_slice(),
+        LabError::Expression { param, .. } => std::slice::from_ref(param),
+        // An error of one parameter names its file itself.
+        LabError::Param(_)
+        | LabError::NotFinite { .. }
+        | LabError::Data(_)
+        | LabError::Device { .. }
+        | LabError::Worker(_)
+        | LabError::Failed { .. } => return String::new(),
+    };
+    let files = pairs.iter().filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        let file = value.strip_prefix('@')?;
+        let is_meant = !file.starts_with('@') && params.iter().any(|param| param == name.trim());
+        is_meant.then(|| format!(" ({} is the file '{}')", name.trim(), file.escape_debug()))
+    });
+    files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[&str]) -> Result<Settings, String> {
+        let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
+        of_lab(&pairs).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn values_stand_as_typed_and_two_at_signs_are_one() {
+        let settings = read(&["a=1", "b=x=y", " c =@@home", "d="]).unwrap();
+        let typed: Vec<_> = settings.iter().map(|(name, given)| (name, given.clone())).collect();
+        let text = |text: &str| Given::Text(text.to_owned());
+        assert_eq!(
+            typed,
+            [("a", text("1")), ("b", text("x=y")), ("c", text("@home")), ("d", text(""))]
+        );
+    }
+
+    #[test]
+    fn a_text_from_a_file_knows_its_file() {
+        let settings = read(&["a=@Cargo.toml"]).unwrap();
+        let (_, given) = settings.iter().next().unwrap();
+        assert!(
+            matches!(given, Given::File { name, text } if name == "Cargo.toml" && text.contains("[package]")),
+            "{given:?}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_to_write() {
+        assert!(read(&["steps"]).unwrap_err().contains("write NAME=VALUE"));
+        assert!(read(&["=1"]).unwrap_err().contains("write NAME=VALUE"));
+        let error = read(&["a=@/no/such/file"]).unwrap_err();
+        assert!(error.contains("--set a: file '/no/such/file' cannot be read"), "{error}");
+        assert!(read(&["a=@/"]).unwrap_err().contains("is a folder"));
+    }
+
+    #[test]
+    fn settings_of_a_lesson_go_to_their_labs() {
+        let pairs =
+            ["run.steps=5".to_owned(), "slow.inputs.x=2".to_owned(), "run.noise=0".to_owned()];
+        let settings = of_lesson(&pairs).unwrap();
+        assert_eq!(
+            settings["run"].iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            ["steps", "noise"]
+        );
+        assert_eq!(settings["slow"].iter().map(|(name, _)| name).collect::<Vec<_>>(), ["inputs.x"]);
+        assert!(of_lesson(&["steps=5".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_by_its_place() {
+        let said = |bytes: &[u8]| not_text(&String::from_utf8(bytes.to_vec()).unwrap_err());
+        assert!(said(b"ab\nc\xc3\xa9\xe9").contains("line 2, column 3 holds the byte 0xE9"));
+        assert!(said(b"\xff").contains("line 1, column 1 holds the byte 0xFF"));
+    }
+
+    #[test]
+    fn a_file_is_named_where_what_it_holds_is_wrong() {
+        let pairs = ["corpus=@a.txt", "width=3", "name=@@a"].map(str::to_owned);
+        let error = LabError::contradiction(["corpus", "width", "name"], "no");
+        assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
+        let error = LabError::Expression { param: "corpus".to_owned(), message: "no".to_owned() };
+        assert_eq!(read_from(&pairs, &error), " (corpus is the file 'a.txt')");
+        assert_eq!(read_from(&pairs, &LabError::contradiction(["width"], "")), "");
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run has learned, saved as a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::App;
+use crate::entry::{Entry, For};
+use crate::message::{Effect, SaveWeights};
+use crate::overlay::Overlay;
+use crate::page::Page;
+use crate::slot::{Slot, State};
+
+impl App {
+    /// Opens the field for the file; it holds the last one.
+    pub(super) fn ask_for_file(&mut self) {
+        let Some(slot) = self.page.as_ref().and_then(Page::slot) else {
+            return;
+        };
+        let file = self.weights_file.clone();
+        let file = file.unwrap_or_else(|| format!("{}.safetensors", slot.schema.kind));
+        self.overlay = Some(Overlay::Weights(Entry::new(For::File, file)));
+    }
+
+    /// Saves what the run on the screen has left in the file that the field names.
+    pub(super) fn save_weights(&mut self) -> Vec<Effect> {
+        let Some(Overlay::Weights(entry)) = &mut self.overlay else {
+            return Vec::new();
+        };
+        let file = entry.text().trim().to_owned();
+        if file.is_empty() {
+            entry.complaint = Some("the name of a file".to_owned());
+            return Vec::new();
+        }
+        self.overlay = None;
+        // The run may have been replaced while the name was typed.
+        let slot = self.page.as_ref().and_then(Page::slot);
+        let left = may_save(slot).map(|()| slot.and_then(|slot| slot.data.artifact.as_ref()));
+        match left {
+            Ok(Some(left)) => {
+                self.is_saving = true;
+                self.notice = Some(format!("saving {file}"));
+                let save = SaveWeights { left: Arc::clone(left), path: PathBuf::from(&file) };
+                self.weights_file = Some(file);
+                vec![Effect::SaveWeights(save)]
+            }
+            Ok(None) => Vec::new(),
+            Err(why) => {
+                self.notice = Some(why);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Whether the run on the screen has left weights; else what it takes to have some.
+pub(super) fn may_save(slot: Option<&Slot>) -> Result<(), String> {
+    let Some(slot) = slot else {
+        return Err("this lesson has no lab".to_owned());
+    };
+    let why = match (&slot.state, &slot.data.artifact) {
+        _ if slot.schema.yields.is_none() => {
+            return Err(format!("lab {} leaves no trained network; train does", slot.schema.kind));
+        }
+        _ if slot.replay.is_some() => {
+            "a recorded run has its network in its folder: `mlsys runs show` names it"
+        }
+        (State::Ready, _) => "no run has left weights yet: space trains",
+        (State::Running | State::Paused, _) => {
+            "the weights can be saved when the run has ended: E goes to its end, x ends it now"
+        }
+        (State::Diverged(_), _) => "the run diverged: its weights are of no use",
+        (State::Failed(_), _) => "the run failed, and left no weights",
+        (State::Finished | State::Stopped, Some(_)) => return Ok(()),
+        (State::Finished | State::Stopped, None) => {
+            "no weights are kept of a run without steps or of over 4 million: see mlsys lab --save-weights"
+        }
+    };
+    Err(why.to_owned())
+}

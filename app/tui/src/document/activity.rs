@@ -1,0 +1,185 @@
+//! What stands in the card of a lab, a prediction, a question or a note.
+
+use mlsys_lesson::{
+    Asked, CaseResult, LabDirective, Notes, Predict, PredictKind, Question, Target,
+};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+
+use super::card::Card;
+use super::instructor;
+use crate::answer;
+use crate::editor::TrialState;
+use crate::slot::State;
+
+impl Card<'_> {
+    pub(super) fn notes(&mut self, notes: &Notes) {
+        let theme = &self.look.theme;
+        self.say(&[
+            ("  NOTES".to_owned(), theme.warn.add_modifier(Modifier::BOLD)),
+            ("  students do not see this".to_owned(), theme.warn),
+        ]);
+        self.prose(&notes.markdown);
+    }
+
+    pub(super) fn lab(&mut self, lab: &LabDirective) {
+        let Some(slot) = self.page.slots.iter().find(|slot| slot.id == lab.id) else {
+            return;
+        };
+        let state = match &slot.state {
+            State::Ready => "space runs it".to_owned(),
+            State::Running
+            | State::Paused
+            | State::Finished
+            | State::Diverged(_)
+            | State::Stopped
+            | State::Failed(_) => slot.state.word().to_owned(),
+        };
+        self.head(&format!("LAB {}", lab.id), slot.title.clone(), "enter: knobs");
+        self.line(state, self.look.theme.dim);
+        self.unseen(|_| instructor::lab(lab));
+    }
+
+    pub(super) fn predict(&mut self, predict: &Predict) {
+        let theme = &self.look.theme;
+        let made = self.page.predictions.get(&predict.id);
+        let locked = made.is_some_and(|made| made.locked);
+        let about = if locked {
+            format!("{} it stands", self.look.glyphs.locked)
+        } else {
+            match predict.target {
+                Target::Metric(_) => "before the run".to_owned(),
+                Target::Answer(_) | Target::Choice(_) => "before you read on".to_owned(),
+            }
+        };
+        self.head("PREDICT", about, if locked { "" } else { "enter: your guess" });
+        self.prose(&predict.prompt);
+        let how = match &predict.kind {
+            PredictKind::Numeric { unit } => {
+                format!("a number or a formula{}; enter keeps it", in_unit(unit.as_deref()))
+            }
+            PredictKind::Choice { choices } => {
+                self.options(&answer::choices(predict, choices));
+                "a letter; enter keeps it".to_owned()
+            }
+        };
+        self.field(&how);
+        if let Some(made) = made {
+            self.line(
+                format!("your guess: {}", answer::spelled(&made.given, |text| predict.label(text))),
+                theme.text,
+            );
+            if let Some(comparison) = &made.comparison {
+                self.line(comparison.clone(), theme.accent);
+                if let Some(explain) = &predict.explain {
+                    self.prose(explain);
+                }
+            }
+        }
+    }
+
+    pub(super) fn question(&mut self, question: &Question) {
+        let theme = &self.look.theme;
+        let answered = self.page.answers.get(&question.id);
+        let points = match question.points {
+            1 => "1 point".to_owned(),
+            points => format!("{points} points"),
+        };
+        self.head(
+            &format!("QUESTION {}", question.id),
+            points,
+            match question.kind.asked() {
+                Asked::Kernel { .. } => "enter: write the kernel  h: hint",
+                Asked::Numeric { .. }
+                | Asked::Choice { .. }
+                | Asked::Multiple { .. }
+                | Asked::Match { .. }
+                | Asked::Order { .. }
+                | Asked::List
+                | Asked::Expression
+                | Asked::Text => "enter: answer  h: hint",
+            },
+        );
+        self.prose(&question.prompt);
+        let options = answer::options(&self.page.lesson, question);
+        if let Asked::Match { left, .. } = question.kind.asked() {
+            for (index, left) in left.iter().enumerate() {
+                self.line(format!("  {}. {}", index + 1, question.label(left)), theme.text);
+            }
+        }
+        self.options(&options);
+        if let Asked::Kernel { starter: Some(text) } = question.kind.asked() {
+            self.code(&text);
+        }
+        let shown = self.page.hints.get(&question.id).copied().unwrap_or(0);
+        for (index, hint) in question.hints.iter().take(shown).enumerate() {
+            self.line(
+                format!("hint {} of {}: {hint}", index + 1, question.hints.len()),
+                theme.warn,
+            );
+        }
+        self.field(answer::how(&question.kind));
+        if let Some(answered) = answered {
+            let (sign, style, word) = if question.kind.is_withheld() {
+                let word = "answer recorded, graded later";
+                (self.look.glyphs.right, theme.accent, word)
+            } else if answered.right {
+                (self.look.glyphs.right, theme.good, "right")
+            } else {
+                (self.look.glyphs.wrong, theme.bad, "not yet")
+            };
+            if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                self.line(format!("{sign} {word}"), style);
+                self.cases(question);
+            } else {
+                let given = answer::spelled(&answered.given, |text| question.label(text));
+                self.line(format!("{sign} {word}: {given}"), style);
+            }
+            let trial = self.page.trials.get(&question.id);
+            let is_told = trial.is_some_and(|trial| trial.repeats(&answered.feedback));
+            if !answered.feedback.is_empty() && !is_told {
+                self.prose(&answered.feedback);
+            }
+            if let (true, Some(explain)) = (answered.right, &question.explain) {
+                self.prose(explain);
+            }
+        }
+    }
+}
+
+impl Card<'_> {
+    /// A kernel's lines as they are: what does not fit is cut, as it is in the editor.
+    fn code(&mut self, text: &str) {
+        for line in text.lines() {
+            let mut line = Line::styled(format!("  {line}"), self.look.theme.code);
+            line.spans.insert(0, self.bar());
+            self.lines.push(line);
+        }
+    }
+
+    /// What came of the tests of a kernel.
+    fn cases(&mut self, question: &Question) {
+        let trial = self.page.trials.get(&question.id).map(|trial| &trial.state);
+        let Some(TrialState::Done(cases)) = trial else {
+            return;
+        };
+        let (theme, glyphs) = (&self.look.theme, &self.look.glyphs);
+        for case in cases {
+            let (sign, style, how) = match &case.result {
+                CaseResult::Passed(costs) if costs.is_empty() => {
+                    (glyphs.right, theme.good, String::new())
+                }
+                CaseResult::Passed(costs) => {
+                    (glyphs.right, theme.good, format!(" ({})", costs.join("; ")))
+                }
+                CaseResult::Failed(how) => (glyphs.wrong, theme.bad, format!(": {how}")),
+                CaseResult::NotRun => (glyphs.open, theme.dim, ": not run".to_owned()),
+            };
+            self.say(&[(format!("{sign} {}", case.name), style), (how, theme.text)]);
+        }
+    }
+}
+
+fn in_unit(unit: Option<&str>) -> String {
+    unit.map_or_else(String::new, |unit| format!(" in {unit}"))
+}

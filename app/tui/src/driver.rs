@@ -1,0 +1,209 @@
+//! The event loop: messages in, effects out, a frame when something has changed.
+
+#[cfg(test)]
+mod closing;
+mod desk;
+mod events;
+#[cfg(test)]
+mod idle;
+mod inputs;
+mod options;
+mod outside;
+mod plain;
+mod pulse;
+mod records;
+mod runs;
+mod service;
+mod watch;
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use mlsys_lesson::Progress;
+
+use super::app::{App, Instructors};
+use super::message::{Effect, Message};
+use super::preview::Preview;
+use super::terminal::{Guard, Screen};
+use super::view;
+use desk::Desk;
+use events::message_of;
+use inputs::Input;
+use mlsys_run::drafts::Drafts;
+use mlsys_run::paths::Paths;
+use mlsys_run::progress_log::ProgressLog;
+use mlsys_view::theme::ColorDepth;
+use mlsys_view::theme::choice::Decider;
+pub use options::{Broken, Leaving, Left, Opening, Options};
+pub use plain::{Prompt, run_plain};
+use pulse::Pulse;
+use runs::Runner;
+use service::Driver;
+pub use watch::Follow;
+use watch::Watch;
+
+/// The state to begin with, where progress is kept, and what is to be done first.
+type Beginning = (App, Option<ProgressLog>, Vec<Effect>);
+
+/// Whether what is done is somebody's progress.
+fn keeps(options: &Options) -> bool {
+    options.preview.is_none() && options.instructors == Instructors::Refused
+}
+
+/// Where texts that are written are kept: in the data folder, but not where nothing of anybody is.
+fn desk(options: &Options) -> Desk {
+    let kept = options.paths.as_ref().filter(|_| keeps(options));
+    Desk::new(
+        kept.map_or_else(Drafts::passing, |paths| {
+            Drafts::kept(&paths.drafts(), &options.course.id)
+        }),
+    )
+}
+
+/// The state that options ask for, laid out for a size.
+fn state(options: &mut Options, size: (u16, u16)) -> Result<Beginning, Broken> {
+    let (log, progress, trouble) = match &options.paths {
+        Some(paths) if keeps(options) => ProgressLog::open(&paths.progress(), &options.course.id),
+        Some(_) | None => (None, Progress::of_course(options.course.id.clone()), None),
+    };
+    let mut app = App::new(
+        Vec::new(),
+        options.registry,
+        options.choice,
+        progress,
+        size,
+        options.appearance.look.clone(),
+    );
+    app.take_course(&options.course);
+    app.seed = options.seed;
+    app.workers = options.workers.clone();
+    app.instructors = options.instructors;
+    app.notice = options.appearance.trouble.take().or(trouble);
+    // What cannot be opened as asked for is told before the terminal is taken.
+    let effects = match options.open.take() {
+        Some(opening) => {
+            let id = opening.lesson.front.id.to_string();
+            app.sources.extend(opening.source.map(|source| (id, source)));
+            app.open_at(opening.lesson, &opening.turns).map_err(Broken::Opening)?
+        }
+        None => Vec::new(),
+    };
+    Ok((app, log, effects))
+}
+
+/// Opens the workbench on the terminal and stays until the learner leaves or the system asks.
+pub fn run(mut options: Options) -> Result<Leaving, Broken> {
+    let decider = options.appearance.decider;
+    let (mut app, log, mut effects) = state(&mut options, crossterm::terminal::size()?)?;
+    let desk = desk(&options);
+    let watch = options.preview.map(Watch::new);
+    if let Some(watch) = &watch {
+        app.preview = Some(Preview::new(watch.name()));
+        effects.extend(app.update(Message::Previewed(watch.read())));
+    }
+    let (sender, inbox) = mpsc::channel();
+    let told = sender.clone();
+    let mut terminal = Guard::take(move |sentence| {
+        let _ = told.send(Input::Message(Message::NotSaved(sentence)));
+    })?;
+    let keyboard = inputs::listen(&sender)?;
+    let tell = |sight| Input::Message(Message::Previewed(sight));
+    let _following = watch.map(|watch| watch::start(&sender, watch, tell)).transpose()?;
+    let folder = options.paths.as_ref().map(Paths::runs);
+    let mut driver = Driver {
+        runner: Runner::new(options.registry, folder, sender.clone()),
+        log,
+        desk,
+        keyboard: Some(keyboard),
+        exports: options.paths.as_ref().map(Paths::exports),
+        done: None,
+        lines: VecDeque::new(),
+    };
+    let ended = driver.carry_out(effects, &mut app, &mut terminal);
+    // The first frame stands before the terminal is asked anything and before any driver is woken.
+    let ended = ended
+        .and_then(|()| terminal.draw(|frame| view::draw(&app, frame)))
+        .and_then(|()| ask(decider, &app, &mut terminal))
+        .and_then(|()| {
+            inputs::probe_devices(&sender, options.paths.as_ref().map(Paths::runs));
+            driver.runner.list_records();
+            driver.serve(&mut app, &mut terminal, &inbox)
+        });
+    // However it ends, the record of a run that goes on is closed.
+    driver.runner.leave();
+    let unsaid = unsaid(&inbox);
+    let left = match ended {
+        Ok(left) => {
+            await_answer(&inbox);
+            left
+        }
+        Err(_) if terminal.has_vanished() => Left::OnRequest,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Leaving { left, unsaid })
+}
+
+/// What has come to the loop since it ended and says that something is not saved.
+fn unsaid(inbox: &Receiver<Input>) -> Vec<String> {
+    let mut said = Vec::new();
+    while let Ok(input) = inbox.try_recv() {
+        if let Input::Message(Message::NotSaved(why) | Message::WeightsSaved(Err(why))) = input {
+            said.push(why);
+        }
+    }
+    said
+}
+
+/// Asks for the colour behind the text where the answer would change anything.
+fn ask(decider: Decider, app: &App, terminal: &mut Guard) -> io::Result<()> {
+    let kind = std::env::var("TERM").unwrap_or_default();
+    let answers = !matches!(kind.as_str(), "" | "dumb" | "linux");
+    let matters = decider == Decider::Terminal && app.look.theme.depth != ColorDepth::None;
+    if cfg!(unix) && answers && matters {
+        inputs::asked();
+        terminal.ask()?;
+    }
+    Ok(())
+}
+
+/// Waits a moment for an answer that is on its way, lest it be typed into the shell.
+fn await_answer(inbox: &Receiver<Input>) {
+    const PATIENCE: Duration = Duration::from_millis(100);
+    let until = Instant::now() + PATIENCE;
+    while inputs::is_answer_due()
+        && inbox.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok()
+    {}
+}
+
+/// Does what `effects` ask and serves the run they start until it has ended, as [`run`] would, on a screen that
+/// is drawn to and not looked at: how the workbench is measured.
+pub fn serve_run(
+    app: &mut App,
+    effects: Vec<Effect>,
+    runs: Option<PathBuf>,
+    screen: &mut impl Screen,
+) -> io::Result<()> {
+    let (sender, inbox) = mpsc::channel();
+    let mut driver = Driver {
+        runner: Runner::new(app.registry, runs, sender),
+        log: None,
+        desk: Desk::new(Drafts::passing()),
+        keyboard: None,
+        exports: None,
+        done: None,
+        lines: VecDeque::new(),
+    };
+    let mut pulse = Pulse::new();
+    driver.carry_out(effects, app, screen)?;
+    while driver.done.is_none() && app.active.is_some() {
+        driver.turn(app, screen, &inbox, &mut pulse)?;
+    }
+    driver.runner.leave();
+    Ok(())
+}
+
+/// The sender that every source of messages holds.
+type Outbox = Sender<Input>;

@@ -1,0 +1,173 @@
+//! Texts that are being written, as files: kept as they are typed, and read again when another program saves them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use super::Outbox;
+use super::inputs::Input;
+use super::watch::{Follow, Stop, Watch, start};
+use crate::editor::Whence;
+use crate::message::Message;
+use mlsys_run::drafts::Draft;
+use mlsys_run::drafts::Drafts;
+
+/// The texts, and the one that is open.
+pub(super) struct Desk {
+    drafts: Drafts,
+    open: Option<Open>,
+    /// The open text's file holds what nobody has read: nothing is written over it.
+    unread: Option<Draft>,
+    /// What could not be written: there is no other copy.
+    unkept: BTreeMap<Draft, String>,
+}
+
+/// The text that is followed.
+struct Open {
+    draft: Draft,
+    /// What its file holds as far as we know: what we wrote or read last.
+    known: Option<String>,
+    /// Ends the following when it goes.
+    _stop: Option<Stop>,
+}
+
+impl Desk {
+    pub(super) fn new(drafts: Drafts) -> Self {
+        Self { drafts, open: None, unread: None, unkept: BTreeMap::new() }
+    }
+
+    /// The file of a text.
+    pub(super) fn path(&self, draft: &Draft) -> PathBuf {
+        self.drafts.path(draft)
+    }
+
+    /// Opens a text and follows its file; tells what is kept of it.
+    pub(super) fn open(&mut self, draft: Draft, outbox: &Outbox) -> Vec<Message> {
+        self.close();
+        let watch = Watch::new(Follow { files: vec![self.path(&draft)], read: Box::new(|| ()) });
+        // Without a thread the text is kept all the same; what others save is read when it is opened again.
+        let stop = start(outbox, watch, |()| Input::DraftSaved).ok();
+        let told =
+            |text: Option<String>, whence| Message::Draft { draft: draft.clone(), text, whence };
+        let (kept, failed) = match self.drafts.read(&draft) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                self.unread = Some(draft.clone());
+                (None, Some(self.unreadable(&draft, &error)))
+            }
+        };
+        let mut messages = vec![told(kept.clone(), Whence::Kept)];
+        // It comes over what stands in the file, so that undoing brings that back.
+        if let Some(text) = self.unkept.get(&draft) {
+            messages.push(told(Some(text.clone()), Whence::Saved));
+        }
+        messages.extend(failed);
+        self.open = Some(Open { draft, known: kept, _stop: stop });
+        messages
+    }
+
+    fn unreadable(&self, draft: &Draft, error: &io::Error) -> Message {
+        let path = self.path(draft);
+        Message::NotSaved(format!("what you wrote cannot be read from {}: {error}", path.display()))
+    }
+
+    /// Follows no text any more.
+    pub(super) fn close(&mut self) {
+        self.open = None;
+        self.unread = None;
+    }
+
+    /// Keeps a text, or holds it until it can be kept.
+    pub(super) fn keep(&mut self, draft: &Draft, text: &str) -> io::Result<()> {
+        let kept = if self.unread.as_ref() == Some(draft) {
+            Err(io::Error::other("its file holds what cannot be read"))
+        } else {
+            self.drafts.keep(draft, text)
+        };
+        if kept.is_err() {
+            self.unkept.insert(draft.clone(), text.to_owned());
+            return kept;
+        }
+        self.unkept.remove(draft);
+        if let Some(open) = self.open.as_mut().filter(|open| open.draft == *draft) {
+            open.known = Some(text.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The file of the open text has changed: what another program has written, if it was one.
+    pub(super) fn saved(&mut self) -> Option<Message> {
+        let draft = self.open.as_ref()?.draft.clone();
+        let text = match self.drafts.read(&draft) {
+            Ok(text) => text,
+            Err(error) => {
+                let failed = self.unreadable(&draft, &error);
+                self.unread = Some(draft);
+                return Some(failed);
+            }
+        };
+        self.unread = None;
+        let text = text?;
+        let open = self.open.as_mut()?;
+        // Our own writing is seen as well.
+        if open.known.as_ref() == Some(&text) {
+            return None;
+        }
+        open.known = Some(text.clone());
+        Some(Message::Draft { draft, text: Some(text), whence: Whence::Saved })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mlsys_run::drafts::MOST_BYTES;
+    use std::fs;
+    use std::sync::mpsc;
+
+    fn texts(messages: &[Message]) -> Vec<&str> {
+        let mut texts = Vec::new();
+        for message in messages {
+            if let Message::Draft { text, .. } = message {
+                texts.extend(text.as_deref());
+            }
+        }
+        texts
+    }
+
+    #[test]
+    fn nothing_is_written_over_what_cannot_be_read_and_what_cannot_be_written_is_held() {
+        let folder = std::env::temp_dir().join(format!("mlsys-desk-{}", std::process::id()));
+        let mut desk = Desk::new(Drafts::kept(&folder, &"a-course".parse().unwrap()));
+        let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
+        let (outbox, _inbox) = mpsc::channel();
+        assert!(texts(&desk.open(draft.clone(), &outbox)).is_empty());
+        desk.keep(&draft, "first").unwrap();
+
+        // Longer than a kernel may be.
+        let path = desk.path(&draft);
+        fs::write(&path, "x".repeat(MOST_BYTES + 1)).unwrap();
+        let messages = desk.open(draft.clone(), &outbox);
+        assert!(matches!(messages.last(), Some(Message::NotSaved(_))));
+        assert!(desk.keep(&draft, "typed").is_err());
+        assert_eq!(fs::read(&path).unwrap().len(), MOST_BYTES + 1);
+
+        // What was typed is there when the text is opened again, over what the file holds.
+        fs::write(&path, "mended").unwrap();
+        let messages = desk.open(draft.clone(), &outbox);
+        assert_eq!(texts(&messages), ["mended", "typed"]);
+        desk.keep(&draft, "typed more").unwrap();
+        let messages = desk.open(draft.clone(), &outbox);
+        assert_eq!(texts(&messages), ["typed more"]);
+
+        // Where nothing can be written the text is held.
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(desk.keep(&draft, "held").is_err());
+        fs::remove_dir(&path).unwrap();
+        let messages = desk.open(draft, &outbox);
+        assert_eq!(texts(&messages), ["held"]);
+        drop(desk);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

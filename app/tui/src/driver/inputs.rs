@@ -1,0 +1,154 @@
+//! The sources of messages: keys, signals and probing, each a thread of its own.
+
+#[cfg(unix)]
+mod unix;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::{Outbox, message_of};
+use crate::message::Message;
+use mlsys_run::devices::{PROBE_LIMIT, probe};
+use mlsys_run::peaks;
+
+/// What arrives at the loop.
+pub enum Input {
+    /// Something for the state.
+    Message(Message),
+    /// The run has something in its inbox.
+    RunSpoke,
+    /// A line was typed where there is no screen; none when there are no more.
+    Line(Option<String>),
+    /// The terminal has answered all that it was asked.
+    Answered,
+    /// The file of the text that is being written has changed.
+    DraftSaved,
+    /// Somebody outside wants the program to stop as a job of the shell.
+    StopJob,
+    /// The program goes on after it was stopped, whoever stopped it.
+    Continued,
+}
+
+/// Whether the terminal has been asked something and has not answered yet.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Says that the terminal has been asked something.
+pub fn asked() {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether an answer is still on its way.
+pub fn is_answer_due() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
+/// Whether an editor of the learner's own has the terminal and its signals.
+static LENT: AtomicBool = AtomicBool::new(false);
+
+/// While it lives, the signals that keys send are meant for the learner's own editor, whoever reads the keys otherwise.
+pub struct Lending(());
+
+impl Lending {
+    /// From now on.
+    pub fn begin() -> Self {
+        LENT.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        LENT.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Whether the signals that keys send are meant for the learner's own editor.
+#[cfg(unix)]
+pub fn is_lent() -> bool {
+    LENT.load(Ordering::SeqCst)
+}
+
+/// Asks the loop to end when the thread that holds it ends, for whatever reason: without keys nobody could.
+struct LastWord(Outbox);
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        let _ = self.0.send(Input::Message(Message::Terminate));
+    }
+}
+
+#[cfg(unix)]
+pub use unix::Keyboard;
+
+/// The keys; elsewhere nobody can borrow them.
+#[cfg(not(unix))]
+pub struct Keyboard;
+
+#[cfg(not(unix))]
+impl Keyboard {
+    /// Nothing is lent.
+    pub fn lend(&mut self) {}
+}
+
+/// Starts listening to the terminal and to the system.
+pub fn listen(outbox: &Outbox) -> io::Result<Keyboard> {
+    #[cfg(unix)]
+    return unix::listen(outbox);
+    #[cfg(not(unix))]
+    named("keys", {
+        let last_word = LastWord(outbox.clone());
+        move || {
+            while let Ok(event) = crossterm::event::read() {
+                if let Some(message) = message_of(event) {
+                    let _ = last_word.0.send(Input::Message(message));
+                }
+            }
+        }
+    })
+    .map(|()| Keyboard)
+}
+
+fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)?;
+    Ok(())
+}
+
+/// Looks for devices beside the first frame.
+pub fn probe_devices(outbox: &Outbox, runs: Option<PathBuf>) {
+    let outbox = outbox.clone();
+    let spawned = named("devices", move || {
+        let probed = probe(PROBE_LIMIT);
+        let devices = probed.devices.clone();
+        let _ = outbox.send(Input::Message(Message::Probed(probed.devices)));
+        // There may be many records: runs that wait for a device do not wait for this.
+        if let Some(runs) = runs {
+            let peaks = peaks::of_devices(&runs, &devices);
+            let _ = outbox.send(Input::Message(Message::Measured(peaks)));
+        }
+        if let Some(trouble) = probed.trouble {
+            let _ = outbox.send(Input::Message(Message::NotSaved(trouble)));
+        }
+    });
+    // Without a thread the course can still be read; runs will say that devices are being looked for.
+    drop(spawned);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn without_the_thread_that_reads_keys_the_program_is_asked_to_end() {
+        let (sender, inbox) = mpsc::channel();
+        let last_word = LastWord(sender);
+        let thread = thread::spawn(move || {
+            let _last_word = last_word;
+            panic!("a mistake in the decoder");
+        });
+        assert!(thread.join().is_err());
+        assert!(matches!(inbox.recv(), Ok(Input::Message(Message::Terminate))));
+    }
+}

@@ -1,0 +1,277 @@
+//! The run that is going on, and its record on disk.
+
+use std::io;
+use std::path::{self, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mlsys_lab::control::{Command, Limits, StopReason};
+use mlsys_lab::device::DeviceId;
+use mlsys_lab::registry::Registry;
+use mlsys_lab::report::Report;
+
+use super::{Input, Outbox, records};
+use crate::app::App;
+use crate::editor::Try;
+use crate::message::{Message, ReplayStart, SaveWeights, Start};
+use crate::recall;
+use crate::records::Wanted;
+use mlsys_run::chores::Chores;
+use mlsys_run::record::{About, Ending, Pictures, Record};
+use mlsys_run::replay::Replayed;
+use mlsys_run::session::{Outcome, Panels, Session};
+use mlsys_run::sources::{Sources, Store, Supplied};
+
+/// Starts runs one at a time and brings back what they say.
+pub struct Runner {
+    registry: &'static Registry,
+    folder: Option<PathBuf>,
+    outbox: Outbox,
+    left: Store,
+    running: Option<Running>,
+    /// Records that are being closed, and other files that are being written.
+    chores: Chores,
+}
+
+struct Running {
+    run: u64,
+    session: Session,
+    record: Option<Record>,
+    started: Instant,
+}
+
+impl Runner {
+    /// Records go into `folder`, if there is one.
+    pub fn new(registry: &'static Registry, folder: Option<PathBuf>, outbox: Outbox) -> Self {
+        Self {
+            registry,
+            folder,
+            outbox,
+            left: Store::default(),
+            running: None,
+            chores: Chores::default(),
+        }
+    }
+
+    /// Starts a run; a message comes back at once if something is wrong with it.
+    pub fn start(&mut self, start: Start, app: &App) -> Option<Message> {
+        self.abandon();
+        let lab = match self.registry.find(start.kind) {
+            Ok(lab) => lab,
+            Err(error) => return Some(failed(start.run, error.to_string())),
+        };
+        let device = app.devices.iter().flatten().find(|info| info.id == start.device);
+        let about = About {
+            schema: lab.schema(),
+            params: &start.params,
+            device,
+            lesson: Some((&start.lesson, &start.lab)),
+        };
+        // A calculator answers every turn of a knob: a folder for each would bury the runs worth keeping.
+        let record = self
+            .folder
+            .as_ref()
+            .filter(|_| lab.schema().is_live())
+            .map(|folder| Record::start(folder, &about));
+        let outbox = self.outbox.clone();
+        let wake = move || {
+            let _ = outbox.send(Input::RunSpoke);
+        };
+        let sources = Sources {
+            runs: self.folder.clone(),
+            left: self.left.clone(),
+            chores: self.chores.clone(),
+            ..app.sources_of(&start.lab)
+        };
+        let lab = Supplied::new(lab, sources);
+        match Session::start(lab, start.params, start.device, start.limits, wake) {
+            Err(error) => Some(failed(start.run, format!("no thread could be started: {error}"))),
+            Ok(session) => {
+                let (record, trouble) = match record {
+                    Some(Ok(record)) => (Some(record), None),
+                    Some(Err(error)) => (
+                        None,
+                        Some(Message::NotSaved(format!("this run is not recorded: {error}"))),
+                    ),
+                    None => (None, None),
+                };
+                self.running =
+                    Some(Running { run: start.run, session, record, started: Instant::now() });
+                trouble
+            }
+        }
+    }
+
+    /// Replays a recorded run; nothing of it is recorded again.
+    pub fn replay(&mut self, start: ReplayStart) -> Option<Message> {
+        self.abandon();
+        let ReplayStart { run, schema, params, data } = start;
+        let outbox = self.outbox.clone();
+        let wake = move || {
+            let _ = outbox.send(Input::RunSpoke);
+        };
+        let lab = Replayed { schema, data };
+        match Session::start(lab, params, DeviceId::CPU, Limits::default(), wake) {
+            Err(error) => Some(failed(run, format!("no thread could be started: {error}"))),
+            Ok(session) => {
+                self.running =
+                    Some(Running { run, session, record: None, started: Instant::now() });
+                None
+            }
+        }
+    }
+
+    /// Where whoever works beside the loop says what came of it.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Runs the tests of a kernel beside the loop.
+    pub fn try_kernel(&self, tried: Try) {
+        let (outbox, registry) = (self.outbox.clone(), self.registry);
+        let spawned = thread::Builder::new().name("tests".to_owned()).spawn(move || {
+            if let Some(tried) = tried.run(registry) {
+                let _ = outbox.send(Input::Message(Message::Tried(Box::new(tried))));
+            }
+        });
+        if let Err(error) = spawned {
+            let why = format!("the tests cannot be run: {error}");
+            let _ = self.outbox.send(Input::Message(Message::NotSaved(why)));
+        }
+    }
+
+    /// Finds out what has been recorded.
+    pub fn list_records(&self) {
+        records::list(self.folder.clone(), self.chores.clone(), &self.outbox);
+    }
+
+    /// Reads a recorded run.
+    pub fn read_record(&self, wanted: Wanted) {
+        records::read(wanted, &self.outbox);
+    }
+
+    /// Reads what earlier sessions recorded, for pictures of several runs.
+    pub fn recall(&self, wanted: recall::Wanted) {
+        if let Some(folder) = &self.folder {
+            records::recall(folder.clone(), wanted, self.registry, &self.outbox);
+        }
+    }
+
+    /// Gives the run an order.
+    pub fn order(&self, order: Command) {
+        if let Some(running) = &self.running {
+            running.session.order(order);
+        }
+    }
+
+    /// Asks the run for pictures.
+    pub fn want_pictures(&self, panels: Panels) {
+        if let Some(running) = &self.running {
+            running.session.want_pictures(panels);
+        }
+    }
+
+    /// Ends the run and closes its record; what it still says is dropped.
+    pub fn abandon(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.session.order(Command::Stop);
+            if let Some(record) = running.record.take() {
+                let ending = Ending::of(&Outcome::Stopped(StopReason::Asked));
+                self.close(record, Pictures::new(), ending, running.started.elapsed());
+            }
+        }
+    }
+
+    /// Saves what a run has learned beside the loop: it may be large.
+    pub fn save_weights(&self, save: SaveWeights) {
+        let told = self.outbox.clone();
+        let say = move |result| {
+            let _ = told.send(Input::Message(Message::WeightsSaved(result)));
+        };
+        let saved = say.clone();
+        let begun = self.chores.start("save", move || {
+            let SaveWeights { left, path } = save;
+            saved(match mlsys_nets::weights::save_left(&left, &path) {
+                Ok(()) => {
+                    let place = path::absolute(&path).unwrap_or(path);
+                    let unfinished = left.unfinished.as_ref();
+                    let but = unfinished.map_or_else(String::new, |why| format!("; {why}"));
+                    Ok(format!("saved: {} ({}{but})", place.display(), left.about))
+                }
+                Err(error) => Err(format!("not saved: {error}")),
+            });
+        });
+        if let Err(error) = begun {
+            say(Err(format!("not saved: no thread could be started: {error}")));
+        }
+    }
+
+    /// Ends the run, and waits until everything is written.
+    pub fn leave(&mut self) {
+        self.abandon();
+        self.chores.wait();
+    }
+
+    /// Closes a record beside the loop: what is left may be as large as a network, and the disk slow.
+    fn close(&self, record: Record, pictures: Pictures, ending: Ending, after: Duration) {
+        let told = self.outbox.clone();
+        let not_closed = move |error: io::Error| {
+            let why = format!("this run's record is not closed: {error}");
+            let _ = told.send(Input::Message(Message::NotSaved(why)));
+        };
+        let failed = not_closed.clone();
+        let begun = self.chores.start("close", move || {
+            if let Err(error) = record.finish(&pictures, &ending, after) {
+                failed(error);
+            }
+        });
+        if let Err(error) = begun {
+            not_closed(error);
+        }
+    }
+
+    /// Takes out what the run has said; its record gets it first.
+    pub fn take(&mut self, app: &App) -> Vec<Message> {
+        let Some(running) = &mut self.running else {
+            return Vec::new();
+        };
+        let settled = running.session.has_settled();
+        let (reports, ended) = running.session.take();
+        let mut messages = Vec::new();
+        if let Some(record) = &mut running.record
+            && let Some(error) = reports.iter().find_map(|report| record.append(report).err())
+        {
+            running.record = None;
+            messages.push(Message::NotSaved(format!("this run is no longer recorded: {error}")));
+        }
+        let since = running.started.elapsed();
+        let run = running.run;
+        if let Some((outcome, after)) = ended
+            && let Some(running) = self.running.take()
+        {
+            if let Some(record) = running.record {
+                let shown = app.data_of(running.run);
+                let mut pictures = shown.map_or_else(Pictures::new, |data| data.frames.clone());
+                for report in &reports {
+                    if let Report::Frame { panel, step, frame } = report {
+                        pictures.insert(Arc::clone(panel), (*step, frame.as_ref().clone()));
+                    }
+                }
+                self.close(record, pictures, Ending::of(&outcome), after);
+            }
+            messages.push(Message::Reports { run, reports, since: after });
+            messages.push(Message::Ended { run, outcome, after });
+        } else {
+            messages.push(Message::Reports { run, reports, since });
+            if settled {
+                messages.push(Message::Settled { run });
+            }
+        }
+        messages
+    }
+}
+
+fn failed(run: u64, reason: String) -> Message {
+    Message::Ended { run, outcome: Outcome::Panicked(reason), after: Duration::ZERO }
+}

@@ -1,0 +1,198 @@
+//! A kernel being written: its text, what is wrong with it, and what it is for. Pure, as the whole state is.
+
+mod draft;
+pub mod highlight;
+mod history;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod trial;
+
+use mlsys_machines::kernel::Kernel;
+use mlsys_machines::kernel::source::Complaint;
+
+use super::key::{Key, Way};
+pub use draft::Whence;
+use mlsys_run::drafts::Draft;
+pub use text::Text;
+use text::{Full, Go, Select};
+pub use trial::{Known, Trial, TrialState, Tried, Try};
+
+/// What the kernel is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The answer to the question of this block.
+    Question(usize),
+    /// The lab of this place on the page runs it in place of the example of this name.
+    Lab(usize, String),
+}
+
+/// A kernel being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Editor {
+    /// What it is for.
+    pub subject: Subject,
+    /// What its text is kept as.
+    pub draft: Draft,
+    /// Its text.
+    pub text: Text,
+    /// What stood there at first.
+    pub starter: String,
+    /// What is wrong with the text, in its order.
+    pub complaints: Vec<Complaint>,
+    /// First line and first column shown.
+    pub scroll: (usize, usize),
+    /// Whether the complaints are about the text as it is now.
+    is_checked: bool,
+}
+
+/// What a key did to the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// Nothing, or the cursor moved.
+    Same,
+    /// The text is another one.
+    Changed,
+    /// It would be longer than a kernel may be.
+    Full,
+}
+
+/// Texts up to this size are read after every key: that takes less than a millisecond. Larger ones, of which 16 KiB take
+/// about two and 64 KiB eleven, are read when a line is left.
+const AT_ONCE: usize = 4 * 1024;
+
+impl Editor {
+    /// An editor that begins with a text; `starter` is what starting over goes back to.
+    pub fn new(subject: Subject, draft: Draft, text: &str, starter: &str) -> Self {
+        let mut editor = Self {
+            subject,
+            draft,
+            text: Text::new(text),
+            starter: starter.to_owned(),
+            complaints: Vec::new(),
+            scroll: (0, 0),
+            is_checked: false,
+        };
+        editor.check();
+        editor
+    }
+
+    /// Takes a key that is no command; `page` is how many lines the page keys go.
+    pub fn key(&mut self, key: Key, page: usize) -> Typed {
+        let go = |way: Way| match way {
+            Way::Up => Go::Up(1),
+            Way::Down => Go::Down(1),
+            Way::Left => Go::Left,
+            Way::Right => Go::Right,
+            Way::Home => Go::Home,
+            Way::End => Go::End,
+        };
+        // A selection that was begun by a key of its own goes along with every move until it ends.
+        let select = if self.text.is_selecting() { Select::Extend } else { Select::Drop };
+        let done = match key {
+            Key::Char(c) => self.text.type_char(c),
+            Key::Enter => {
+                let done = self.text.new_line();
+                let typed = self.changed(done);
+                self.check();
+                return typed;
+            }
+            Key::Tab => self.text.indent(),
+            Key::BackTab => self.text.outdent(),
+            Key::Backspace => {
+                self.text.backspace();
+                Ok(())
+            }
+            Key::Delete => {
+                self.text.delete();
+                Ok(())
+            }
+            Key::Shift(way) => return self.go(go(way), Select::Extend),
+            Key::Up => return self.go(Go::Up(1), select),
+            Key::Down => return self.go(Go::Down(1), select),
+            Key::Left => return self.go(Go::Left, select),
+            Key::Right => return self.go(Go::Right, select),
+            Key::Home => return self.go(Go::Home, select),
+            Key::End => return self.go(Go::End, select),
+            Key::PageUp => return self.go(Go::Up(page), select),
+            Key::PageDown => return self.go(Go::Down(page), select),
+            Key::Esc | Key::Ctrl(_) => return Typed::Same,
+        };
+        self.changed(done)
+    }
+
+    fn go(&mut self, go: Go, select: Select) -> Typed {
+        self.text.go(go, select);
+        self.check();
+        Typed::Same
+    }
+
+    /// Takes pasted text.
+    pub fn paste(&mut self, text: &str) -> Typed {
+        let done = self.text.paste(text);
+        let typed = self.changed(done);
+        self.check();
+        typed
+    }
+
+    /// Puts another text in the place of the whole, as one change.
+    pub fn become_text(&mut self, text: &str) -> Typed {
+        let done = self.text.become_text(text);
+        self.changed(done)
+    }
+
+    /// After a change: small texts are read at once.
+    pub fn changed(&mut self, done: Result<(), Full>) -> Typed {
+        if done.is_err() {
+            return Typed::Full;
+        }
+        self.is_checked = false;
+        if self.text.as_str().len() <= AT_ONCE {
+            self.check();
+        }
+        Typed::Changed
+    }
+
+    /// Reads the text, if it has changed since it was last read.
+    pub fn check(&mut self) {
+        if std::mem::replace(&mut self.is_checked, true) {
+            return;
+        }
+        self.complaints = match Kernel::parse("kernel.cu", self.text.as_str()) {
+            Ok(_) => Vec::new(),
+            Err(refused) => refused.complaints,
+        };
+    }
+
+    /// Puts the cursor at the first thing that is wrong behind it, or at the first of all.
+    pub fn next_complaint(&mut self) {
+        self.check();
+        let (line, column) = self.text.cursor();
+        let mut places = Vec::new();
+        for complaint in &self.complaints {
+            let at = (complaint.place.line as usize).saturating_sub(1);
+            let text = self.text.lines().nth(at).unwrap_or_default();
+            let before = complaint.place.column.saturating_sub(1) as usize;
+            let before: String = text.chars().take(before).collect();
+            places.push((at, text::width(&before)));
+        }
+        let next = places.iter().find(|place| **place > (line, column));
+        if let Some(&(line, column)) = next.or(places.first()) {
+            self.text.jump(line, column);
+        }
+    }
+
+    /// Scrolls so that the cursor is within so many lines and columns.
+    pub fn follow(&mut self, lines: usize, columns: usize) {
+        self.scroll = self.followed(lines, columns);
+    }
+
+    /// Where the scroll must be for the cursor to be within so many lines and columns.
+    pub fn followed(&self, lines: usize, columns: usize) -> (usize, usize) {
+        let (line, column) = self.text.cursor();
+        let within = |from: usize, at: usize, room: usize| {
+            from.clamp((at + 1).saturating_sub(room.max(1)), at)
+        };
+        (within(self.scroll.0, line, lines), within(self.scroll.1, column, columns))
+    }
+}

@@ -1,0 +1,126 @@
+//! What a text is after any keys.
+
+use mlsys_run::drafts::MOST_BYTES;
+
+use super::text::Full;
+use super::{Editor, Subject, Typed};
+use crate::key::{Key, Way};
+use mlsys_run::drafts::Draft;
+
+fn editor(text: &str) -> Editor {
+    let draft = Draft { lesson: "gpu/threads".parse().unwrap(), name: "mine".to_owned() };
+    Editor::new(Subject::Question(0), draft, text, "")
+}
+
+/// Numbers that are the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+#[test]
+fn whatever_is_typed_can_be_taken_back_and_done_again() {
+    const START: &str = "__global__ void f(float *a) {\n\ta[0] = 1.0f; // 日本語 e\u{301}\n}\n";
+    let keys = [
+        Key::Char('x'),
+        Key::Char(' '),
+        Key::Char('}'),
+        Key::Char('語'),
+        Key::Enter,
+        Key::Tab,
+        Key::BackTab,
+        Key::Backspace,
+        Key::Delete,
+        Key::Up,
+        Key::Down,
+        Key::Left,
+        Key::Right,
+        Key::Home,
+        Key::End,
+        Key::PageUp,
+        Key::PageDown,
+        Key::Shift(Way::Up),
+        Key::Shift(Way::Right),
+        Key::Shift(Way::End),
+    ];
+    for seed in 0..60 {
+        let mut numbers = Numbers(seed);
+        let mut editor = editor(START);
+        for _ in 0..200 {
+            match numbers.below(keys.len() + 3) {
+                at if at < keys.len() => {
+                    editor.key(keys[at], 5);
+                }
+                at if at == keys.len() => {
+                    editor.text.cut();
+                }
+                at if at == keys.len() + 1 => {
+                    editor.paste("two\r\nlines 語\n");
+                }
+                _ => editor.text.toggle_selection(),
+            }
+            // The cursor stands on a letter's edge, within the text, and on the screen's side of its column.
+            let (line, column) = editor.text.cursor();
+            let shown = editor.text.lines().nth(line).expect("the cursor's line is there");
+            assert!(column <= super::text::width(shown), "seed {seed}");
+            let (top, left) = editor.followed(7, 20);
+            assert!((top..top + 7).contains(&line) && (left..left + 20).contains(&column));
+        }
+        let end = editor.text.as_str().to_owned();
+        while editor.text.undo() {}
+        assert_eq!(editor.text.as_str(), START, "seed {seed}");
+        while editor.text.redo() {}
+        assert_eq!(editor.text.as_str(), end, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_text_becomes_another_by_one_change_and_never_more_than_fits() {
+    let mut editor = editor("aé語b");
+    for other in ["aé語cb", "", "語語", "語a語", "\n\n", "e\u{301}"] {
+        let before = editor.text.as_str().to_owned();
+        assert_eq!(editor.become_text(other), Typed::Changed);
+        assert_eq!(editor.text.as_str(), other);
+        editor.text.undo();
+        assert_eq!(editor.text.as_str(), before);
+        editor.text.redo();
+    }
+    let longest = "x".repeat(MOST_BYTES);
+    assert_eq!(editor.become_text(&longest), Typed::Changed);
+    assert_eq!(editor.text.type_char('y'), Err(Full));
+    assert_eq!(editor.key(Key::Enter, 1), Typed::Full);
+    assert_eq!(editor.become_text(&format!("{longest}x")), Typed::Full);
+    assert_eq!(editor.text.as_str(), longest);
+    assert!(!editor.complaints.is_empty());
+    editor.next_complaint();
+}
+
+#[test]
+fn all_errors_are_told_at_once_and_ctrl_n_goes_round_them() {
+    let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n  a[1] = c;\n}\n");
+    let lines: Vec<u32> = editor.complaints.iter().map(|c| c.place.line).collect();
+    assert_eq!(lines, [2, 3]);
+    let mut places = Vec::new();
+    for _ in 0..3 {
+        editor.next_complaint();
+        places.push(editor.text.cursor());
+    }
+    assert_eq!(places, [(1, 9), (2, 9), (1, 9)]);
+}
+
+#[test]
+fn a_jump_ends_the_selection_so_that_the_next_letter_replaces_nothing() {
+    let mut editor = editor("__global__ void f(float *a) {\n  a[0] = b;\n}\n");
+    editor.text.toggle_selection();
+    editor.next_complaint();
+    assert_eq!(editor.text.cursor().0, 1, "b is no name");
+    assert!(!editor.text.is_selecting());
+    editor.text.toggle_selection();
+    editor.text.jump(0, 2);
+    editor.key(Key::Char('x'), 5);
+    assert!(editor.text.as_str().starts_with("__xglobal__ void f"));
+}

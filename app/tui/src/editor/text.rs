@@ -1,0 +1,215 @@
+//! A text with a cursor: what a small editor does to it, every change undoable.
+
+mod edit;
+
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthChar;
+
+use mlsys_run::drafts::clean;
+
+use super::history::History;
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 4;
+
+/// A text being written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    text: String,
+    /// Byte offset of the cursor, on a character's edge.
+    cursor: usize,
+    /// The other end of the selection, if there is one.
+    anchor: Option<usize>,
+    /// The column that moving up and down keeps to.
+    goal: Option<usize>,
+    history: History,
+}
+
+/// There is no room for so much text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Where the cursor is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// A character back.
+    Left,
+    /// A character on.
+    Right,
+    /// So many lines up.
+    Up(usize),
+    /// So many lines down.
+    Down(usize),
+    /// To the first character of the line that is no blank, or before it.
+    Home,
+    /// To the end of the line.
+    End,
+}
+
+/// What becomes of the selection when the cursor moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Select {
+    /// It ends.
+    Drop,
+    /// It goes along.
+    Extend,
+}
+
+impl Text {
+    /// A text as it was found, the cursor at its beginning; nothing can be undone yet.
+    pub fn new(text: &str) -> Self {
+        Self { text: clean(text), ..Self::default() }
+    }
+
+    /// The whole text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Its lines; a text that ends with a line's end has an empty one after it.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n')
+    }
+
+    /// Line of the cursor, from 0, and its column on the screen.
+    pub fn cursor(&self) -> (usize, usize) {
+        self.place(self.cursor)
+    }
+
+    /// The selected bytes, if any are.
+    pub fn selection(&self) -> Option<Range<usize>> {
+        let anchor = self.anchor?;
+        let range = anchor.min(self.cursor)..anchor.max(self.cursor);
+        (!range.is_empty()).then_some(range)
+    }
+
+    /// Whether a selection was begun, though it may be empty yet.
+    pub fn is_selecting(&self) -> bool {
+        self.anchor.is_some()
+    }
+
+    /// Begins a selection at the cursor, or ends it.
+    pub fn toggle_selection(&mut self) {
+        self.anchor = match self.anchor {
+            None => Some(self.cursor),
+            Some(_) => None,
+        };
+    }
+
+    /// Line and screen column of a byte.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.matches('\n').count();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        (line, width(before.get(start..).unwrap_or_default()))
+    }
+
+    /// The bytes of the line that a byte is in, without its end.
+    fn line_of(&self, at: usize) -> Range<usize> {
+        let (before, after) = self.text.split_at(at);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        start..after.find('\n').map_or(self.text.len(), |end| at + end)
+    }
+
+    /// Goes to a line and a column, both from 0; a selection ends, for who jumps did not mean all that lies between.
+    pub fn jump(&mut self, line: usize, column: usize) {
+        self.anchor = None;
+        self.put_cursor(line, column);
+    }
+
+    /// Puts the cursor at a line and a column, both from 0, or as near as there is a place.
+    fn put_cursor(&mut self, line: usize, column: usize) {
+        let starts = self.text.match_indices('\n').map(|(end, _)| end + 1);
+        let mut starts = std::iter::once(0).chain(starts);
+        let start = match starts.nth(line) {
+            Some(start) => start,
+            None => self.line_of(self.text.len()).start,
+        };
+        self.cursor = self.at_column(start, column);
+        self.goal = None;
+        self.history.part();
+    }
+
+    /// The byte of the line beginning at `start` that stands at a column or before it.
+    fn at_column(&self, start: usize, column: usize) -> usize {
+        let line = self.line_of(start);
+        let mut at = 0;
+        for (offset, c) in self.text.get(line.clone()).unwrap_or_default().char_indices() {
+            let next = advance(at, c);
+            if next > column {
+                return start + offset;
+            }
+            at = next;
+        }
+        line.end
+    }
+
+    /// Moves the cursor.
+    pub fn go(&mut self, go: Go, select: Select) {
+        match select {
+            Select::Drop => {
+                self.anchor = None;
+            }
+            Select::Extend => {
+                self.anchor.get_or_insert(self.cursor);
+            }
+        }
+        let goal = self.goal.take();
+        match go {
+            Go::Left => self.cursor = self.before(self.cursor),
+            Go::Right => self.cursor = self.after(self.cursor),
+            Go::Home => {
+                let line = self.line_of(self.cursor);
+                let text = self.text.get(line.clone()).unwrap_or_default();
+                let indent = line.start + (text.len() - text.trim_start().len());
+                self.cursor = if self.cursor == indent { line.start } else { indent };
+            }
+            Go::End => self.cursor = self.line_of(self.cursor).end,
+            Go::Up(lines) | Go::Down(lines) => {
+                let (line, column) = self.cursor();
+                let goal = goal.unwrap_or(column);
+                let last = self.text.matches('\n').count();
+                let (to, beyond) = match go {
+                    Go::Up(_) => (line.saturating_sub(lines), line == 0),
+                    Go::Down(_) | Go::Left | Go::Right | Go::Home | Go::End => {
+                        ((line + lines).min(last), line == last)
+                    }
+                };
+                if beyond {
+                    self.cursor = match go {
+                        Go::Up(_) => 0,
+                        Go::Down(_) | Go::Left | Go::Right | Go::Home | Go::End => self.text.len(),
+                    };
+                } else {
+                    self.put_cursor(to, goal);
+                    self.goal = Some(goal);
+                }
+            }
+        }
+        self.history.part();
+    }
+
+    fn before(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        before.char_indices().next_back().map_or(0, |(at, _)| at)
+    }
+
+    fn after(&self, at: usize) -> usize {
+        let after = self.text.get(at..).unwrap_or_default();
+        at + after.chars().next().map_or(0, char::len_utf8)
+    }
+}
+
+/// The column behind a character that begins at a column.
+pub fn advance(column: usize, c: char) -> usize {
+    match c {
+        '\t' => (column / TAB + 1) * TAB,
+        c => column + c.width().unwrap_or(0),
+    }
+}
+
+/// Columns of a piece of a line that begins at its first column.
+pub fn width(text: &str) -> usize {
+    text.chars().fold(0, advance)
+}

@@ -1,0 +1,256 @@
+//! The open lesson judged: answers graded, predictions compared, checks decided, all by the lesson crate.
+
+use mlsys_lab::device::{DeviceId, DeviceInfo};
+use mlsys_lab::registry::Registry;
+use mlsys_lesson::{
+    Answer, Asked, Block, CheckOutcome, DeviceFacts, LessonEnv, Predict, Question, Target, Verdict,
+};
+use mlsys_lesson::{Event, Progress};
+
+use super::answer;
+use super::editor::{Known, Trial, TrialState, Tried, Try};
+use super::page::{Answered, CheckState, Page, Prediction};
+use mlsys_run::peaks::Peaks;
+
+/// The machine that a lesson is judged on.
+#[derive(Clone, Copy)]
+pub struct Machine<'a> {
+    /// Its devices.
+    pub devices: &'a [DeviceInfo],
+    /// What was measured of them.
+    pub peaks: &'a Peaks,
+}
+
+impl Page {
+    /// Takes what was typed for a block; an error is a complaint for the field, and nothing has changed.
+    ///
+    /// A prediction that waits for a run is no event yet: it may still change until that starts.
+    pub fn submit(
+        &mut self,
+        block: usize,
+        text: &str,
+        registry: &Registry,
+    ) -> Result<Option<Event>, String> {
+        let lesson = self.lesson.clone();
+        let id = lesson.front.id.clone();
+        match lesson.blocks.get(block) {
+            Some(Block::Predict(predict)) => {
+                let given = answer::read_prediction(text, predict)?;
+                predict.accepts(&given).map_err(|error| error.to_string())?;
+                // What is known beforehand waits for no run.
+                let known = predict.compare(&given, &self.env(&DeviceFacts::default()));
+                let known = match &predict.target {
+                    Target::Metric(_) => None,
+                    Target::Answer(_) | Target::Choice(_) => known.ok(),
+                };
+                let stands = known.is_some().then(|| Event::PredictionLocked {
+                    lesson: id,
+                    prediction: predict.id.clone(),
+                    given: given.clone(),
+                });
+                let prediction = Prediction {
+                    given,
+                    locked: stands.is_some(),
+                    comparison: known.map(|comparison| comparison.statement),
+                };
+                self.predictions.insert(predict.id.clone(), prediction);
+                Ok(stands)
+            }
+            Some(Block::Question(question)) => {
+                let given = answer::read(text, &lesson, question)?;
+                let grade = question.grade(&given, &self.env(&DeviceFacts::default()), registry);
+                let feedback = grade.feedback.unwrap_or_default();
+                let right = match grade.verdict {
+                    Verdict::Right => true,
+                    Verdict::Wrong | Verdict::Recorded => false,
+                    Verdict::Malformed => return Err(feedback),
+                };
+                let answered = Answered { given: given.clone(), right, feedback };
+                self.answers.insert(question.id.clone(), answered);
+                Ok(Some(Event::AnswerGiven {
+                    lesson: id,
+                    question: question.id.clone(),
+                    given,
+                    right,
+                    points: grade.points,
+                }))
+            }
+            Some(Block::Prose(_) | Block::Lab(_) | Block::Check(_) | Block::Notes(_)) | None => {
+                Err("there is nothing to answer here".to_owned())
+            }
+        }
+    }
+
+    /// Begins the tests of the kernel that answers a question.
+    pub fn begin_trial(&mut self, block: usize, text: &str, attempt: u64) -> Option<Try> {
+        let lesson = self.lesson.clone();
+        let question = lesson.blocks.get(block)?.as_question()?;
+        let known = Known::of(question, &self.env(&DeviceFacts::default()));
+        let trial = Trial { attempt, text: text.to_owned(), state: TrialState::Going };
+        self.trials.insert(question.id.clone(), trial);
+        Some(Try { attempt, question: question.id.clone(), text: text.to_owned(), known, lesson })
+    }
+
+    /// Takes in what came of the tests, unless others have begun since; what is no kernel is no answer.
+    pub fn end_trial(&mut self, tried: Tried) -> Option<Event> {
+        let trial = self.trials.get_mut(&tried.question)?;
+        if trial.attempt != tried.attempt || trial.state != TrialState::Going {
+            return None;
+        }
+        let feedback = tried.grade.feedback.unwrap_or_default();
+        let right = match tried.grade.verdict {
+            Verdict::Right => true,
+            Verdict::Wrong | Verdict::Recorded => false,
+            Verdict::Malformed => {
+                trial.state = TrialState::Refused(feedback);
+                return None;
+            }
+        };
+        trial.state = TrialState::Done(tried.cases);
+        let given = Answer::One(tried.text);
+        let answered = Answered { given: given.clone(), right, feedback };
+        self.answers.insert(tried.question.clone(), answered);
+        Some(Event::AnswerGiven {
+            lesson: tried.lesson,
+            question: tried.question,
+            given,
+            right,
+            points: tried.grade.points,
+        })
+    }
+
+    /// Whether an answer is right and what to say to it; nothing if it is no answer to this question.
+    pub fn graded(
+        &self,
+        question: &Question,
+        given: &Answer,
+        registry: &Registry,
+    ) -> Option<(bool, String)> {
+        let grade = question.grade(given, &self.env(&DeviceFacts::default()), registry);
+        let feedback = grade.feedback.unwrap_or_default();
+        match grade.verdict {
+            Verdict::Right => Some((true, feedback)),
+            Verdict::Wrong | Verdict::Recorded => Some((false, feedback)),
+            Verdict::Malformed => None,
+        }
+    }
+
+    /// Compares predictions and decides checks with the runs there are; checks wait for all their labs.
+    pub fn judge(&mut self, machine: Machine<'_>) {
+        let lesson = self.lesson.clone();
+        let facts = self.device_facts(machine);
+        let mut checks = Vec::new();
+        let mut comparisons = Vec::new();
+        {
+            let env = self.env(&facts);
+            for check in lesson.checks() {
+                let ran = check.assert.expr.names().iter().all(|(name, _)| {
+                    let lab = name.parts().next().unwrap_or_default();
+                    lab == "device"
+                        || self.slots.iter().any(|slot| slot.id == lab && slot.reference.is_some())
+                });
+                if ran {
+                    let state = match check.evaluate(&env) {
+                        CheckOutcome::Passed => CheckState::Passed,
+                        CheckOutcome::Failed(values) | CheckOutcome::Error(values) => {
+                            CheckState::Failed(values)
+                        }
+                        CheckOutcome::Skipped(reason) => CheckState::Skipped(reason),
+                    };
+                    checks.push((check.id.clone(), state));
+                }
+            }
+            for predict in lesson.predictions() {
+                if let Some(made) = self.predictions.get(&predict.id).filter(|made| made.locked)
+                    && let Ok(comparison) = predict.compare(&made.given, &env)
+                {
+                    comparisons.push((predict.id.clone(), comparison.statement));
+                }
+            }
+        }
+        self.checks.extend(checks);
+        for (id, statement) in comparisons {
+            if let Some(made) = self.predictions.get_mut(&id) {
+                made.comparison = Some(statement);
+            }
+        }
+    }
+
+    /// What locked predictions are held against, as far as it is known.
+    pub fn truths(&self, machine: Machine<'_>) -> Vec<(String, Answer)> {
+        let facts = self.device_facts(machine);
+        let env = self.env(&facts);
+        let is_locked = |predict: &&Predict| {
+            let made = self.predictions.get(&predict.id);
+            made.is_some_and(|made| made.locked)
+        };
+        let lesson = &self.lesson;
+        let locked = lesson.predictions().filter(is_locked);
+        locked.filter_map(|predict| Some((predict.id.clone(), predict.truth(&env)?))).collect()
+    }
+
+    /// Brings back what the learner has answered before.
+    pub fn restore(&mut self, progress: &Progress, registry: &Registry) {
+        let lesson = self.lesson.clone();
+        let Some(before) = progress.lesson(&lesson.front.id) else {
+            return;
+        };
+        self.hints.clone_from(&before.hints);
+        for question in lesson.questions() {
+            if let Some(answered) = before.answers.get(&question.id) {
+                if matches!(question.kind.asked(), Asked::Kernel { .. }) {
+                    // To test a kernel may take seconds: what was said of it stands until it is tested again.
+                    let answered = Answered {
+                        given: answered.given.clone(),
+                        right: answered.right,
+                        feedback: String::new(),
+                    };
+                    self.answers.insert(question.id.clone(), answered);
+                    continue;
+                }
+                // Graded afresh: the lesson may have changed since.
+                let grade = question.grade(&answered.given, &LessonEnv::new(), registry);
+                let answered = Answered {
+                    given: answered.given.clone(),
+                    right: grade.verdict == Verdict::Right,
+                    feedback: grade.feedback.unwrap_or_default(),
+                };
+                self.answers.insert(question.id.clone(), answered);
+            }
+        }
+        for predict in lesson.predictions() {
+            if let Some(given) = before.predictions.get(&predict.id) {
+                let known = predict.compare(given, &LessonEnv::new());
+                let prediction = Prediction {
+                    given: given.clone(),
+                    locked: true,
+                    comparison: known.ok().map(|comparison| comparison.statement),
+                };
+                self.predictions.insert(predict.id.clone(), prediction);
+            }
+        }
+    }
+
+    /// The names that expressions of this lesson have values for.
+    pub(super) fn env<'a>(&'a self, facts: &'a DeviceFacts) -> LessonEnv<'a> {
+        let env = LessonEnv::new().on(facts);
+        self.slots.iter().fold(env, |env, slot| match &slot.reference {
+            Some(data) => env.with_run(&slot.id, slot.schema, data),
+            None => env.without_run(&slot.id, "it has not been run with the lesson's own values"),
+        })
+    }
+
+    fn device_facts(&self, machine: Machine<'_>) -> DeviceFacts {
+        let used = self.slots.iter().rev().find_map(|slot| {
+            let of_its_own = |id: &DeviceId| slot.schema.is_live() || *id != DeviceId::CPU;
+            slot.device.filter(of_its_own)
+        });
+        let info = machine.devices.iter().find(|info| Some(info.id) == used);
+        info.map_or_else(DeviceFacts::default, |info| DeviceFacts {
+            name: info.name.clone(),
+            backend: info.id.backend.name().to_owned(),
+            memory_bytes: info.memory_bytes,
+            peak_flops_per_second: machine.peaks.get(&info.name).copied(),
+        })
+    }
+}

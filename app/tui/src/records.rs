@@ -1,0 +1,231 @@
+//! Recorded runs in the workbench: the list of them, and one that is replayed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mlsys_lab::params::Params;
+use mlsys_lab::report::RunData;
+use serde_json::Value as Json;
+
+use crate::command::Motion;
+use mlsys_run::record::Summary;
+
+/// Where a recorded run lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In this folder.
+    Folder(PathBuf),
+    /// In the program, by its place among the recordings that ship with it.
+    Shipped(usize),
+}
+
+/// A recorded run, as lists of them say it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Where it lies.
+    pub source: Source,
+    /// Its name.
+    pub name: String,
+    /// The kind of its lab.
+    pub lab: String,
+    /// The lesson that asked for it, and the lab's id there.
+    pub lesson: Option<(String, String)>,
+    /// The device, as a person knows it.
+    pub device: String,
+    /// When it started, to the minute.
+    pub started: String,
+    /// How it stands.
+    pub standing: String,
+    /// How long it took, if it has ended.
+    pub seconds: Option<f64>,
+    /// Its parameters.
+    pub params: Json,
+}
+
+impl Entry {
+    /// The entry of a run.
+    pub fn new(source: Source, summary: &Summary) -> Self {
+        let device = summary
+            .device()
+            .map_or_else(|| "no device".to_owned(), |(id, name)| format!("{id} ({name})"));
+        let lesson = &summary.about["lesson"];
+        let text = |json: &Json| json.as_str().map(str::to_owned);
+        Self {
+            source,
+            name: summary.name.clone(),
+            lab: summary.lab().to_owned(),
+            lesson: text(&lesson["id"]).zip(text(&lesson["lab"])),
+            device: plain(&device),
+            started: plain(&summary.started()),
+            standing: plain(summary.standing.word()),
+            seconds: summary.seconds(),
+            params: summary.about["params"].clone(),
+        }
+    }
+
+    /// Where and when: what must stand beside everything that is shown of it.
+    pub fn origin(&self) -> String {
+        format!("recorded on {}, {}", self.device, self.started)
+    }
+
+    /// The parameters in which it differs from these, as `name value`.
+    pub fn differences(&self, params: &Params) -> Vec<String> {
+        let of = |name: &str| &self.params[name];
+        params
+            .iter()
+            .map(|(name, value)| (name, of(name), mlsys_lab::output::value(value)))
+            .filter(|(_, theirs, ours)| !theirs.is_null() && *theirs != ours)
+            .map(|(name, theirs, _)| format!("{name} {}", mlsys_run::record::value_text(theirs)))
+            .collect()
+    }
+}
+
+/// Without what could steer a terminal: the files may be anybody's.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(80).collect()
+}
+
+/// The open list of recorded runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// The runs of the shown lab, the newest first; none until they are read.
+    pub entries: Option<Vec<Entry>>,
+    /// Which is marked.
+    pub chosen: usize,
+}
+
+impl Records {
+    /// The marked run.
+    pub fn entry(&self) -> Option<&Entry> {
+        self.entries.as_ref()?.get(self.chosen)
+    }
+
+    /// Moves the mark.
+    pub fn move_by(&mut self, motion: Motion, half: usize) {
+        let count = self.entries.as_ref().map_or(0, Vec::len);
+        self.chosen = motion.from(self.chosen, half, count.saturating_sub(1));
+    }
+}
+
+/// What a recorded run is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To stand behind the curves.
+    Overlay,
+    /// To run again.
+    Replay,
+}
+
+/// A recorded run that is to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// The run.
+    pub entry: Entry,
+    /// What for.
+    pub purpose: Purpose,
+    /// The lesson it is wanted in.
+    pub lesson: String,
+    /// The lab of that lesson's page.
+    pub slot: usize,
+}
+
+/// A recorded run that has been read.
+#[derive(Debug)]
+pub struct Fetched {
+    /// What was asked for.
+    pub wanted: Wanted,
+    /// What it reported.
+    pub data: RunData,
+    /// A sentence for each thing that could not be read.
+    pub warnings: Vec<String>,
+}
+
+/// A replay that a lab shows instead of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Where and when it was recorded.
+    pub origin: String,
+    /// How fast it goes.
+    pub speed: Speed,
+    /// How long the run took, if it has ended.
+    pub seconds: Option<f64>,
+    /// How many steps it has.
+    pub steps: usize,
+}
+
+/// How fast a replay goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speed {
+    /// So that a person can follow, however fast the run was.
+    Watch,
+    /// As fast as the run was, so many times.
+    Times(u32),
+    /// At once.
+    ToTheEnd,
+}
+
+impl Speed {
+    /// The next in turn.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Watch => Self::Times(1),
+            Self::Times(1) => Self::Times(2),
+            Self::Times(2) => Self::Times(10),
+            Self::Times(_) => Self::ToTheEnd,
+            Self::ToTheEnd => Self::Watch,
+        }
+    }
+
+    /// What it is called.
+    pub fn word(self) -> String {
+        match self {
+            Self::Watch => "paced".to_owned(),
+            Self::Times(times) => format!("x{times}"),
+            Self::ToTheEnd => "to the end".to_owned(),
+        }
+    }
+}
+
+impl Replay {
+    /// The time from step to step.
+    pub fn interval(&self, watched: Duration) -> Duration {
+        let steps = u32::try_from(self.steps).unwrap_or(u32::MAX).max(1);
+        let whole = self.seconds.filter(|seconds| (0.0..1e9).contains(seconds));
+        match (self.speed, whole) {
+            (Speed::ToTheEnd, _) => Duration::ZERO,
+            (Speed::Times(times), Some(seconds)) => {
+                Duration::from_secs_f64(seconds) / steps / times.max(1)
+            }
+            // How fast a run was that was cut off, nobody knows.
+            (Speed::Watch, _) | (Speed::Times(_), None) => watched / steps,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_goes_as_fast_as_is_asked_for() {
+        let mut replay =
+            Replay { origin: String::new(), speed: Speed::Watch, seconds: Some(20.0), steps: 1000 };
+        let mut seen = Vec::new();
+        for _ in 0..6 {
+            let interval = replay.interval(Duration::from_secs(6)).as_micros();
+            seen.push((replay.speed.word(), interval));
+            replay.speed = replay.speed.next();
+        }
+        let expected = [
+            ("paced", 6000),
+            ("x1", 20_000),
+            ("x2", 10_000),
+            ("x10", 2000),
+            ("to the end", 0),
+            ("paced", 6000),
+        ];
+        assert_eq!(seen, expected.map(|(word, interval)| (word.to_owned(), interval)));
+        replay = Replay { seconds: None, speed: Speed::Times(2), ..replay };
+        assert_eq!(replay.interval(Duration::from_secs(6)).as_micros(), 6000);
+    }
+}

@@ -1,0 +1,227 @@
+//! Looking at charts: cursor, zoom, scales, smoothing, earlier runs and the whole screen.
+
+use super::{Bench, point};
+use crate::key::Key;
+use crate::message::Message;
+use crate::page::Side;
+use mlsys_harness::snapshot;
+use mlsys_run::session::Outcome;
+
+const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
+
+impl Bench {
+    /// The keys that [`Bench::keys`] takes for arrows.
+    fn key(&mut self, c: char) {
+        self.app.update(Message::Key(Key::Char(c)));
+    }
+
+    /// A lesson whose first lab has run, with a chart chosen and the keys on it.
+    fn at_chart(size: (u16, u16)) -> Self {
+        let mut bench = Self::in_lesson(size);
+        bench.keys("  ");
+        bench.learn(0.7, 400);
+        while bench.app.page.as_ref().unwrap().side != Side::Picture {
+            bench.keys("\t");
+        }
+        bench
+    }
+
+    /// A run of so many steps that ends well: a smooth loss and accuracies every ten steps.
+    fn learn(&mut self, from: f64, steps: u64) {
+        let mut reports = Vec::new();
+        for step in 1..=steps {
+            let loss = from * (-(step as f64) / 80.0).exp();
+            reports.push(point("loss", step, loss));
+            if step % 10 == 0 {
+                reports.push(point("validation_loss", step, loss * 1.5));
+            }
+        }
+        self.report(reports, 700);
+        self.end(Outcome::Finished);
+    }
+}
+
+#[test]
+fn tab_goes_round_text_knobs_and_picture() {
+    let mut bench = Bench::in_lesson((80, 24));
+    for side in [Side::Lab, Side::Picture, Side::Text] {
+        bench.keys("\t");
+        assert_eq!(bench.app.page.as_ref().unwrap().side, side);
+    }
+}
+
+#[test]
+fn the_cursor_is_one_for_all_charts_and_says_every_value() {
+    let mut bench = Bench::at_chart((120, 40));
+    bench.keys("<");
+    bench.shows("step 400:");
+    bench.keys("<<<");
+    bench.shows("step 382:");
+    bench.shows("validation_loss 0.009084 nats (step 380)");
+    bench.key(',');
+    bench.shows("step 381:");
+    bench.key('.');
+    bench.key('.');
+    bench.shows("step 383:");
+    bench.keys("g");
+    bench.shows("step 1:");
+    bench.shows("validation_loss not yet");
+    // It stays where it is in another chart, another side, and in words.
+    bench.keys("w");
+    bench.shows("At the cursor, step 1: loss 0.6913");
+    bench.keys("w\u{1b}");
+    bench.hides("step 1:");
+    assert!(bench.app.page.is_some(), "esc takes the cursor away first");
+    bench.keys("\u{1b}");
+    assert!(bench.app.page.is_none());
+}
+
+#[test]
+fn zoom_goes_about_the_cursor_and_back_to_all() {
+    let mut bench = Bench::at_chart((120, 40));
+    bench.keys("+");
+    bench.shows("newest 200 steps");
+    bench.keys("g");
+    bench.shows("steps 1 to 200");
+    bench.keys("+");
+    bench.shows("steps 1 to 100");
+    bench.key('>');
+    bench.shows("steps 25 to 124");
+    bench.key('<');
+    bench.key('<');
+    bench.shows("steps 1 to 100");
+    bench.keys("w");
+    bench.shows("loss went from 0.6913 nats at step 1 to");
+    bench.shows("Shown: steps 1 to 100.");
+    bench.keys("w0");
+    bench.hides("to 100");
+    bench.keys("0");
+    bench.shows("newest 100 steps");
+    bench.keys("--");
+    bench.hides("newest");
+}
+
+#[test]
+fn a_chart_that_follows_goes_along_with_the_run() {
+    let mut bench = Bench::at_chart((120, 40));
+    bench.keys("0");
+    bench.shows("newest 100 steps");
+    bench.keys(" ");
+    let reports = |steps: std::ops::RangeInclusive<u64>| {
+        steps.map(|step| point("loss", step, 1.0 / step as f64))
+    };
+    bench.report(reports(1..=150).collect(), 100);
+    bench.shows("newest 100 steps");
+    bench.shows("loss 0.006667 nats");
+    bench.report(reports(151..=170).collect(), 200);
+    bench.shows("loss 0.005882 nats");
+    // A step out of sight brings the window back to it; later steps lead to the newest again.
+    bench.keys("g");
+    bench.shows("steps 1 to 100");
+    for _ in 0..20 {
+        bench.key('>');
+    }
+    bench.shows("newest 100 steps");
+}
+
+#[test]
+fn scale_and_smoothing_are_the_pictures_own() {
+    let mut bench = Bench::at_chart((120, 40));
+    let before = bench.screen();
+    bench.keys("l");
+    bench.shows("0.01┤");
+    bench.keys("l");
+    assert_eq!(bench.screen(), before);
+    bench.keys("m");
+    bench.shows("all curves are smoothed");
+    bench.keys("g");
+    bench.shows("(smoothed)");
+    bench.keys("m");
+    bench.shows("no curve is smoothed");
+    bench.hides("(smoothed)");
+}
+
+#[test]
+fn earlier_runs_are_named_by_what_differs() {
+    let mut bench = Bench::at_chart((120, 40));
+    bench.shows("validation_loss");
+    // The second run has another learning rate, the third another width too.
+    bench.keys("\t\t> ");
+    bench.learn(0.6, 400);
+    bench.shows("1 run 1: learning_rate 0.01");
+    bench.keys("_> ");
+    bench.learn(0.5, 400);
+    bench.shows("1 run 2: width 32");
+    bench.hides("run 1:");
+    bench.keys("o");
+    bench.shows("2 earlier runs are behind the curves");
+    bench.shows("2 run 1: learning_rate 0.01, width 32");
+    bench.keys("\tg");
+    bench.shows("2 run 1: learning_rate 0.01, width 32: a 0.6913 nats");
+    bench.keys("o");
+    bench.hides("run 2");
+    bench.keys("o");
+    bench.shows("1 run 2: width 32");
+    bench.hides("run 1:");
+}
+
+#[test]
+fn the_earlier_run_stays_in_sight_until_the_next_has_values() {
+    let mut bench = Bench::at_chart((120, 40));
+    bench.keys(" ");
+    bench.shows("a loss, earlier");
+    bench.shows("1 run 1");
+}
+
+#[test]
+fn the_chosen_picture_takes_the_whole_screen_from_any_side() {
+    for size in SIZES {
+        for side in ["", "\t", "\t\t"] {
+            let mut bench = Bench::in_lesson(size);
+            bench.keys(&format!("  {side}"));
+            let before = bench.screen();
+            bench.keys("z");
+            bench.shows("loss-curve");
+            bench.hides("A small lesson ──");
+            bench.keys("z");
+            assert_eq!(bench.screen(), before);
+            bench.keys("z\u{1b}");
+            assert_eq!(bench.screen(), before);
+            // Another side is not hidden behind the picture.
+            bench.keys("zn");
+            let page = bench.app.page.as_ref().unwrap();
+            assert_eq!((page.side, page.full_screen), (Side::Text, None));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_chart_says_so() {
+    let mut bench = Bench::at_chart((80, 24));
+    bench.keys("vl");
+    bench.shows("the chosen picture is no chart");
+    bench.keys("vl");
+    bench.hides("no chart");
+}
+
+#[test]
+fn charts_look_as_they_did() {
+    for size in SIZES {
+        let compare = |page: &str, bench: &Bench| {
+            let name = format!("{page}-{}x{}", size.0, size.1);
+            snapshot::compare(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots"),
+                &name,
+                &bench.buffer(),
+            );
+        };
+        let mut bench = Bench::at_chart(size);
+        bench.keys(" ");
+        bench.learn(0.5, 300);
+        compare("picture", &bench);
+        bench.keys("z<<<<<");
+        compare("cursor", &bench);
+        bench.keys("+l");
+        compare("zoomed", &bench);
+    }
+}

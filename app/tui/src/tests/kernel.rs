@@ -1,0 +1,274 @@
+//! Writing a kernel: typing, errors, tests, what is kept, and what a lab does with it.
+
+use std::sync::Arc;
+
+use mlsys_lab::device::DeviceChoice;
+use mlsys_lesson::{Event, Progress};
+
+use super::Bench;
+use super::screens::compare;
+use crate::app::App;
+use crate::editor::Whence;
+use crate::key::{Key, Way};
+use crate::message::{Effect, Message};
+use mlsys_run::drafts::Draft;
+
+const LESSON: &str = include_str!("kernel.md");
+
+/// The page of the lesson, its question marked.
+fn bench(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::new(size);
+    let read = mlsys_lesson::read("kernel.md", LESSON.as_bytes(), mlsys_registry::registry());
+    let told: Vec<_> = read.diagnostics.iter().map(ToString::to_string).collect();
+    let lesson = read.lesson.unwrap_or_else(|| panic!("{told:?}"));
+    bench.app = App::new(
+        vec![Arc::new(lesson)],
+        mlsys_registry::registry(),
+        DeviceChoice::Auto,
+        Progress::default(),
+        size,
+        bench.app.look,
+    );
+    bench.probed();
+    bench.keys("\n");
+    // On a small screen the lab before it comes into view first.
+    while bench.app.page.as_ref().unwrap().marked_question().is_none() {
+        bench.keys("n");
+    }
+    bench
+}
+
+fn press(bench: &mut Bench, keys: &[Key]) -> Vec<Effect> {
+    let keys = keys.iter();
+    keys.flat_map(|key| bench.app.update(Message::Key(*key))).collect()
+}
+
+fn text(bench: &Bench) -> String {
+    let editor = bench.app.editor().expect("an editor is open");
+    editor.text.as_str().to_owned()
+}
+
+/// The text that was to be kept last.
+fn kept(effects: &[Effect]) -> Option<&str> {
+    effects.iter().rev().find_map(|effect| {
+        if let Effect::KeepDraft(_, text) = effect { Some(text.as_str()) } else { None }
+    })
+}
+
+/// Presses ctrl-s, does the tests that it asks for, and tells the app.
+fn test(bench: &mut Bench) -> Vec<Effect> {
+    let effects = press(bench, &[Key::Ctrl('s')]);
+    let mut after = Vec::new();
+    for effect in effects {
+        if let Effect::Try(tried) = effect {
+            bench.shows("testing");
+            let tried = tried.run(mlsys_registry::registry()).unwrap();
+            after.extend(bench.app.update(Message::Tried(Box::new(tried))));
+        }
+    }
+    after
+}
+
+#[test]
+fn a_kernel_is_written_mended_tested_and_right() {
+    let mut bench = bench((80, 24));
+    let effects = bench.keys("\n");
+    assert!(matches!(&effects[..], [Effect::OpenDraft(draft)] if draft.name == "reverse"));
+    bench.shows("KERNEL reverse");
+    bench.shows("not tested");
+
+    // The starter fails both tests, and each says how.
+    let effects = test(&mut bench);
+    assert!(matches!(
+        &effects[..],
+        [Effect::Save(Event::AnswerGiven { right: false, points: 0, .. })]
+    ));
+    bench.shows("two blocks of four: line 3, block [0, 0, 0]");
+    bench.shows("seven elements: ");
+    bench.shows("not yet");
+
+    // A letter too many is told at its line, and nothing is run.
+    let effects = press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
+    assert!(kept(&effects).unwrap().contains("threadIdx.x;x"));
+    bench.shows("error");
+    bench.shows("✗");
+    assert!(press(&mut bench, &[Key::Ctrl('s')]).is_empty());
+    bench.shows("it cannot run yet");
+    press(&mut bench, &[Key::Backspace]);
+    bench.shows("not yet");
+
+    // The mistake that is known gets what is said to it.
+    press(&mut bench, &[Key::Down, Key::Home]);
+    for _ in 0.."if (i < n) B[".len() {
+        press(&mut bench, &[Key::Right]);
+    }
+    bench.keys("n - 1 - ");
+    bench.shows("changed since the tests");
+    test(&mut bench);
+    bench.shows("Every block computes the same elements");
+
+    press(&mut bench, &[Key::Up, Key::Home]);
+    for _ in 0.."int i = ".len() {
+        press(&mut bench, &[Key::Right]);
+    }
+    bench.app.update(Message::Paste("blockDim.x * blockIdx.x + ".to_owned()));
+    let effects = test(&mut bench);
+    assert!(effects.iter().any(|effect| matches!(
+        effect,
+        Effect::Save(Event::AnswerGiven { right: true, points: 3, .. })
+    )));
+    bench.shows("✓ right");
+    bench.shows("sectors_per_load 1; allowed: sectors_per_load <= 1");
+    bench.keys("\u{1b}");
+    bench.shows("QUESTION reverse");
+}
+
+#[test]
+fn undo_goes_back_to_the_beginning_and_redo_to_the_end() {
+    let mut bench = bench((80, 24));
+    bench.keys("\n");
+    let starter = text(&bench);
+    bench.keys("int a;\n  b");
+    press(&mut bench, &[Key::Ctrl('x'), Key::Ctrl('v'), Key::Backspace]);
+    let last = text(&bench);
+    assert_ne!(last, starter);
+    for _ in 0..40 {
+        press(&mut bench, &[Key::Ctrl('u')]);
+    }
+    assert_eq!(text(&bench), starter);
+    bench.shows("nothing to take back");
+    for _ in 0..40 {
+        press(&mut bench, &[Key::Ctrl('r')]);
+    }
+    assert_eq!(text(&bench), last);
+    // Beginning again is one change like any other.
+    let effects = press(&mut bench, &[Key::Ctrl('b')]);
+    assert_eq!(kept(&effects), Some(starter.as_str()));
+    press(&mut bench, &[Key::Ctrl('u')]);
+    assert_eq!(text(&bench), last);
+}
+
+#[test]
+fn lines_indent_by_themselves_and_braces_come_back() {
+    let mut bench = bench((80, 24));
+    bench.keys("\n");
+    press(&mut bench, &[Key::Ctrl(' ')]);
+    for _ in 0..9 {
+        press(&mut bench, &[Key::PageDown]);
+    }
+    press(&mut bench, &[Key::Delete]);
+    bench.keys("void f() {\nif (a) {\nb;\n}\nc;\n}");
+    assert_eq!(text(&bench), "void f() {\n  if (a) {\n    b;\n  }\n  c;\n}");
+    press(&mut bench, &[Key::Shift(Way::Up), Key::Tab]);
+    assert!(text(&bench).ends_with("\n    c;\n  }"), "{}", text(&bench));
+    press(&mut bench, &[Key::BackTab, Key::BackTab]);
+    assert!(text(&bench).ends_with("\nc;\n}"), "{}", text(&bench));
+}
+
+#[test]
+fn what_was_kept_is_there_again_and_what_others_save_is_taken() {
+    let mut bench = bench((120, 40));
+    bench.keys("\n");
+    let draft = bench.app.editor().unwrap().draft.clone();
+    let told = |text: &str, whence| Message::Draft {
+        draft: draft.clone(),
+        text: Some(text.to_owned()),
+        whence,
+    };
+    bench.app.update(told("__global__ void kept() {}\r\n", Whence::Kept));
+    assert_eq!(text(&bench), "__global__ void kept() {}\n");
+    press(&mut bench, &[Key::Ctrl('u')]);
+    bench.shows("nothing to take back");
+    bench.app.update(told("__global__ void saved() {}\n", Whence::Saved));
+    assert_eq!(text(&bench), "__global__ void saved() {}\n");
+    press(&mut bench, &[Key::Ctrl('u')]);
+    assert_eq!(text(&bench), "__global__ void kept() {}\n");
+    // Of another text nothing is taken.
+    let other = Draft { name: "other".to_owned(), ..draft.clone() };
+    let message =
+        Message::Draft { draft: other, text: Some("x".to_owned()), whence: Whence::Saved };
+    bench.app.update(message);
+    assert_eq!(text(&bench), "__global__ void kept() {}\n");
+}
+
+#[test]
+fn a_lab_runs_the_text_and_keeps_its_picture_while_there_is_an_error() {
+    let mut bench = bench((120, 40));
+    let effects = bench.keys("p\tt");
+    assert!(
+        matches!(&effects[..], [.., Effect::OpenDraft(draft)] if draft.name == "run.vector-add")
+    );
+    bench.end(mlsys_run::session::Outcome::Finished);
+    bench.shows("KERNEL vector-add");
+    let source = text(&bench);
+    let lines = source.lines().filter(|line| !line.contains("if ("));
+    let without: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_ne!(without, source, "the example has a guard");
+    let draft = bench.app.editor().unwrap().draft.clone();
+    let saved = |text: &str| Message::Draft {
+        draft: draft.clone(),
+        text: Some(text.to_owned()),
+        whence: Whence::Saved,
+    };
+    let effects = bench.app.update(saved(&without));
+    let Some(Effect::Start(start)) = effects.iter().find(|e| matches!(e, Effect::Start(_))) else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(start.params.text("source").unwrap(), without);
+    assert_eq!(start.params.text("example").unwrap(), "vector-add");
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert!(slot.explored, "a changed kernel is exploration");
+    bench.end(mlsys_run::session::Outcome::Finished);
+    let effects = bench.app.update(saved("__global__ void broken( {"));
+    assert!(effects.is_empty(), "{effects:?}");
+    bench.shows("error");
+    // Reset brings the lesson's own kernel back.
+    press(&mut bench, &[Key::Esc, Key::Char('R')]);
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert!(slot.edited.is_none());
+}
+
+#[test]
+fn odd_texts_are_shown_and_never_break_anything() {
+    for size in [(40, 12), (80, 24), (120, 40), (24, 6)] {
+        let mut bench = bench(size);
+        bench.keys("\n");
+        let binary: Vec<u8> = (0..=255).cycle().take(5000).collect();
+        for odd in [
+            "\tint\t日本語 = 1;\r\nx\r\u{1b}[31mred\u{7}".to_owned(),
+            "e\u{301}\u{200d}👩\u{200d}👩\u{200d}👧 /* ".to_owned(),
+            String::from_utf8_lossy(&binary).into_owned(),
+            "{".repeat(3000),
+            "x".repeat(2000),
+        ] {
+            bench.app.update(Message::Paste(odd));
+            assert!(!text(&bench).contains(['\u{1b}', '\r']));
+            bench.screen();
+            for key in [Key::Home, Key::End, Key::Up, Key::PageUp, Key::Left, Key::Delete] {
+                press(&mut bench, &[key]);
+                bench.screen();
+            }
+        }
+        // What is too long is refused whole and said.
+        let before = text(&bench);
+        bench.app.update(Message::Paste("y\n".repeat(40_000)));
+        assert_eq!(text(&bench), before);
+        bench.app.update(Message::Resize { width: 60, height: 9 });
+        bench.screen();
+    }
+}
+
+#[test]
+fn a_kernel_looks_as_it_did() {
+    for size in [(40, 12), (80, 24), (120, 40), (200, 60)] {
+        let name = |page: &str| format!("kernel-{page}-{}x{}", size.0, size.1);
+        let mut bench = bench(size);
+        bench.keys("\n");
+        compare(&name("written"), &bench.buffer());
+        press(&mut bench, &[Key::Down, Key::End, Key::Char('x')]);
+        compare(&name("error"), &bench.buffer());
+        press(&mut bench, &[Key::Ctrl('u')]);
+        test(&mut bench);
+        compare(&name("tested"), &bench.buffer());
+    }
+}

@@ -1,0 +1,168 @@
+//! The mouse, where the screen says things are.
+
+use mlsys_lab::control::Command;
+
+use super::Bench;
+use crate::app::Mouse;
+use crate::command::Place;
+use crate::message::{Effect, Gesture, Message};
+use crate::overlay::Overlay;
+
+/// Does something with the mouse where a text stands, at its first letter.
+#[track_caller]
+fn on(bench: &mut Bench, gesture: Gesture, text: &str) -> Vec<Effect> {
+    let screen = bench.screen();
+    let found = screen.lines().enumerate().find_map(|(row, line)| {
+        let at = line.find(text)?;
+        let column = unicode_width::UnicodeWidthStr::width(&line[..at]);
+        Some((column as u16, row as u16))
+    });
+    let (column, row) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
+    bench.app.update(Message::Mouse { gesture, column, row })
+}
+
+#[track_caller]
+fn click(bench: &mut Bench, text: &str) -> Vec<Effect> {
+    on(bench, Gesture::Press, text)
+}
+
+fn with_mouse(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::in_lesson(size);
+    let effects = bench.keys("M");
+    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::On)]), "{effects:?}");
+    bench
+}
+
+#[test]
+fn until_it_is_asked_for_the_mouse_is_the_terminals() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let before = bench.screen();
+    click(&mut bench, "learning_rate");
+    assert_eq!(bench.screen(), before);
+    bench.keys("M");
+    bench.shows("the mouse chooses and scrolls");
+    let effects = bench.keys("M");
+    assert!(matches!(effects.as_slice(), [Effect::Mouse(Mouse::Off)]), "{effects:?}");
+    bench.shows("it selects text");
+}
+
+#[test]
+fn knobs_labs_and_pictures_are_chosen_where_they_are_drawn() {
+    let mut bench = with_mouse((120, 40));
+    click(&mut bench, "width 32");
+    assert_eq!(bench.app.place(), Place::Lab);
+    bench.keys(">");
+    bench.shows("width 64");
+    click(&mut bench, " blocks ");
+    bench.shows("threads_per_block");
+    click(&mut bench, " run ");
+    click(&mut bench, "gradient-flow");
+    assert_eq!(bench.app.place(), Place::Picture);
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    let chosen = &slot.schema.panels[slot.chosen().unwrap()];
+    assert_eq!(chosen.name, "gradient-flow");
+}
+
+#[test]
+fn tabs_stand_where_they_can_be_clicked() {
+    let mut bench = with_mouse((80, 24));
+    for (tab, place) in
+        [(" lab: run ", Place::Lab), (" picture ", Place::Picture), (" text ", Place::Text)]
+    {
+        click(&mut bench, tab.trim());
+        assert_eq!(bench.app.place(), place, "{tab}");
+    }
+}
+
+#[test]
+fn a_click_marks_and_a_click_on_the_marked_opens() {
+    let mut bench = with_mouse((120, 60));
+    click(&mut bench, "QUESTION q1");
+    assert!(bench.app.page.as_ref().unwrap().entry.is_none());
+    click(&mut bench, "QUESTION q1");
+    assert!(bench.app.page.as_ref().unwrap().entry.is_some());
+    bench.keys("12");
+    click(&mut bench, "width 32");
+    bench.shows("enter keeps what you have typed");
+    bench.shows("> 12");
+}
+
+#[test]
+fn an_option_is_answered_by_a_click_and_enter() {
+    let mut bench = with_mouse((120, 60));
+    click(&mut bench, "computes gradients");
+    bench.keys("\n");
+    bench.shows("right: computes gradients");
+}
+
+#[test]
+fn the_wheel_scrolls_what_is_under_it() {
+    let mut bench = with_mouse((120, 16));
+    let top = bench.app.page.as_ref().unwrap().scroll;
+    on(&mut bench, Gesture::WheelDown, "│");
+    assert_eq!(bench.app.page.as_ref().unwrap().scroll, top + 3);
+    on(&mut bench, Gesture::WheelUp, "│");
+    assert_eq!(bench.app.page.as_ref().unwrap().scroll, top);
+    bench.keys("?");
+    on(&mut bench, Gesture::WheelDown, "Keys here");
+    assert_eq!(bench.app.overlay, Some(Overlay::Help { scroll: 1 }));
+}
+
+#[test]
+fn a_click_into_a_chart_moves_the_cursor_of_all_charts() {
+    let mut bench = with_mouse((120, 40));
+    bench.keys("  ");
+    bench.train(1.0);
+    let row =
+        bench.screen().lines().position(|line| line.contains("loss-curve")).unwrap() as u16 + 4;
+    let mut press = |gesture, column| {
+        bench.app.update(Message::Mouse { gesture, column, row });
+        bench.app.page.as_ref().unwrap().slot().unwrap().cursor
+    };
+    let left = press(Gesture::Press, 70).unwrap();
+    let right = press(Gesture::Drag, 110).unwrap();
+    assert!(left < right && right <= 400, "{left} {right}");
+    assert_eq!(bench.app.place(), Place::Picture);
+    bench.shows(&format!("at step {right}"));
+}
+
+#[test]
+fn the_palette_and_the_list_of_lessons_take_clicks() {
+    let mut bench = Bench::new((120, 40));
+    bench.keys("M");
+    click(&mut bench, "○ A small lesson");
+    assert!(bench.app.page.is_some());
+    bench.keys(":occ");
+    click(&mut bench, "Occupancy");
+    bench.shows("threads_per_block 256");
+    bench.keys(":");
+    bench.app.update(Message::Mouse { gesture: Gesture::Press, column: 0, row: 30 });
+    assert!(bench.app.overlay.is_none());
+    bench.keys("P");
+    click(&mut bench, "tiny-blocks");
+    let effects = click(&mut bench, "tiny-blocks");
+    assert!(!effects.is_empty());
+    let orders = |effect: &Effect| matches!(effect, Effect::Order(Command::Stop));
+    assert!(!effects.iter().any(orders));
+    bench.shows("threads_per_block 32");
+}
+
+#[test]
+fn no_place_on_any_screen_makes_the_mouse_fail() {
+    for script in ["", "\t", "\t\t", "z", "z:", "?", "P", "y", "w", "K"] {
+        for size in [(24, 6), (40, 12), (101, 30)] {
+            let mut bench = with_mouse((120, 40));
+            bench.keys(script);
+            let (width, height) = size;
+            bench.app.update(Message::Resize { width, height });
+            for row in (0..height + 2).step_by(3) {
+                for column in (0..width + 2).step_by(7) {
+                    for gesture in [Gesture::WheelDown, Gesture::Drag, Gesture::Press] {
+                        bench.app.update(Message::Mouse { gesture, column, row });
+                    }
+                }
+            }
+            bench.buffer();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Recorded runs: listed, put behind the curves, replayed at any speed, and never counted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mlsys_lab::control::Command;
+use mlsys_lab::device::DeviceInfo;
+use mlsys_lab::report::RunData;
+use serde_json::json;
+
+use super::{Bench, point};
+use crate::message::{Effect, Message};
+use crate::records::{Entry, Fetched, Purpose, Source, Wanted};
+use crate::slot::State;
+use mlsys_run::session::Outcome;
+
+fn entry(source: Source, rate: f64) -> Entry {
+    Entry {
+        source,
+        name: "2026-11-21T09-06-24.123Z-train-7".to_owned(),
+        lab: "train".to_owned(),
+        lesson: None,
+        device: "cuda:0 (NVIDIA H100)".to_owned(),
+        started: "2026-11-21 09:06".to_owned(),
+        standing: "finished".to_owned(),
+        seconds: Some(4.0),
+        params: json!({ "learning_rate": rate }),
+    }
+}
+
+fn own() -> Source {
+    Source::Folder(PathBuf::from("/runs/2026-11-21T09-06-24.123Z-train-7"))
+}
+
+fn wanted(effects: &[Effect]) -> Wanted {
+    let mut wanted = effects.iter().filter_map(|effect| {
+        if let Effect::ReadRecord(wanted) = effect { Some((**wanted).clone()) } else { None }
+    });
+    wanted.next().expect("a run is to be read")
+}
+
+fn data() -> RunData {
+    let mut data = RunData::default();
+    (1..=40).for_each(|step| data.apply(point("loss", step, 1.0 / step as f64)));
+    data
+}
+
+impl Bench {
+    fn listed(&mut self) -> Vec<Effect> {
+        self.app.update(Message::Records(vec![entry(own(), 0.5)]))
+    }
+
+    fn fetched(&mut self, wanted: Wanted) -> Vec<Effect> {
+        let (data, warnings) = (data(), Vec::new());
+        let fetched = Fetched { wanted, data, warnings };
+        self.app.update(Message::Fetched(Ok(Box::new(fetched))))
+    }
+}
+
+#[test]
+fn the_list_says_when_where_and_what_differs() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let effects = bench.keys("r");
+    assert!(matches!(effects[..], [Effect::ListRecords]), "{effects:?}");
+    bench.shows("reading the folder of runs");
+    bench.listed();
+    bench.shows("2026-11-21 09:06  cuda:0 (NVIDIA H100)  finished  learning_rate 0.5");
+    bench.keys("r");
+    bench.hides("Recorded runs of lab");
+    bench.keys("r");
+    bench.app.update(Message::Records(Vec::new()));
+    bench.shows("none yet");
+    assert!(bench.keys("\n ").is_empty());
+}
+
+#[test]
+fn a_recorded_run_stands_behind_the_curves_with_its_origin() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("r");
+    bench.listed();
+    let wanted = wanted(&bench.keys("\n"));
+    assert_eq!(wanted.purpose, Purpose::Overlay);
+    assert!(bench.fetched(wanted).is_empty());
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert_eq!(
+        slot.earlier[0].label,
+        "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06: learning_rate 0.5"
+    );
+    assert_eq!(slot.state, State::Ready);
+}
+
+#[test]
+fn a_replay_goes_at_any_speed_and_counts_for_nothing() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("r");
+    bench.listed();
+    let wanted = wanted(&bench.keys(" "));
+    assert_eq!(wanted.purpose, Purpose::Replay);
+    let effects = bench.fetched(wanted);
+    let pace = |effects: &[Effect]| {
+        let mut paces = effects.iter().filter_map(|effect| {
+            if let Effect::Order(Command::Pace(interval)) = effect { Some(*interval) } else { None }
+        });
+        paces.next().expect("it has a pace")
+    };
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Replay(_))), "{effects:?}");
+    assert_eq!(pace(&effects), Duration::from_millis(150));
+    for millis in [100, 50, 10, 0, 150] {
+        assert_eq!(pace(&bench.keys("f")), Duration::from_millis(millis));
+    }
+    bench.report((1..=20).map(|step| point("loss", step, 0.5)).collect(), 100);
+    for said in [
+        "recorded on cuda:0 (NVIDIA H100), 2026-11-21 09:06",
+        "a recorded run, paced (f: other speeds)",
+        "loss-curve recorded",
+    ] {
+        bench.shows(said);
+    }
+    bench.keys(" ");
+    bench.shows("paused");
+    bench.keys(" ");
+    // A live knob is not heard, and the device key changes nothing about it.
+    let effects = bench.keys("\t>");
+    assert!(
+        !effects.iter().any(|effect| matches!(effect, Effect::Order(Command::Set { .. }))),
+        "{effects:?}"
+    );
+    let effects = bench.end(Outcome::Finished);
+    assert!(effects.is_empty(), "{effects:?}");
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert_eq!(slot.state, State::Finished);
+    assert!(slot.reference.is_none());
+    bench.shows("recorded on cuda:0");
+    // The run after it is one of one's own again, and the replay stands behind it under its name.
+    bench.keys("  ");
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert!(slot.replay.is_none());
+    assert!(slot.earlier[0].name.starts_with("recorded on cuda:0"), "{}", slot.earlier[0].name);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_a_sentence() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("r");
+    bench.listed();
+    bench.keys(" ");
+    bench.app.update(Message::Fetched(Err("run.json: it is cut off".to_owned())));
+    bench.shows("run.json: it is cut off");
+}
+
+#[test]
+fn a_recording_stands_in_for_a_missing_device_where_the_lesson_allows_it() {
+    let mut bench = Bench::in_lesson((120, 40));
+    let page = bench.app.page.as_ref().unwrap();
+    let (lesson, lab) = (page.lesson.front.id.to_string(), page.slot().unwrap().id.clone());
+    let may_replay = page.lesson.lab(&lab).unwrap().may_replay();
+    assert!(may_replay, "the lesson of the tests allows it");
+    let mut shipped = entry(Source::Shipped(0), 0.1);
+    shipped.lesson = Some((lesson, lab));
+    bench.app.update(Message::Records(vec![entry(own(), 0.5), shipped.clone()]));
+    bench.app.update(Message::Probed(Vec::<DeviceInfo>::new()));
+    let effects = bench.keys("  ");
+    let wanted = wanted(&effects);
+    assert_eq!((wanted.entry.clone(), wanted.purpose), (shipped, Purpose::Replay));
+    assert!(bench.app.active.is_none());
+    bench.fetched(wanted);
+    bench.report(vec![point("loss", 1, 0.5)], 100);
+    bench.shows("recorded on cuda:0");
+    assert!(bench.end(Outcome::Finished).is_empty());
+}

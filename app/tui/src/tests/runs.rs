@@ -1,0 +1,242 @@
+//! Starting, steering and ending runs.
+
+use std::sync::Arc;
+
+use mlsys_lab::control::Command;
+use mlsys_lab::report::Report;
+use mlsys_lab::value::Value;
+use mlsys_lesson::Event;
+
+use super::{Bench, point};
+use crate::message::{Effect, Message, Start};
+use mlsys_run::session::Outcome;
+
+fn started(effects: &[Effect]) -> Option<&Start> {
+    effects.iter().find_map(|effect| {
+        if let Effect::Start(start) = effect { Some(start.as_ref()) } else { None }
+    })
+}
+
+fn orders(effects: &[Effect]) -> Vec<&Command> {
+    let mut orders = Vec::new();
+    for effect in effects {
+        if let Effect::Order(order) = effect {
+            orders.push(order);
+        }
+    }
+    orders
+}
+
+#[test]
+fn a_prediction_is_asked_for_once_and_stands_once_the_run_has_started() {
+    let mut bench = Bench::in_lesson((120, 60));
+    assert!(started(&bench.keys(" ")).is_none());
+    bench.shows("predict first");
+    bench.keys("\n0.6\n");
+    bench.shows("your guess: 0.6");
+    let effects = bench.keys(" ");
+    assert_eq!(started(&effects).unwrap().lab, "run");
+    let locked = effects.iter().any(|e| matches!(e, Effect::Save(Event::PredictionLocked { .. })));
+    assert!(locked, "{effects:?}");
+    bench.train(1.0);
+    bench.shows("You said 0.6; measured 1");
+    bench.shows("Adam finds it.");
+    bench.keys("\n");
+    bench.shows("this prediction stands");
+}
+
+#[test]
+fn a_run_without_prediction_takes_a_second_space() {
+    let mut bench = Bench::in_lesson((120, 60));
+    assert!(started(&bench.keys(" ")).is_none());
+    assert!(started(&bench.keys(" ")).is_some());
+}
+
+#[test]
+fn a_run_asked_for_before_the_devices_are_known_starts_when_they_are() {
+    let mut bench = Bench::new((120, 60));
+    bench.keys("\n");
+    assert!(started(&bench.keys("  ")).is_none());
+    bench.shows("looking for devices");
+    let effects = bench.probed();
+    assert_eq!(started(&effects).unwrap().device.to_string(), "cpu");
+}
+
+#[test]
+fn live_knobs_reach_the_run_and_others_wait_for_the_next() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  \t");
+    let effects = bench.keys(">");
+    let set = Command::Set { name: "learning_rate".into(), value: Value::Float(0.02) };
+    assert_eq!(orders(&effects), [&set]);
+    let effects = bench.keys("_>");
+    assert!(orders(&effects).is_empty());
+    bench.shows("it takes effect with the next run");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys(" ");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("width").unwrap(), 64);
+    assert_eq!(start.params.float("learning_rate").unwrap(), 0.02);
+}
+
+#[test]
+fn a_typed_value_outside_the_range_is_refused_in_words() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("\t\n");
+    for _ in 0..4 {
+        bench.app.update(Message::Key(crate::key::Key::Backspace));
+    }
+    bench.keys("1e9\n");
+    bench.shows("1e9 is outside 0 to 100");
+    bench.keys("\u{1b}");
+    bench.shows("learning_rate 0.01");
+}
+
+#[test]
+fn space_pauses_and_goes_on_and_s_does_one_step() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    assert!(orders(&bench.keys(" ")).contains(&&Command::Pause));
+    bench.shows("paused");
+    assert!(orders(&bench.keys("s")).contains(&&Command::Step(1)));
+    assert!(orders(&bench.keys(" ")).contains(&&Command::Resume));
+    assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
+}
+
+#[test]
+fn f_takes_the_pace_off_a_run_that_is_going_on() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let effects = bench.keys("  ");
+    let paced = |effects: &[Effect]| match orders(effects).as_slice() {
+        [Command::Pace(interval)] => Some(interval.as_millis()),
+        _ => None,
+    };
+    assert_eq!(paced(&effects), Some(15), "400 steps in six seconds");
+    bench.shows("paced");
+    assert_eq!(paced(&bench.keys("f")), Some(0));
+    bench.hides("paced");
+}
+
+#[test]
+fn checks_are_decided_by_runs_with_the_lessons_own_values_only() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  \t>");
+    bench.train(0.5);
+    assert!(bench.app.page.as_ref().unwrap().checks.is_empty());
+    bench.keys("Ry ");
+    let effects = bench.train(0.5);
+    let passed: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| {
+            if let Effect::Save(Event::CheckPassed { check, .. }) = effect {
+                Some(check.as_str())
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(passed, ["c2"]);
+    bench.keys("\t");
+    bench.app.page.as_mut().unwrap().scroll = 20;
+    bench.shows("run.accuracy = 0.5, wanted");
+    bench.shows("✓ run.parameters == 1218 holds");
+}
+
+#[test]
+fn late_news_of_an_abandoned_run_changes_nothing() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let run = bench.app.active.unwrap().run;
+    bench.keys("R");
+    let before = bench.screen();
+    let since = std::time::Duration::ZERO;
+    bench.app.update(Message::Reports { run, reports: vec![point("loss", 9, 3.0)], since });
+    bench.app.update(Message::Ended {
+        run,
+        outcome: Outcome::Panicked("late".into()),
+        after: since,
+    });
+    assert_eq!(bench.screen(), before);
+}
+
+#[test]
+fn a_panic_on_the_device_is_a_failed_run_and_another_device_is_offered() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    bench.end(Outcome::Panicked("device lost".into()));
+    bench.shows("failed");
+    bench.shows("device lost");
+    bench.keys("dd");
+    bench.shows("new runs use device wgpu:0");
+    let effects = bench.keys(" ");
+    assert_eq!(started(&effects).unwrap().device.to_string(), "wgpu:0");
+}
+
+#[test]
+fn divergence_is_a_state_with_an_explanation_and_nan_is_no_value() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let reason = "the loss passed ten times its first value: each update overshoots".to_owned();
+    let reports = vec![
+        point("loss", 1, 0.7),
+        point("loss", 2, f64::NAN),
+        Report::Diverged { step: 2, reason },
+    ];
+    bench.report(reports, 10);
+    bench.end(Outcome::Finished);
+    bench.shows("diverged");
+    bench.shows("each update overshoots");
+}
+
+#[test]
+fn an_instant_lab_answers_every_turn_of_a_knob() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let effects = bench.keys("nn");
+    assert_eq!(started(&effects).unwrap().kind, "occupancy");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys("\t>");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("threads_per_block").unwrap(), 512);
+    // A second turn does not wait for the first answer.
+    let effects = bench.keys(">");
+    let start = started(&effects).unwrap();
+    assert_eq!(start.params.int("threads_per_block").unwrap(), 1024);
+}
+
+#[test]
+fn leaving_the_lesson_ends_the_run() {
+    let mut bench = Bench::in_lesson((120, 60));
+    bench.keys("  ");
+    let effects = bench.keys("\u{1b}");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
+    assert!(bench.app.active.is_none());
+}
+
+#[test]
+fn the_newest_measured_peak_is_what_checks_are_told() {
+    let mut bench = Bench::in_lesson((120, 60));
+    let measured = |peak: f64| Message::Measured([("a cpu".to_owned(), peak)].into());
+    bench.app.update(measured(1e11));
+    assert_eq!(bench.app.machine().peaks.get("a cpu"), Some(&1e11));
+    // What was kept is read late, perhaps after a run that is newer.
+    bench.app.update(measured(2e11));
+    assert_eq!(bench.app.machine().peaks.get("a cpu"), Some(&1e11));
+}
+
+#[test]
+fn a_guess_at_what_is_known_beforehand_is_held_against_it_at_once() {
+    const LESSON: &str = "+++\nformat = 1\nid = \"systems/known\"\ntitle = \"Known\"\nminutes = 5\n+++\n# Known\n\n\
+        ```{predict} more\ntype = \"choice\"\nprompt = \"Which did more?\"\nchoices = [\"tiles\", \"rows\"]\n\
+        answer = \"tiles\"\nexplain = \"13% more.\"\n```\n";
+    let mut bench = Bench::new((80, 24));
+    bench.probed();
+    let read = mlsys_lesson::read("k.md", LESSON.as_bytes(), mlsys_registry::registry());
+    bench.app.open(Arc::new(read.lesson.expect("a lesson")));
+    bench.shows("before you read on");
+    bench.hides("13% more.");
+    let effects = bench.keys("\nb\n");
+    let kept = |effect: &Effect| matches!(effect, Effect::Save(Event::PredictionLocked { .. }));
+    assert!(effects.iter().any(kept), "{effects:?}");
+    bench.shows("the answer is \"tiles\"");
+    bench.shows("13% more.");
+}

@@ -1,0 +1,341 @@
+//! Freezing, stepping, undoing, and being asked before something is lost.
+
+use mlsys_lab::control::Command;
+use mlsys_lab::report::Report;
+use mlsys_lab::value::Value;
+
+use super::screens::compare;
+use super::{Bench, point};
+use crate::key::Key;
+use crate::message::{Effect, Message};
+use mlsys_run::session::{Outcome, Panels};
+
+const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (120, 40)];
+
+fn orders(effects: &[Effect]) -> Vec<&Command> {
+    let mut orders = Vec::new();
+    for effect in effects {
+        if let Effect::Order(order) = effect {
+            orders.push(order);
+        }
+    }
+    orders
+}
+
+fn quits(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::Quit))
+}
+
+fn losses(steps: std::ops::RangeInclusive<u64>) -> Vec<Report> {
+    steps.map(|step| point("loss", step, 0.7 / step as f64)).collect()
+}
+
+/// A run that has done 120 steps, the knobs in front.
+fn running(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::in_lesson(size);
+    bench.keys("  ");
+    bench.report(losses(1..=120), 400);
+    while bench.app.ground() != crate::command::Place::Lab {
+        bench.keys("\t");
+    }
+    bench
+}
+
+#[test]
+fn a_frozen_view_stands_still_while_the_run_goes_on_and_is_graded() {
+    let mut bench = running((120, 40));
+    bench.keys("F");
+    bench.shows("frozen at step 120, run is at step 120");
+    let before = bench.app.page.as_ref().unwrap().slot().unwrap().shown().clone();
+    bench.report(losses(121..=300), 500);
+    bench.shows("frozen at step 120, run is at step 300");
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert_eq!(*slot.shown(), before);
+    assert_eq!(slot.data.step, 300);
+    let effects = bench.train(1.0);
+    assert!(!effects.is_empty(), "checks are decided on what was not shown");
+    bench.shows("frozen at step 120, run is at step 400");
+    bench.keys("F");
+    bench.hides("frozen");
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    assert_eq!(slot.shown().step, 400);
+    // A new run is a new view.
+    bench.keys("F ");
+    bench.hides("frozen");
+}
+
+#[test]
+fn pictures_are_not_asked_for_while_nobody_sees_them() {
+    let mut bench = running((120, 40));
+    let slot = &mut bench.app.page.as_mut().unwrap().slots[0];
+    slot.panels = (0..slot.schema.panels.len()).collect();
+    let boundary = slot.schema.panels.iter().position(|panel| panel.name == "decision-boundary");
+    let wants = |effects: Vec<Effect>| {
+        effects.iter().any(|effect| matches!(effect, Effect::WantPictures(_)))
+    };
+    // Only curves and bars have room on the screen, and those are drawn from metrics.
+    assert!(!wants(bench.report(losses(121..=125), 700)));
+    bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
+    let effects = bench.report(losses(126..=130), 900);
+    let Some(Effect::WantPictures(Panels::These(names))) = effects.last() else {
+        panic!("no pictures wanted: {effects:?}")
+    };
+    assert!(names.contains(&"decision-boundary") && !names.contains(&"attention"), "{names:?}");
+    // The next picture may be one that was never made.
+    assert!(wants(bench.keys("v")));
+    bench.app.page.as_mut().unwrap().slots[0].panel = boundary.unwrap();
+    bench.keys("F");
+    assert!(!wants(bench.report(losses(131..=140), 1900)));
+    assert!(wants(bench.keys("F")));
+}
+
+#[test]
+fn so_many_steps_as_are_typed_and_the_field_remembers() {
+    let mut bench = running((80, 24));
+    bench.keys("S");
+    bench.shows("steps 10");
+    for _ in 0..2 {
+        bench.app.update(Message::Key(Key::Backspace));
+    }
+    bench.keys("x\n");
+    bench.shows("a whole number of steps, at least 1");
+    bench.app.update(Message::Key(Key::Backspace));
+    let effects = bench.keys("25\n");
+    assert!(orders(&effects).contains(&&Command::Step(25)));
+    bench.shows("paused");
+    bench.keys("S");
+    bench.shows("steps 25");
+    bench.keys("\u{1b}");
+    bench.hides("steps 25");
+}
+
+#[test]
+fn a_lab_is_started_by_its_first_steps() {
+    let mut bench = Bench::in_lesson((80, 24));
+    bench.keys("  ");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys("S\n");
+    assert!(orders(&effects).contains(&&Command::Step(10)));
+}
+
+#[test]
+fn to_the_end_takes_the_pace_off_this_run_alone() {
+    let mut bench = running((120, 40));
+    bench.shows("paced");
+    let effects = bench.keys("E");
+    assert_eq!(orders(&effects), [&Command::Pace(std::time::Duration::ZERO), &Command::Resume]);
+    bench.shows("to the en");
+    bench.train(1.0);
+    let effects = bench.keys(" ");
+    let paced = orders(&effects)
+        .iter()
+        .any(|order| matches!(order, Command::Pace(pace) if !pace.is_zero()));
+    assert!(paced, "{effects:?}");
+}
+
+#[test]
+fn a_lab_that_answers_at_once_says_why_it_has_no_steps() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("nn");
+    bench.end(Outcome::Finished);
+    for key in ["s", "S", "E", "F"] {
+        bench.keys(key);
+        bench.shows("this lab answers at once: it has no steps");
+    }
+}
+
+#[test]
+fn turns_of_knobs_are_taken_back_live_and_done_again() {
+    let mut bench = running((120, 40));
+    bench.keys("u");
+    bench.shows("no knob of this lab was turned");
+    bench.keys(">>");
+    let effects = bench.keys("u");
+    let set =
+        |value: f64| Command::Set { name: "learning_rate".into(), value: Value::Float(value) };
+    assert_eq!(orders(&effects), [&set(0.02)]);
+    bench.shows("undone: learning_rate is 0.02 again");
+    assert_eq!(orders(&bench.keys("u")), [&set(0.01)]);
+    assert_eq!(orders(&bench.keys("U")), [&set(0.02)]);
+    bench.shows("redone: learning_rate is 0.02 again");
+    bench.keys("_>u");
+    bench.shows("undone: width is 32 again, with the next run");
+    bench.keys("U>U");
+    bench.shows("no turn of a knob was taken back");
+}
+
+#[test]
+fn an_instant_lab_answers_an_undo_like_a_turn() {
+    let mut bench = Bench::in_lesson((120, 40));
+    bench.keys("nn");
+    bench.end(Outcome::Finished);
+    bench.keys("\t>");
+    bench.end(Outcome::Finished);
+    let effects = bench.keys("u");
+    let started = effects.iter().find_map(|effect| {
+        if let Effect::Start(start) = effect {
+            start.params.int("threads_per_block").ok()
+        } else {
+            None
+        }
+    });
+    assert_eq!(started, Some(256));
+}
+
+#[test]
+fn reset_asks_with_another_key_when_something_would_be_lost() {
+    let mut bench = running((120, 40));
+    assert!(orders(&bench.keys("R")).is_empty());
+    bench.shows("reset: y puts the knobs back and ends the run, any other key keeps");
+    bench.keys("R");
+    bench.shows("nothing was changed");
+    assert!(bench.app.active.is_some());
+    bench.keys("Ry");
+    assert!(bench.app.active.is_none());
+    bench.hides("120/400");
+    // A turned knob is worth a question, too; without one there is nothing to lose.
+    bench.keys(">R");
+    bench.shows("y puts the knobs back");
+    bench.keys("y");
+    bench.shows("learning_rate 0.01");
+    bench.keys(" ");
+    bench.train(1.0);
+    bench.keys("R");
+    bench.hides("any other key");
+}
+
+#[test]
+fn leaving_asks_while_a_run_goes_on_that_has_done_steps() {
+    let mut bench = running((120, 40));
+    bench.keys("\u{1b}");
+    bench.shows("y ends it and goes back to the course");
+    bench.keys("n");
+    assert!(bench.app.page.is_some() && bench.app.active.is_some());
+    bench.keys("\u{1b}y");
+    assert!(bench.app.page.is_none() && bench.app.active.is_none());
+    bench.shows("A small lesson");
+}
+
+#[test]
+fn going_elsewhere_by_the_palette_asks_too() {
+    let mut bench = running((120, 40));
+    let elsewhere = |bench: &Bench| {
+        let page = bench.app.page.as_ref().unwrap();
+        page.lesson.front.id.as_str() != "systems/small"
+    };
+    bench.keys(":occupancy\n");
+    bench.shows("y ends it and leaves this lesson");
+    bench.keys("\u{1b}");
+    assert!(!elsewhere(&bench) && bench.app.active.is_some());
+    bench.keys(":occupancy\n");
+    bench.keys("y");
+    assert!(elsewhere(&bench));
+}
+
+#[test]
+fn quitting_asks_once_and_a_second_ctrl_c_leaves_at_once() {
+    let ctrl_c = |bench: &mut Bench| bench.app.update(Message::Key(Key::Ctrl('c')));
+    let mut bench = running((120, 40));
+    assert!(!quits(&ctrl_c(&mut bench)));
+    bench.shows("a run goes on");
+    assert!(quits(&ctrl_c(&mut bench)));
+    let mut bench = running((120, 40));
+    ctrl_c(&mut bench);
+    assert!(quits(&bench.keys("y")));
+    // Whatever is open, twice is enough.
+    let mut bench = running((120, 40));
+    bench.keys("K");
+    ctrl_c(&mut bench);
+    assert!(quits(&ctrl_c(&mut bench)));
+    let mut bench = Bench::in_lesson((120, 40));
+    assert!(quits(&ctrl_c(&mut bench)));
+}
+
+#[test]
+fn a_wait_is_said_with_its_seconds_and_ends_with_the_first_step() {
+    let mut bench = Bench::new((120, 40));
+    bench.keys("\n");
+    bench.keys("  ");
+    bench.shows("looking for devices");
+    bench.app.update(Message::Waited { seconds: 3 });
+    bench.shows("looking for devices, 3 s");
+    bench.probed();
+    bench.report(vec![Report::Status("compiling kernels".into())], 10);
+    bench.shows("compiling kernels");
+    bench.hides("compiling kernels,");
+    bench.app.update(Message::Waited { seconds: 12 });
+    bench.shows("compiling kernels, 12 s");
+    bench.report(vec![Report::Status(String::new()), point("loss", 1, 0.7)], 13_000);
+    bench.hides("compiling");
+    assert_eq!(bench.app.waiting, None);
+}
+
+#[test]
+fn a_pause_in_a_long_step_says_what_it_waits_for() {
+    let mut bench = running((120, 40));
+    bench.keys(" ");
+    bench.shows("paused");
+    bench.hides("waiting for the step");
+    bench.app.update(Message::Waited { seconds: 2 });
+    bench.shows("waiting for the step to finish, 2 s");
+    let run = bench.app.active.unwrap().run;
+    bench.app.update(Message::Settled { run });
+    bench.hides("waiting for the step");
+    assert_eq!(bench.app.waiting, None);
+}
+
+#[test]
+fn a_pause_in_what_comes_before_a_run_counts_no_seconds() {
+    let mut bench = running((120, 40));
+    bench.report(vec![Report::Status("training mlp first".into())], 10);
+    bench.app.update(Message::Waited { seconds: 12 });
+    bench.shows("training mlp first, 12 s");
+    bench.keys(" ");
+    bench.shows("training mlp first");
+    let run = bench.app.active.unwrap().run;
+    bench.app.update(Message::Settled { run });
+    bench.shows("paused");
+    bench.hides("training mlp first, ");
+    assert_eq!(bench.app.waiting, None);
+    // A step goes on with it.
+    bench.keys("s");
+    bench.app.update(Message::Waited { seconds: 3 });
+    bench.shows("training mlp first, 3 s");
+}
+
+#[test]
+fn a_run_that_does_not_answer_can_be_left_behind() {
+    let mut bench = running((120, 40));
+    assert_eq!(orders(&bench.keys("x")), [&Command::Stop]);
+    bench.app.update(Message::Waited { seconds: 2 });
+    bench.shows("ending: waiting for the step to finish, 2 s");
+    assert!(bench.app.active.is_some());
+    bench.app.update(Message::Waited { seconds: 6 });
+    bench.shows("x again leaves it behind");
+    let effects = bench.keys("x");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Abandon)));
+    assert!(bench.app.active.is_none());
+    bench.shows("was left behind");
+}
+
+#[test]
+fn a_run_that_waits_for_devices_ends_at_once() {
+    let mut bench = Bench::new((120, 40));
+    bench.keys("\n  x");
+    assert!(bench.app.active.is_none());
+}
+
+#[test]
+fn steering_looks_as_it_did() {
+    for size in SIZES {
+        let name = |page: &str| format!("{page}-{}x{}", size.0, size.1);
+        let mut bench = running(size);
+        bench.keys("F");
+        bench.report(losses(121..=260), 800);
+        compare(&name("frozen"), &bench.buffer());
+        bench.keys("FS");
+        compare(&name("steps"), &bench.buffer());
+        bench.keys("\u{1b}R");
+        compare(&name("reset"), &bench.buffer());
+    }
+}

@@ -1,0 +1,356 @@
+//! Kernels that are stepped through by keys.
+
+use std::sync::Arc;
+
+use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::lab::Run;
+use mlsys_lab::report::{Moment, Report, Sink};
+use mlsys_machines::kernel::{Goal, Way};
+
+use super::Bench;
+use crate::app::Restless;
+use crate::command::Command;
+use crate::editor::Whence;
+use crate::key::Key;
+use crate::message::{Effect, Gesture, Message};
+use crate::slot::Edited;
+use mlsys_harness::snapshot;
+use mlsys_run::drafts::Draft;
+use mlsys_run::session::Outcome;
+use mlsys_view::figure::kernel::Play;
+
+const LESSON: &str = include_str!("stepping.md");
+
+#[derive(Default)]
+struct Kept(Vec<Report>);
+
+impl Sink for Kept {
+    fn report(&mut self, report: Report) {
+        self.0.push(report);
+    }
+
+    fn wants_frame(&mut self, _panel: &str, moment: Moment) -> bool {
+        moment == Moment::Final
+    }
+}
+
+/// Runs what is to be started, at once and here.
+fn run(bench: &mut Bench, effects: Vec<Effect>) {
+    for effect in effects {
+        if let Effect::Start(start) = effect {
+            let lab = mlsys_registry::registry().find(start.kind).unwrap();
+            let mut kept = Kept::default();
+            let ran = lab.run(&mut Run {
+                params: start.params,
+                device: start.device,
+                sink: &mut kept,
+                control: Control::free(Limits::default(), Arc::default()),
+            });
+            bench.report(kept.0, 10);
+            bench.end(match ran {
+                Ok(()) => Outcome::Finished,
+                Err(error) => Outcome::Failed(error),
+            });
+        }
+    }
+}
+
+/// The picture side of the lab so many places on in the lesson.
+fn at_lab(size: (u16, u16), place: usize) -> Bench {
+    let mut bench = Bench::new(size);
+    bench.probed();
+    let read = mlsys_lesson::read("stepping.md", LESSON.as_bytes(), mlsys_registry::registry());
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    let effects = bench.app.open(Arc::new(read.lesson.unwrap()));
+    run(&mut bench, effects);
+    for _ in 0..place {
+        let effects = bench.keys("]");
+        run(&mut bench, effects);
+    }
+    let effects = bench.keys("\t\t");
+    run(&mut bench, effects);
+    bench
+}
+
+fn walk(bench: &Bench) -> &mlsys_view::figure::kernel::Walk {
+    let slot = bench.app.page.as_ref().unwrap().slot().unwrap();
+    slot.walk.as_ref().unwrap()
+}
+
+/// Beats until nothing is looked for any more; returns how many.
+fn search(bench: &mut Bench) -> usize {
+    let mut beats = 0;
+    while bench.app.restless() == Some(Restless::Searching) {
+        bench.app.update(Message::Beat);
+        beats += 1;
+    }
+    beats
+}
+
+#[test]
+fn forward_and_back_shows_the_same_picture() {
+    for (lab, keys) in [(0, "."), (1, ")"), (2, "}"), (2, ">"), (0, ">")] {
+        let mut bench = at_lab((100, 30), lab);
+        let back = match keys {
+            "." => ",",
+            ")" => "(",
+            "}" => "{",
+            // Arrow keys, as the bench types them.
+            _ => "<",
+        };
+        let mut screens = vec![bench.screen()];
+        for _ in 0..6 {
+            bench.keys(keys);
+            search(&mut bench);
+            screens.push(bench.screen());
+        }
+        for screen in screens.iter().rev().skip(1) {
+            bench.keys(back);
+            search(&mut bench);
+            assert_eq!(&bench.screen(), screen, "{keys} in lab {lab}");
+        }
+    }
+}
+
+#[test]
+fn a_step_moves_the_line_of_the_warp_that_went() {
+    let mut bench = at_lab((80, 24), 0);
+    bench.shows("whole run");
+    bench.keys("..");
+    bench.shows("Step 2 of 18: block 0 warp 0 did one instruction of line 3.");
+    bench.shows("so far");
+    bench.keys(")");
+    bench.shows("comes to line 4 next");
+    // To the end and to the beginning.
+    bench.app.update(Message::Key(Key::End));
+    bench.shows("Step 18 of 18");
+    bench.keys(".");
+    bench.shows("There is no instruction after.");
+    bench.app.update(Message::Key(Key::Home));
+    bench.shows("whole run");
+    // Another picture stands at the same step.
+    bench.keys(".......v");
+    bench.shows("block 1 (1,0,0) running");
+    bench.keys("v");
+    bench.shows("i = blockDim.x * blockIdx.x + threadIdx.x = 4 * 1 + 0 = 4");
+    bench.keys("a_");
+    bench.shows("= 4 * 1 + 2 = 6");
+}
+
+#[test]
+fn a_warp_that_is_chosen_is_followed_until_it_is_let_go() {
+    let mut bench = at_lab((100, 40), 2);
+    bench.keys("...");
+    bench.keys("bW");
+    assert!(walk(&bench).is_pinned());
+    let followed = walk(&bench).here();
+    for _ in 0..4 {
+        bench.keys(".");
+        let last = walk(&bench).last().unwrap();
+        assert_eq!((last.block, last.warp), (followed.block, followed.warp));
+    }
+    bench.keys("0..");
+    assert!(!walk(&bench).is_pinned());
+    bench.keys("b\u{1b}");
+    assert!(!walk(&bench).is_pinned(), "esc lets go");
+}
+
+#[test]
+fn a_click_chooses_what_it_points_at() {
+    let mut bench = at_lab((100, 40), 2);
+    bench.keys("M......z");
+    let click = |bench: &mut Bench, text: &str, right: usize| {
+        let screen = bench.screen();
+        let at = screen.lines().zip(0..).find_map(|(line, row)| {
+            let at = line.find(text)?;
+            let column = unicode_width::UnicodeWidthStr::width(&line[..at]) + right;
+            Some((column as u16, row))
+        });
+        let (column, row) = at.unwrap_or_else(|| panic!("{text} is not in {screen}"));
+        bench.app.update(Message::Mouse { gesture: Gesture::Press, column, row });
+    };
+    click(&mut bench, "x[tid] += x[tid + s]", 2);
+    assert_eq!(walk(&bench).marked(), 12);
+    click(&mut bench, "x[tid] += x[tid + s]", 2);
+    bench.shows("a breakpoint on line 12");
+    bench.keys("v");
+    click(&mut bench, " 32 A A", 6);
+    assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 1));
+    bench.keys("v");
+    click(&mut bench, " 3  4  5", 7);
+    assert_eq!((walk(&bench).here().warp, walk(&bench).here().lane), (1, 5));
+}
+
+#[test]
+fn a_run_stops_before_a_breakpoint_both_ways_and_where_something_goes_wrong() {
+    let mut bench = at_lab((80, 30), 1);
+    bench.keys("*");
+    bench.shows("touches it too");
+    let first = walk(&bench).clock();
+    bench.keys("#");
+    assert_eq!(walk(&bench).clock(), 0);
+    // Down to line 15, from the first.
+    bench.keys(&"_".repeat(14));
+    bench.keys("H");
+    bench.shows("a breakpoint on line 15");
+    bench.keys("N");
+    assert_eq!(walk(&bench).line(), Some(15));
+    let clock = walk(&bench).clock();
+    assert!(clock > 0 && clock != first);
+    bench.keys("NB");
+    assert_eq!(walk(&bench).clock(), clock);
+    bench.keys("H");
+    bench.shows("no breakpoint on line 15 any more");
+    bench.keys("N");
+    bench.shows("There is no breakpoint after.");
+}
+
+#[test]
+fn steps_go_on_by_themselves_while_they_are_played_and_never_else() {
+    let mut bench = at_lab((80, 24), 0);
+    assert_eq!(bench.app.restless(), None);
+    bench.shows("space play");
+    bench.keys(" ");
+    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    for clock in 1..=3 {
+        bench.app.update(Message::Beat);
+        assert_eq!(walk(&bench).clock(), clock);
+    }
+    bench.keys(" ");
+    assert_eq!(bench.app.restless(), None);
+    bench.app.update(Message::Beat);
+    assert_eq!(walk(&bench).clock(), 3);
+    // At the end there is nothing to play.
+    bench.keys(" ");
+    for _ in 0..40 {
+        bench.app.update(Message::Beat);
+    }
+    assert_eq!(bench.app.restless(), None);
+    assert_eq!(walk(&bench).clock(), 18);
+}
+
+#[test]
+fn steps_wait_while_their_picture_is_not_in_front_and_leave_what_is_said_alone() {
+    let mut bench = at_lab((80, 24), 0);
+    bench.keys(" ");
+    bench.app.update(Message::Beat);
+    bench.keys("\t");
+    assert_eq!(bench.app.restless(), None);
+    bench.app.notice = Some("the picture is written".to_owned());
+    bench.app.update(Message::Beat);
+    assert_eq!(walk(&bench).clock(), 1);
+    bench.shows("the picture is written");
+    bench.keys("\t\t");
+    // Whoever comes back finds it where it was left, until space is pressed.
+    assert_eq!(bench.app.restless(), None);
+    bench.keys(" ");
+    assert_eq!(bench.app.restless(), Some(Restless::Playing));
+    // Nobody looks while the text is written: it does not go on by itself afterwards.
+    bench.app.update(Message::Do(Command::Edit));
+    bench.app.update(Message::Do(Command::Back));
+    bench.keys("\t");
+    assert_eq!(walk(&bench).play(), Play::Still);
+}
+
+#[test]
+fn a_text_that_may_not_run_is_not_taken_for_what_the_picture_shows() {
+    let mut bench = at_lab((80, 24), 0);
+    // The second lab is running.
+    bench.keys("]");
+    let lesson = bench.app.page.as_ref().unwrap().lesson.front.id.clone();
+    bench.app.update(Message::Draft {
+        draft: Draft::of_lab(&lesson, "add", "vector-add"),
+        text: Some("__global__ void add() {}\n".to_owned()),
+        whence: Whence::Saved,
+    });
+    assert_eq!(bench.app.notice.as_deref(), Some("another lab is still running: x ends it"));
+    assert_eq!(bench.app.page.as_ref().unwrap().slots[0].edited, None);
+}
+
+#[test]
+fn a_text_of_another_example_is_no_exploration_and_a_run_that_fails_leaves_no_walk() {
+    let mut bench = at_lab((80, 24), 0);
+    let slot = |bench: &mut Bench| bench.app.page.as_mut().unwrap().slots.remove(0);
+    let mut own = slot(&mut bench);
+    own.edited =
+        Some(Edited { example: "reduce-interleaved".to_owned(), text: "changed".to_owned() });
+    own.begin();
+    assert!(!own.explored);
+    own.edited.as_mut().unwrap().example = "vector-add".to_owned();
+    own.begin();
+    assert!(own.explored);
+
+    let mut bench = at_lab((120, 40), 0);
+    bench.keys("\t\t");
+    bench.keys(">");
+    bench.end(Outcome::Panicked("broken".to_owned()));
+    assert!(slot(&mut bench).walk.is_none());
+}
+
+#[test]
+fn a_long_run_is_searched_between_frames_and_a_key_ends_the_search() {
+    let mut bench = at_lab((80, 24), 3);
+    let total = walk(&bench).total();
+    assert!(total > 100_000, "{total}");
+    bench.app.update(Message::Key(Key::End));
+    bench.shows("Looking for the end: any key stops.");
+    let there = walk(&bench).clock();
+    assert!(there < total / 2, "one key does not run it all");
+    bench.keys(",");
+    assert_eq!(bench.app.restless(), None);
+    assert_eq!(walk(&bench).clock(), there - 1);
+    bench.app.update(Message::Key(Key::End));
+    assert!(search(&mut bench) > 2);
+    assert_eq!(walk(&bench).clock(), total);
+    bench.keys(",,");
+    assert_eq!(walk(&bench).clock(), total - 2);
+    bench.keys("*");
+    search(&mut bench);
+    bench.shows("There is no problem after.");
+}
+
+#[test]
+fn a_knob_keeps_the_place_and_another_text_begins_anew() {
+    let mut bench = at_lab((120, 40), 0);
+    bench.keys(".....V");
+    // Back to the knobs, and one more element.
+    bench.keys("\t\t");
+    let effects = bench.keys(">");
+    run(&mut bench, effects);
+    assert_eq!(walk(&bench).clock(), 5);
+    assert!(walk(&bench).total() > 18);
+    bench.keys(".");
+    assert_eq!(walk(&bench).clock(), 6, "from the knobs, too");
+    bench.shows("Step 6 of");
+}
+
+#[test]
+fn commands_say_where_there_is_no_kernel() {
+    let mut bench = Bench::in_lesson((80, 24));
+    bench.app.update(Message::Do(Command::Walk(Goal::Line, Way::On)));
+    bench.shows("no kernel has run here");
+    let _ = bench.app.update(Message::Beat);
+    assert_eq!(bench.app.restless(), None);
+}
+
+#[test]
+fn whole_screens_of_a_kernel() {
+    for size in [(40, 24), (80, 24), (120, 40), (200, 60)] {
+        for (lab, keys, name) in
+            [(0, "......", "add"), (1, "*", "race"), (2, "}}........", "reduce")]
+        {
+            let mut bench = at_lab(size, lab);
+            bench.keys(keys);
+            let panels = bench.app.page.as_ref().unwrap().slot().unwrap().panels.len();
+            for panel in 0..panels {
+                let name = format!("{name}-{panel}-{}x{}", size.0, size.1);
+                snapshot::compare(
+                    concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/stepping"),
+                    &name,
+                    &bench.buffer(),
+                );
+                bench.keys("v");
+            }
+        }
+    }
+}

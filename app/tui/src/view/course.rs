@@ -1,0 +1,180 @@
+//! The course page: modules and lessons, with time, prerequisites and progress.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use mlsys_lesson::{Lesson, State};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::app::App;
+use mlsys_view::wrap::wrap;
+
+/// Columns of the list where there is room for details beside it.
+const LIST: u16 = 62;
+
+/// The list of lessons, and what the marked one is about beside or below it.
+pub fn areas(area: Rect) -> [Rect; 2] {
+    if area.width >= LIST + 30 {
+        let [list, details] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(1)])
+            .spacing(2)
+            .areas(area);
+        [list, details]
+    } else {
+        let details = 7.min(area.height / 2);
+        let [list, details] =
+            Layout::vertical([Constraint::Min(1), Constraint::Length(details)]).areas(area);
+        [list, details]
+    }
+}
+
+/// Draws the list of lessons and, beside or below it, what the marked one is about.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let [list, details] = areas(area);
+    draw_list(app, list, buffer);
+    draw_details(app, details, buffer);
+}
+
+fn draw_list(app: &App, area: Rect, buffer: &mut Buffer) {
+    for ((line, _), row) in shown(app, area).into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// The lines of the list from the first that is shown on, each with its lesson if it is one.
+pub fn shown(app: &App, area: Rect) -> Vec<(Line<'static>, Option<usize>)> {
+    let width = usize::from(area.width);
+    let mut lines: Vec<(Line<'static>, Option<usize>)> = Vec::new();
+    let mut marked_line = 0;
+    let listed = app.listed();
+    if !app.title.is_empty() {
+        lines.push((heading(app, &app.title, 0..app.lessons.len(), width), None));
+    }
+    for module in &app.modules {
+        let lessons = app.lessons.get(module.lessons.clone()).unwrap_or_default();
+        if !listed.iter().any(|index| module.lessons.contains(index)) {
+            continue;
+        }
+        lines.push((Line::default(), None));
+        lines.push((heading(app, &module.title, module.lessons.clone(), width), None));
+        for (index, lesson) in module.lessons.clone().zip(lessons) {
+            if !listed.contains(&index) {
+                continue;
+            }
+            if index == app.chosen {
+                marked_line = lines.len();
+            }
+            lines.push((row(app, index, lesson, width), Some(index)));
+        }
+    }
+    let height = usize::from(area.height);
+    let skip = (marked_line + 2).saturating_sub(height);
+    lines.drain(..skip.min(lines.len()));
+    lines
+}
+
+/// The title of a part of the course, how many of its lessons are done, and how long all of them take.
+fn heading(app: &App, title: &str, range: Range<usize>, width: usize) -> Line<'static> {
+    let theme = &app.look.theme;
+    let lessons = app.lessons.get(range).unwrap_or_default();
+    let is_done = |lesson: &&Arc<Lesson>| app.progress.summary(lesson).state == State::Completed;
+    let done = lessons.iter().filter(is_done).count();
+    let minutes: u32 = lessons.iter().map(|lesson| lesson.front.minutes).sum();
+    let facts = format!("{done} of {} done {minutes:>5} min ", lessons.len());
+    let room = width.saturating_sub(facts.len() + 2);
+    let title = shortened(title, room, app);
+    let pad = room.saturating_sub(title.width());
+    Line::from(vec![
+        Span::styled(format!(" {title}"), theme.title),
+        Span::raw(" ".repeat(pad + 1)),
+        Span::styled(facts, theme.dim),
+    ])
+}
+
+/// As much of a text as fits a room.
+fn shortened(text: &str, room: usize, app: &App) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let room = room.saturating_sub(app.look.glyphs.ellipsis.width());
+    for c in text.chars() {
+        if short.width() + c.width().unwrap_or(0) > room {
+            break;
+        }
+        short.push(c);
+    }
+    short + app.look.glyphs.ellipsis
+}
+
+/// One lesson: mark, progress, title, minutes.
+fn row(app: &App, index: usize, lesson: &Lesson, width: usize) -> Line<'static> {
+    let theme = &app.look.theme;
+    let glyphs = &app.look.glyphs;
+    let marked = index == app.chosen;
+    let (sign, sign_style) = sign(app, lesson);
+    let minutes = format!("{:>3} min ", lesson.front.minutes);
+    let room = width.saturating_sub(6 + minutes.len());
+    let title = shortened(&lesson.front.title, room, app);
+    let pad = room.saturating_sub(title.width());
+    let style = if marked { theme.selection } else { theme.text };
+    Line::from(vec![
+        Span::styled(format!(" {} ", if marked { glyphs.arrow } else { " " }), theme.accent),
+        Span::styled(format!("{sign} "), sign_style),
+        Span::styled(format!("{title}{}", " ".repeat(pad)), style),
+        Span::styled(minutes, theme.dim),
+    ])
+}
+
+fn sign(app: &App, lesson: &Lesson) -> (&'static str, Style) {
+    let theme = &app.look.theme;
+    match app.progress.summary(lesson).state {
+        State::New => (app.look.glyphs.open, theme.dim),
+        State::Started => (app.look.glyphs.running, theme.warn),
+        State::Completed => (app.look.glyphs.right, theme.good),
+    }
+}
+
+/// What the marked lesson teaches, needs and has seen of the learner.
+fn draw_details(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let Some(lesson) = app.lessons.get(app.chosen) else {
+        Line::styled(" there are no lessons here", theme.dim).render(area, buffer);
+        return;
+    };
+    let front = &lesson.front;
+    let summary = app.progress.summary(lesson);
+    let word = match summary.state {
+        State::New => "not begun",
+        State::Started => "begun",
+        State::Completed => "completed",
+    };
+    let needs: Vec<String> = front.requires.iter().map(|id| id.value.to_string()).collect();
+    let needs = if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") };
+    let facts = [
+        ("lesson", front.id.to_string()),
+        ("takes", format!("{} minutes", front.minutes)),
+        ("needs", needs),
+        ("teaches", front.teaches.join(", ")),
+        ("progress", format!("{word}, {} of {} questions right", summary.right, summary.questions)),
+    ];
+    let width = usize::from(area.width).saturating_sub(2);
+    let mut lines = vec![Line::default()];
+    lines.extend(wrap(
+        &[(front.title.clone(), theme.title)],
+        width,
+        Span::raw(" "),
+        Span::raw(" "),
+    ));
+    for (name, fact) in facts {
+        let first = Span::styled(format!(" {name:<9}"), theme.dim);
+        lines.extend(wrap(&[(fact, theme.text)], width, first, Span::raw(" ".repeat(10))));
+    }
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}

@@ -1,0 +1,166 @@
+//! A kernel being written: its text with line numbers and what is wrong in it, and below it what its run has said.
+
+mod strip;
+mod text;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::{TWO_SIDES, body};
+use crate::app::App;
+use crate::editor::{Editor, Subject, TrialState};
+use crate::page::Page;
+
+/// Where the editor stands and what is seen beside it.
+pub struct Sides {
+    /// The editor.
+    pub editor: Rect,
+    /// The question's text, or the lab's pictures, where there is room.
+    pub beside: Option<Rect>,
+}
+
+/// The editor beside the question that it answers, or beside the pictures of the lab that it changes.
+pub fn sides(app: &App, editor: &Editor, body: Rect) -> Sides {
+    if app.size.0 < TWO_SIDES {
+        return Sides { editor: body, beside: None };
+    }
+    let super::Sides { text, lab, .. } = super::sides(app.size);
+    match editor.subject {
+        Subject::Question(_) => {
+            Sides { editor: lab.intersection(body), beside: Some(text.intersection(body)) }
+        }
+        Subject::Lab(..) => {
+            Sides { editor: text.intersection(body), beside: Some(lab.intersection(body)) }
+        }
+    }
+}
+
+/// The parts of an editor.
+struct Areas {
+    head: Rect,
+    text: Rect,
+    strip: Rect,
+}
+
+fn areas(area: Rect, strip: usize) -> Areas {
+    let strip = u16::try_from(strip).unwrap_or(u16::MAX).min(area.height / 2);
+    let [head, text, strip] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(strip)])
+            .areas(area);
+    Areas { head, text, strip }
+}
+
+/// Where the letters of the text are, without the numbers of its lines; none if none is open.
+pub fn text_area(app: &App) -> Option<Rect> {
+    let page = app.page.as_ref()?;
+    let editor = page.editor.as_deref()?;
+    let area = sides(app, editor, body(app.size)).editor;
+    let strip = strip::lines(app, page, editor, usize::from(area.width)).len();
+    Some(text::letters(editor, areas(area, strip).text))
+}
+
+/// The line and the column of the text under a place on the screen.
+pub fn at(app: &App, editor: &Editor, at: Position) -> Option<(usize, usize)> {
+    let letters = text_area(app)?;
+    let row = letters.contains(at).then(|| at.y - letters.y)?;
+    let (lines, columns) = (usize::from(letters.height), usize::from(letters.width));
+    let (top, left) = editor.followed(lines, columns);
+    Some((top + usize::from(row), left + usize::from(at.x - letters.x)))
+}
+
+/// Draws it; returns where the cursor stands.
+pub fn draw(
+    app: &App,
+    page: &Page,
+    editor: &Editor,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<Position> {
+    Clear.render(area, buffer);
+    buffer.set_style(area, app.look.theme.screen);
+    let lines = strip::lines(app, page, editor, usize::from(area.width));
+    let Areas { head, text, strip } = areas(area, lines.len());
+    draw_head(app, page, editor, head, buffer);
+    let cursor = text::draw(app, editor, text, buffer);
+    let hidden = lines.len().saturating_sub(usize::from(strip.height));
+    let shown = usize::from(strip.height).saturating_sub(usize::from(hidden > 0));
+    for (line, row) in lines.iter().take(shown).zip(strip.rows()) {
+        line.render(row, buffer);
+    }
+    if let (Some(last), true) = (strip.rows().next_back(), hidden > 0) {
+        let more = format!(" {} more lines", hidden + 1);
+        Line::styled(more, app.look.theme.dim).render(last, buffer);
+    }
+    cursor
+}
+
+/// What is written, where the cursor is, and how its run stands.
+fn draw_head(app: &App, page: &Page, editor: &Editor, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let (line, column) = editor.text.cursor();
+    let name = match &editor.subject {
+        Subject::Question(_) => editor.draft.name.clone(),
+        Subject::Lab(_, example) => example.clone(),
+    };
+    let (state, style) = state(app, page, editor);
+    let selected = editor.text.selection().map_or(0, |range| {
+        let chosen = editor.text.as_str().get(range).unwrap_or_default();
+        chosen.chars().count()
+    });
+    let mut parts = vec![
+        Span::styled(format!(" KERNEL {name} "), theme.accent.add_modifier(Modifier::BOLD)),
+        Span::styled(format!(" {state} "), style),
+        Span::styled(format!(" {}:{} ", line + 1, column + 1), theme.dim),
+    ];
+    if selected > 0 {
+        parts.push(Span::styled(format!(" {selected} selected "), theme.dim));
+    }
+    Line::from(parts).render(area, buffer);
+}
+
+/// How the run of what is written stands, in words.
+fn state(app: &App, page: &Page, editor: &Editor) -> (String, Style) {
+    let theme = &app.look.theme;
+    let glyphs = &app.look.glyphs;
+    match editor.complaints.len() {
+        0 => {}
+        1 => return (format!("{} 1 error", glyphs.wrong), theme.bad),
+        errors => return (format!("{} {errors} errors", glyphs.wrong), theme.bad),
+    }
+    match &editor.subject {
+        Subject::Question(_) => {
+            let Some(trial) = page.trials.get(&editor.draft.name) else {
+                return ("not tested".to_owned(), theme.dim);
+            };
+            let same = trial.text == editor.text.as_str();
+            let right = page.answers.get(&editor.draft.name);
+            match &trial.state {
+                TrialState::Going => (format!("{} testing", glyphs.running), theme.good),
+                TrialState::Done(_) | TrialState::Refused(_) if !same => {
+                    ("changed since the tests".to_owned(), theme.warn)
+                }
+                TrialState::Refused(_) => (format!("{} not run", glyphs.wrong), theme.bad),
+                TrialState::Done(_) if right.is_some_and(|answered| answered.right) => {
+                    (format!("{} right", glyphs.right), theme.good)
+                }
+                TrialState::Done(cases) if cases.is_empty() => {
+                    (format!("{} recorded", glyphs.right), theme.accent)
+                }
+                TrialState::Done(_) => (format!("{} not yet", glyphs.wrong), theme.bad),
+            }
+        }
+        Subject::Lab(place, _) => {
+            let Some(slot) = page.slots.get(*place) else {
+                return (String::new(), theme.dim);
+            };
+            let run = slot.edited.as_ref().map(|edited| edited.text.as_str());
+            match run.unwrap_or(&editor.starter) == editor.text.as_str() {
+                true => (slot.state.word().to_owned(), theme.dim),
+                false => ("changed since the run".to_owned(), theme.warn),
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The last line: a notice, or the keys that do something here, the most wanted first and the way out always.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::prompt::Prompt;
+use crate::app::App;
+use crate::command::{self, Binding, Command, Rank};
+use crate::editor::Subject;
+use crate::overlay::Overlay;
+use crate::slot::State;
+use mlsys_view::panel::Inspect;
+use mlsys_view::panel::Tint;
+use mlsys_view::wrap::wrap;
+
+/// Rows a notice may take from the page above.
+const NOTICE_ROWS: usize = 3;
+
+/// Draws the notice if there is one, else the keys.
+///
+/// A question or a field that stands here comes before both; returns where its cursor stands.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    if let Some(Overlay::Confirm(confirm)) = &app.overlay {
+        draw_notice(app, confirm.sentence(), area, buffer);
+        return None;
+    }
+    if let (None, Some(prompt)) = (&app.notice, Prompt::of(app)) {
+        return Some(prompt.draw(app, area, buffer));
+    }
+    if let Some(notice) = &app.notice {
+        draw_notice(app, notice, area, buffer);
+        return None;
+    }
+    let typing = app.page.as_ref().is_some_and(|page| page.entry.is_some());
+    let (left, right) = if typing && app.overlay.is_none() {
+        let keys = [("enter", "keep"), ("esc", "drop")];
+        let hints = keys.map(|(key, label)| hint(app, key, label));
+        (hints.into_iter().flatten().collect(), Line::default())
+    } else {
+        hints(app, usize::from(area.width))
+    };
+    left.render(area, buffer);
+    right.right_aligned().render(area, buffer);
+    None
+}
+
+/// A notice is said whole: it grows upward over the page until the next key.
+fn draw_notice(app: &App, notice: &str, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let text = [(notice.to_owned(), theme.warn)];
+    let width = usize::from(area.width);
+    let mut lines = wrap(&text, width, Span::raw(" "), Span::raw(" "));
+    lines.truncate(NOTICE_ROWS);
+    let over = (lines.len() as u16 - 1).min(area.y);
+    let area = Rect::new(area.x, area.y - over, area.width, over + 1);
+    Clear.render(area, buffer);
+    buffer.set_style(area, theme.screen);
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// What stands at the left, the most wanted first, and at the right, where help and the way out stay.
+fn hints(app: &App, width: usize) -> (Line<'static>, Line<'static>) {
+    let mut rows: Vec<&Binding> = Vec::new();
+    for row in command::at(app.place()) {
+        let listed = rows.iter().any(|other| other.command == row.command);
+        if !listed && app.satisfied(row).is_ok() {
+            rows.push(row);
+        }
+    }
+    rows.sort_by_key(|row| (!app.is_urgent(row), row.rank));
+    let spans = |row: &Binding| {
+        let key = row.keys.first().map(ToString::to_string);
+        let label = label(app, row.command, row.label);
+        hint(app, &key.unwrap_or_default(), label)
+    };
+    let (kept, others): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.rank == Rank::Kept);
+    let right = Line::from_iter(kept.into_iter().flat_map(spans));
+    let mut room = width.saturating_sub(right.width());
+    let mut left = Line::default();
+    for row in others {
+        let spans = spans(row);
+        let wide = spans.iter().map(Span::width).sum();
+        // What does not fit is left out whole; a shorter one of less weight may still.
+        if let Some(rest) = room.checked_sub(wide) {
+            room = rest;
+            left.spans.extend(spans);
+        }
+    }
+    (left, right)
+}
+
+fn hint(app: &App, key: &str, label: &str) -> [Span<'static>; 3] {
+    let theme = &app.look.theme;
+    [
+        Span::styled(format!(" {key}"), theme.key),
+        Span::styled(format!(" {label}"), theme.dim),
+        Span::raw(" "),
+    ]
+}
+
+/// What space does right now, said as what it does.
+fn label(app: &App, command: Command, usual: &'static str) -> &'static str {
+    let along = [(Inspect::Left, "step back"), (Inspect::Right, "step on")];
+    let along = along.iter().find(|(way, _)| command == Command::Inspect(*way));
+    if let Some((_, walked)) = along {
+        let walked_on = app.is_walked() || app.has_kernel_chosen();
+        return if walked_on { walked } else { usual };
+    }
+    if command == Command::Inspect(Inspect::Smooth)
+        && let Some(tint) = app.tint()
+    {
+        return match tint {
+            Tint::Class => "colour by label",
+            Tint::Label => "colour by kind",
+        };
+    }
+    if command == Command::Run && app.plays_steps() {
+        return match app.restless() {
+            Some(_) => "pause",
+            None => "play",
+        };
+    }
+    if command != Command::Run {
+        return usual;
+    }
+    if let Some(editor) = app.editor() {
+        return match editor.subject {
+            Subject::Question(_) => "run tests",
+            Subject::Lab(..) => usual,
+        };
+    }
+    let slot = app.page.as_ref().and_then(|page| page.slot());
+    match slot.map(|slot| &slot.state) {
+        Some(State::Running) => "pause",
+        Some(State::Paused) => "go on",
+        Some(State::Ready) => "run",
+        Some(State::Finished | State::Diverged(_) | State::Stopped | State::Failed(_)) => {
+            "run again"
+        }
+        None => usual,
+    }
+}

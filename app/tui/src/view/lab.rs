@@ -1,0 +1,249 @@
+//! The lab: which one, its pictures, its knobs, and where the run stands.
+
+pub mod knobs;
+mod status;
+
+use mlsys_lab::frame::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+use unicode_width::UnicodeWidthStr;
+
+use super::sides;
+use crate::app::App;
+use crate::page::{Page, Side, Telling};
+use crate::slot::{Slot, State};
+use mlsys_view::panel::{Focus, Scene, draw_panel, words};
+use mlsys_view::wrap::wrap;
+
+/// Rows a picture needs to be worth looking at.
+const PANEL_ROWS: u16 = 9;
+/// Columns a picture needs beside another.
+const PANEL_COLUMNS: u16 = 60;
+
+/// Where the parts of a lab are.
+pub struct Areas {
+    /// The labs by name.
+    pub head: Rect,
+    /// The pictures.
+    pub panels: Rect,
+    /// What the run has to say.
+    said: Rect,
+    /// The knobs.
+    pub knobs: Rect,
+    /// Where the run stands.
+    state: Rect,
+}
+
+/// The parts of a lab in its area.
+pub fn areas(app: &App, slot: &Slot, area: Rect) -> Areas {
+    let inner = within(area);
+    let strip = knobs::rows(slot, inner.width).min(inner.height / 3);
+    let message = status::message(app, slot, usize::from(inner.width));
+    let said = (message.len() as u16).min(inner.height / 4);
+    let [head, panels, said, knobs, state] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(said),
+        Constraint::Length(strip),
+        Constraint::Length(1),
+    ])
+    .areas(inner);
+    Areas { head, panels, said, knobs, state }
+}
+
+/// The picture that is shown alone, and the line below it.
+pub fn chosen_areas(area: Rect) -> [Rect; 2] {
+    Layout::vertical([Constraint::Min(1), Constraint::Length(1)]).areas(within(area))
+}
+
+fn within(area: Rect) -> Rect {
+    Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height)
+}
+
+/// Draws the shown lab; returns where the cursor stands if a knob's value is being typed.
+pub fn draw(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let Some(slot) = page.slot() else {
+        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        return None;
+    };
+    let message = status::message(app, slot, usize::from(within(area).width));
+    let Areas { head, panels, said, knobs: knob_rows, state } = areas(app, slot, area);
+    draw_head(app, page, head, buffer);
+    match page.telling {
+        Telling::Drawn => draw_panels(app, page, slot, panels, buffer),
+        Telling::InWords => {
+            let count = slot.panels.len();
+            let order = (0..count).map(|place| slot.panels[(slot.panel + place) % count]);
+            say_panels(app, slot, &order.collect::<Vec<_>>(), panels, buffer);
+        }
+    }
+    for (line, row) in message.into_iter().zip(said.rows()) {
+        line.render(row, buffer);
+    }
+    let cursor = knobs::draw(app, page, slot, knob_rows, buffer);
+    status::draw(app, page, slot, state, buffer);
+    cursor
+}
+
+/// Draws the chosen picture alone, with the line that says where the run stands.
+pub fn draw_chosen(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let Some(slot) = page.slot() else {
+        Line::styled(" this lesson has no lab", app.look.theme.dim).render(area, buffer);
+        return;
+    };
+    let [picture, state] = chosen_areas(area);
+    match (slot.chosen(), page.telling) {
+        (Some(index), Telling::Drawn) => {
+            if let Some(scene) = scene(page, slot, index) {
+                draw_panel(picture, buffer, &scene, &app.look);
+            }
+        }
+        (Some(index), Telling::InWords) => say_panels(app, slot, &[index], picture, buffer),
+        (None, _) => {
+            Line::styled("this lab has no picture", app.look.theme.dim).render(picture, buffer);
+        }
+    }
+    status::draw(app, page, slot, state, buffer);
+}
+
+/// The lesson's labs by id, each with how its run stands, as they follow each other in the first line: from the first on, or
+/// from a later one where the shown lab would lie beyond the end.
+pub fn head_names(app: &App, page: &Page, width: u16) -> Vec<(usize, String)> {
+    let names = page.slots.iter().map(|slot| {
+        let sign = match &slot.state {
+            State::Ready => return format!(" {} ", slot.id),
+            State::Running => app.look.glyphs.running,
+            State::Paused => app.look.glyphs.paused,
+            State::Finished => app.look.glyphs.right,
+            State::Diverged(_) | State::Stopped | State::Failed(_) => app.look.glyphs.wrong,
+        };
+        format!(" {} {sign} ", slot.id)
+    });
+    let names: Vec<(usize, String)> = names.enumerate().collect();
+    let until = |first: usize| {
+        let until = names.get(first..=page.current).unwrap_or_default();
+        until.iter().map(|(_, name)| name.width()).sum::<usize>()
+    };
+    let first = (0..page.current).find(|first| until(*first) <= usize::from(width));
+    names.into_iter().skip(first.unwrap_or(page.current)).collect()
+}
+
+/// The lessons' labs by id, the shown one marked.
+fn draw_head(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let mut line = Line::default();
+    for (index, name) in head_names(app, page, area.width) {
+        let style = match (index == page.current, page.side) {
+            (true, Side::Lab) => theme.selection,
+            (true, Side::Text | Side::Picture) => theme.accent,
+            (false, _) => theme.dim,
+        };
+        line.spans.push(Span::styled(name, style));
+    }
+    if let Some(slot) = page.slot() {
+        let title = Span::styled(format!("  {}", slot.title), theme.title);
+        if line.width() + title.width() <= usize::from(area.width) {
+            line.spans.push(title);
+        }
+    }
+    line.render(area, buffer);
+}
+
+/// Pictures in sentences, in the order given.
+fn say_panels(app: &App, slot: &Slot, panels: &[usize], area: Rect, buffer: &mut Buffer) {
+    let mut lines = Vec::new();
+    for &index in panels {
+        if let Some(scene) = slot.scene(index) {
+            let (name, said) = (format!("{}: ", scene.panel.name), words(&scene));
+            let said = said.strip_prefix(&name).unwrap_or(&said).to_owned();
+            let spans = [(name, app.look.theme.title), (said, app.look.theme.text)];
+            lines.extend(wrap(&spans, usize::from(area.width), Span::raw(""), Span::raw("")));
+            lines.push(Line::default());
+        }
+    }
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        line.render(row, buffer);
+    }
+}
+
+/// What a panel is drawn from, with the mark of the keys if they act on it.
+fn scene<'a>(page: &Page, slot: &'a Slot, index: usize) -> Option<Scene<'a>> {
+    let acted_on = page.side == Side::Picture && slot.chosen() == Some(index);
+    Some(Scene { focus: if acted_on { Focus::Keys } else { Focus::Aside }, ..slot.scene(index)? })
+}
+
+/// Where pictures are, as places after the chosen one: as many as there is room for, the chosen one first.
+pub fn cells(slot: &Slot, area: Rect) -> Vec<(usize, Rect)> {
+    let count = slot.panels.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let across = usize::from((area.width / PANEL_COLUMNS).max(1));
+    // A picture of many parts needs the height of two, where pictures stand below each other.
+    let spared = u16::from(across == 1 && has_parts(slot)) * PANEL_ROWS;
+    let down = usize::from((area.height.saturating_sub(spared) / PANEL_ROWS).max(1));
+    let shown = count.min(across * down).min(6);
+    let columns = across.min(shown);
+    let rows = shown.div_ceil(columns);
+    // The chosen picture leads: where pictures stand below each other it has twice the height of the others.
+    let heights =
+        (0..rows).map(|row| Constraint::Fill(if row == 0 && columns == 1 { 2 } else { 1 }));
+    let bands = Layout::vertical(heights).split(area);
+    let mut places = Vec::new();
+    for (row, band) in bands.iter().enumerate() {
+        let first = row * columns;
+        let here = columns.min(shown - first);
+        let cells = Layout::horizontal(vec![Constraint::Fill(1); here]).spacing(1).split(*band);
+        places.extend(cells.iter().enumerate().map(|(column, cell)| (first + column, *cell)));
+    }
+    places
+}
+
+/// The pictures that can be seen now, as indices into the lab's panels.
+pub fn shown(app: &App, page: &Page) -> Vec<usize> {
+    let Some(slot) = page.slot() else {
+        return Vec::new();
+    };
+    let sides = sides(app.size);
+    if page.full_screen.is_some() || (sides.tabs.is_some() && page.side == Side::Picture) {
+        return slot.chosen().into_iter().collect();
+    }
+    if sides.tabs.is_some() && page.side == Side::Text {
+        return Vec::new();
+    }
+    match page.telling {
+        Telling::InWords => slot.panels.clone(),
+        Telling::Drawn => {
+            let cells = cells(slot, areas(app, slot, sides.lab).panels).into_iter();
+            let index = |(place, _)| slot.panels[(slot.panel + place) % slot.panels.len()];
+            cells.map(index).collect()
+        }
+    }
+}
+
+/// Whether the chosen picture is a graph, a timeline, a kernel, an exchange or a film.
+fn has_parts(slot: &Slot) -> bool {
+    let frame = slot.chosen().and_then(|index| slot.frame(index));
+    matches!(
+        frame,
+        Some(
+            Frame::Graph(_)
+                | Frame::Timeline(_)
+                | Frame::Kernel(_)
+                | Frame::Exchange(_)
+                | Frame::Film(_)
+        )
+    )
+}
+
+/// The pictures.
+fn draw_panels(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    for (place, cell) in cells(slot, area) {
+        let index = slot.panels[(slot.panel + place) % slot.panels.len()];
+        if let Some(scene) = scene(page, slot, index) {
+            draw_panel(cell, buffer, &scene, &app.look);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Where the run stands: one line of figures, and sentences when there is something to explain.
+
+use mlsys_lab::DeviceId;
+use mlsys_lab::value::{Value, number, significant};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::app::{App, How, Tempo};
+use crate::entry::For;
+use crate::page::Page;
+use crate::slot::{Slot, State};
+use crate::wait::Waiting;
+use mlsys_view::figure::{metrics, quantity};
+use mlsys_view::wrap::wrap;
+
+/// State, step, steps a second, elapsed time and device.
+pub fn draw(app: &App, page: &Page, slot: &Slot, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let knob_entry = page.entry.as_ref().filter(|entry| entry.purpose == For::Knob);
+    if let Some(complaint) = knob_entry.and_then(|entry| entry.complaint.as_ref()) {
+        Line::styled(format!("{} {complaint}", app.look.glyphs.wrong), theme.bad)
+            .render(area, buffer);
+        return;
+    }
+    let (sign, style) = match &slot.state {
+        State::Ready => (app.look.glyphs.open, theme.dim),
+        State::Running => (app.look.glyphs.running, theme.good),
+        State::Paused => (app.look.glyphs.paused, theme.warn),
+        State::Finished => (app.look.glyphs.right, theme.good),
+        State::Diverged(_) | State::Stopped | State::Failed(_) => {
+            (app.look.glyphs.wrong, theme.bad)
+        }
+    };
+    let mut parts = Vec::new();
+    if slot.frozen.is_some() {
+        let step = slot.shown().step;
+        parts.push(Span::styled(
+            format!("frozen at step {step}, run is at step {} ", slot.data.step),
+            theme.selection,
+        ));
+        parts.push(Span::raw(" "));
+    }
+    parts.push(Span::styled(format!("{sign} {}", slot.state.word()), style));
+    let separator = app.look.glyphs.separator;
+    let mut add = |text: String| {
+        parts.push(Span::styled(separator, theme.dim));
+        parts.push(Span::styled(text, theme.text));
+    };
+    // Before all figures, so that it is never what has no room.
+    if let Some(replay) = &slot.replay {
+        add(replay.origin.clone());
+    }
+    // What is waited for comes before the figures, which stand still meanwhile.
+    let is_here = app.active.is_some_and(|active| {
+        page.slots.get(active.slot).is_some_and(|other| std::ptr::eq(other, slot))
+    });
+    if let Some(words) = app.waiting.as_ref().filter(|_| is_here).and_then(Waiting::words) {
+        add(words);
+    }
+    if let Some(headline) = headline(slot, app) {
+        add(headline);
+    }
+    if slot.schema.is_live() && slot.state != State::Ready {
+        let done = slot.data.step;
+        match slot.steps() {
+            Some(all) => add(format!("step {done}/{all}")),
+            None => add(format!("step {done}")),
+        }
+        let rate = slot.rate.per_second.or_else(|| mean_rate(slot));
+        // A run whose reports bear no steps has none to count.
+        if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
+            let digits = if rate < 10.0 { significant(rate, 2) } else { rate.round() };
+            add(format!("{} steps/s", number(digits)));
+        }
+        add(format!("{:.1} s", slot.elapsed.as_secs_f64()));
+        if let Some(device) = slot.device {
+            add(device.to_string());
+        }
+    }
+    // A lab that answers at once is the processor's, unless it was given to another device.
+    if let Some(device) = slot.device.filter(|device| {
+        !slot.schema.is_live() && *device != DeviceId::CPU && slot.state != State::Ready
+    }) {
+        add(device.to_string());
+    }
+    let hurried = is_here && app.active.is_some_and(|active| active.how == How::ToTheEnd);
+    if hurried {
+        add("to the end".to_owned());
+    } else if slot.replay.is_none()
+        && app.tempo == Tempo::Watch
+        && slot.state == State::Running
+        && slot.schema.is_live()
+    {
+        add("paced (f: full speed)".to_owned());
+    }
+    if slot.explored {
+        let what = match &slot.edited {
+            Some(_) => "kernel changed",
+            None => "knobs changed",
+        };
+        add(what.to_owned());
+    }
+    Line::from(parts).render(area, buffer);
+}
+
+/// The lab's most telling metric, as far as the run has it.
+fn headline(slot: &Slot, app: &App) -> Option<String> {
+    let headline = slot.schema.headline.as_ref()?;
+    let value = match slot.shown().metric(&headline.metric)? {
+        Value::Float(value) => {
+            let unit = metrics::unit(slot.schema, &headline.metric);
+            quantity(significant(value, 2), unit, &app.look.glyphs)
+        }
+        value @ (Value::Int(_) | Value::Bool(_) | Value::Text(_)) => value.to_string(),
+        // No list fits into a line.
+        Value::Array(_) | Value::Table(_) => return None,
+    };
+    Some(format!("{} {value}", headline.label))
+}
+
+fn mean_rate(slot: &Slot) -> Option<f64> {
+    let seconds = slot.elapsed.as_secs_f64();
+    (seconds > 0.0 && slot.data.step > 0).then(|| slot.data.step as f64 / seconds)
+}
+
+/// Sentences that need room: a failure, a divergence, a notice.
+pub fn message(app: &App, slot: &Slot, width: usize) -> Vec<Line<'static>> {
+    let theme = &app.look.theme;
+    let mut sentences: Vec<(String, ratatui::style::Style)> = Vec::new();
+    match &slot.state {
+        State::Failed(reason) => sentences.push((reason.clone(), theme.bad)),
+        State::Diverged(reason) => sentences.push((reason.clone(), theme.warn)),
+        State::Ready | State::Running | State::Paused | State::Finished | State::Stopped => {}
+    }
+    if let Some(replay) = &slot.replay {
+        let speed = replay.speed.word();
+        sentences.push((
+            format!(
+                "a recorded run, {speed} (f: other speeds): it earns no points and passes no check"
+            ),
+            theme.warn,
+        ));
+    }
+    sentences.extend(slot.data.notices.iter().map(|notice| (notice.clone(), theme.dim)));
+    let lines = sentences.iter().flat_map(|(text, style)| {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let mut shown = Vec::new();
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            match (line.strip_prefix("  "), lines.get(at + 1)) {
+                // A line of somebody's text, and the mark under its place.
+                (Some(_), Some(mark)) if mark.trim_start().starts_with('^') => {
+                    let pair =
+                        beside_mark(line, mark, width).map(|part| Line::styled(part, *style));
+                    shown.extend(pair);
+                    at += 2;
+                }
+                (Some(_) | None, _) => {
+                    let sentence = [((*line).to_owned(), *style)];
+                    shown.extend(wrap(&sentence, width, Span::raw(""), Span::raw("")));
+                    at += 1;
+                }
+            }
+        }
+        shown
+    });
+    lines.collect()
+}
+
+/// The part of a line that holds the mark under it, and the mark, both cut at the same columns.
+fn beside_mark(line: &str, mark: &str, width: usize) -> [String; 2] {
+    let begins = mark.chars().take_while(|&c| c == ' ').count();
+    // A third of the room for what comes before the mark.
+    let slid = if line.chars().count() <= width { 0 } else { begins.saturating_sub(width / 3) };
+    [line, mark].map(|text| text.chars().skip(slid).take(width).collect())
+}

@@ -1,0 +1,132 @@
+//! The lesson page: the text at the left, the lab at the right, or either behind a tab.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::{editor, lab, sides, text_size};
+use crate::app::App;
+use crate::document;
+use crate::editor::Subject;
+use crate::overlay::Overlay;
+use crate::page::{Page, Side};
+use crate::search::{hits, mark};
+
+/// Draws the page; returns where the cursor stands if a field is open.
+pub fn draw(app: &App, page: &Page, body: Rect, buffer: &mut Buffer) -> Option<Position> {
+    if let Some(editor) = &page.editor {
+        let areas = editor::sides(app, editor, body);
+        let (side, page_body) = (areas.editor, areas.beside);
+        match (&editor.subject, page_body) {
+            (Subject::Question(_), Some(beside)) => {
+                draw_text(app, page, beside, buffer);
+            }
+            (Subject::Lab(..), Some(beside)) => {
+                lab::draw(app, page, beside, buffer);
+            }
+            (_, None) => {}
+        }
+        return editor::draw(app, page, editor, side, buffer);
+    }
+    if page.full_screen.is_some() {
+        lab::draw_chosen(app, page, body, buffer);
+        return None;
+    }
+    let sides = sides(app.size);
+    let (show_text, show_lab) = match sides.tabs {
+        None => (true, true),
+        Some(tabs) => {
+            draw_tabs(app, page, tabs, buffer);
+            if page.side == Side::Picture {
+                lab::draw_chosen(app, page, sides.lab.intersection(body), buffer);
+            }
+            (page.side == Side::Text, page.side == Side::Lab)
+        }
+    };
+    let mut cursor = None;
+    if show_text {
+        cursor = draw_text(app, page, sides.text.intersection(body), buffer);
+    }
+    if show_lab {
+        let at = lab::draw(app, page, sides.lab.intersection(body), buffer);
+        cursor = cursor.or(at);
+    }
+    cursor
+}
+
+/// The line at the right of the text; its bold part is the part of the text that is shown.
+fn draw_edge(app: &App, area: Rect, scroll: usize, lines: usize, buffer: &mut Buffer) {
+    let height = usize::from(area.height);
+    for (row, cell) in area.rows().enumerate() {
+        // The row stands for this range of lines.
+        let (from, to) = (row * lines / height.max(1), (row + 1) * lines / height.max(1));
+        let shown = lines > height && to > scroll && from < scroll + height;
+        let style = if shown { app.look.theme.focus } else { app.look.theme.border };
+        Line::styled(app.look.glyphs.vertical, style).render(cell, buffer);
+    }
+}
+
+/// The sides of the page as they stand in the line of tabs, each after a blank.
+pub fn tabs(page: &Page) -> [(Side, String); 3] {
+    let lab = page.slot().map_or("lab".to_owned(), |slot| format!("lab: {}", slot.id));
+    [
+        (Side::Text, " text ".to_owned()),
+        (Side::Lab, format!(" {lab} ")),
+        (Side::Picture, " picture ".to_owned()),
+    ]
+}
+
+fn draw_tabs(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.look.theme;
+    let tab = |side: Side, name: &str| {
+        let style = if page.side == side { theme.selection } else { theme.dim };
+        Span::styled(name.to_owned(), style)
+    };
+    let state = page.slot().map_or("", |slot| slot.state.word());
+    let mut line = Line::default();
+    for (side, name) in tabs(page) {
+        line.spans.push(Span::raw(" "));
+        line.spans.push(tab(side, &name));
+    }
+    line.spans.push(Span::styled(format!("  {state}  tab changes"), theme.dim));
+    line.render(area, buffer);
+}
+
+fn draw_text(app: &App, page: &Page, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let (width, _) = text_size(app.size);
+    let mut document = document::build(page, width, &app.look);
+    mark_hits(app, &mut document.lines);
+    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), area.height);
+    for (line, row) in document.lines.iter().skip(page.scroll).zip(inner.rows()) {
+        line.render(row, buffer);
+    }
+    let edge = Rect::new(area.right().saturating_sub(1), area.y, 1, area.height);
+    draw_edge(app, edge, page.scroll, document.lines.len(), buffer);
+    let (line, column) = document.cursor?;
+    let row = u16::try_from(line.checked_sub(page.scroll)?).ok()?;
+    let position = Position::new(inner.x + column as u16, inner.y + row);
+    area.contains(position).then_some(position)
+}
+
+/// Reverses what is searched for; the current place is the selected one.
+fn mark_hits(app: &App, lines: &mut [Line<'static>]) {
+    let Some(Overlay::Search(search)) = &app.overlay else {
+        return;
+    };
+    let edges = [app.look.glyphs.vertical];
+    let found = hits(lines, search.entry.text(), &edges);
+    for (index, hit) in found.iter().enumerate() {
+        let style = if index == search.at {
+            app.look.theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+        } else {
+            Style::new().add_modifier(Modifier::REVERSED)
+        };
+        for &piece in &hit.0 {
+            if let Some(line) = lines.get_mut(piece.line) {
+                mark(line, piece, style);
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Puts the built-in themes into the program.
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::{env, fmt::Write};
+
+const THEMES: &str = "../../assets/themes";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={THEMES}");
+    let folder = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join(THEMES);
+    let mut list = String::from("&[\n");
+    let mut themes = Vec::new();
+    for entry in fs::read_dir(&folder)? {
+        themes.push(entry?.path());
+    }
+    themes.sort();
+    for theme in themes {
+        let name = theme.file_stem().unwrap_or_default().to_string_lossy();
+        let file = theme.display().to_string();
+        writeln!(list, "    ({name:?}, include_str!({file:?})),")?;
+    }
+    list.push(']');
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("themes.rs"), list)?;
+    Ok(())
+}

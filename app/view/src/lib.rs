@@ -1,0 +1,17 @@
+//! Pictures of runs, text layout and themes: drawn into ratatui's buffer of cells, or as SVG, CSV and words.
+//!
+//! Nothing here handles events, touches the terminal or knows where files lie.
+
+#![expect(unreachable_pub, reason = "`pub` marks what a module offers to the others")]
+
+pub mod attempts;
+pub mod earlier;
+pub mod figure;
+pub mod glyphs;
+pub mod panel;
+pub mod prose;
+pub mod svg;
+pub mod table;
+pub mod theme;
+pub mod wrap;
+pub mod xml;

@@ -1,0 +1,332 @@
+//! Pictures of a run: every panel a lab declares, drawn from the run's data into a rectangle of cells.
+//!
+//! Drawing is pure: what is drawn depends on the arguments alone, and no size or value makes it fail.
+
+mod bars;
+mod canvas;
+mod cells;
+mod exchange;
+mod film;
+mod graph;
+mod heat;
+mod histogram;
+mod images;
+mod kernel;
+mod legend;
+mod line;
+mod matrix;
+mod naming;
+mod panes;
+mod passage;
+mod pen;
+mod plane;
+mod scatter;
+mod stacks;
+mod table;
+#[cfg(test)]
+pub(crate) mod tests;
+mod text;
+mod timeline;
+mod trace;
+mod view;
+mod words;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use mlsys_lab::frame::Frame;
+use mlsys_lab::report::RunData;
+use mlsys_lab::schema::{Draw, Panel, Schema};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+use super::earlier::Earlier;
+use super::glyphs::Glyphs;
+use super::theme::Look;
+use crate::attempts::{self, Company};
+use crate::figure::kernel::Walk;
+pub use crate::figure::quantity;
+use crate::figure::{axis, metrics};
+pub use kernel::Spot;
+pub use line::{extent, is_smoothed, step_after, step_before};
+use pen::Pen;
+pub use view::Tint;
+pub use view::{Extent, FrameView, Inspect, Smoothing, Stepped, View, Way, Window};
+pub use words::words;
+
+/// What a panel is drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// The lab, for the units of its metrics.
+    pub schema: &'a Schema,
+    /// The panel, one of the lab's.
+    pub panel: &'a Panel,
+    /// The run on the screen.
+    pub data: &'a RunData,
+    /// Earlier runs to put behind it, the newest first.
+    pub earlier: &'a [Earlier],
+    /// How it is looked at.
+    pub view: &'a View,
+    /// The step that all charts of the lab point at.
+    pub cursor: Option<u64>,
+    /// Whether keys act on it.
+    pub focus: Focus,
+    /// Whether the run is one that goes on here.
+    pub origin: Origin,
+    /// Where somebody stands in the lab's kernel.
+    pub walk: Option<&'a Walk>,
+    /// The other runs of the lesson, for pictures of several.
+    pub company: Company<'a>,
+    /// Where the picture of several is kept until something changes: many ask for it within a frame.
+    pub drawn: Option<&'a OnceCell<Option<Frame>>>,
+}
+
+/// Whether a run goes on here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It does, or did.
+    Here,
+    /// It was recorded before, here or elsewhere.
+    Recorded,
+}
+
+/// Whether keys act on a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// They do.
+    Keys,
+    /// They act on something else.
+    Aside,
+}
+
+impl<'a> Scene<'a> {
+    /// The picture of a panel that is no chart, sent by the lab or made from its metrics; nothing if there is none yet.
+    pub fn frame(&self, glyphs: &Glyphs) -> Option<Cow<'a, Frame>> {
+        match self.panel.draw {
+            Draw::Line => None,
+            Draw::Frame => {
+                let (_, frame) = self.data.frames.get(self.panel.name.as_str())?;
+                Some(Cow::Borrowed(frame))
+            }
+            Draw::Bars => {
+                let bars = metrics::bars(self.schema, self.panel, self.data);
+                (!bars.bars.is_empty()).then_some(Cow::Owned(Frame::Bars(bars)))
+            }
+            Draw::Table => {
+                let table = metrics::table(self.schema, self.panel, self.data, glyphs);
+                (!table.rows.is_empty()).then_some(Cow::Owned(Frame::Table(table)))
+            }
+            Draw::Attempts => {
+                let made = || attempts::picture(self.schema, self.panel, self.data, &self.company);
+                match self.drawn {
+                    Some(drawn) => drawn.get_or_init(made).as_ref().map(Cow::Borrowed),
+                    None => made().map(Cow::Owned),
+                }
+            }
+        }
+    }
+
+    /// The unit of a metric.
+    fn unit(&self, metric: &str) -> Option<&str> {
+        metrics::unit(self.schema, metric)
+    }
+
+    /// Whether a metric is computed from a formula rather than measured.
+    fn is_modelled(&self, metric: &str) -> bool {
+        metrics::is_modelled(self.schema, metric)
+    }
+}
+
+/// Draws a panel: a row of title and latest value, and the picture or a sentence why there is none.
+pub fn draw_panel(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let body = title(area, buf, scene, look);
+    if body.is_empty() {
+        return;
+    }
+    let drawn = match scene.panel.draw {
+        Draw::Line => line::draw(body, buf, scene, look),
+        Draw::Frame | Draw::Bars | Draw::Table | Draw::Attempts => {
+            match scene.frame(&look.glyphs) {
+                Some(frame) => {
+                    match frame.kernel().zip(scene.walk) {
+                        Some((kernel, walk)) => kernel::draw(body, buf, kernel, Some(walk), look),
+                        None => {
+                            draw_frame(body, buf, &frame, &scene.view.frame, scene.focus, look);
+                        }
+                    }
+                    true
+                }
+                None => false,
+            }
+        }
+    };
+    if !drawn {
+        empty(body, buf, scene, look);
+    }
+}
+
+/// The step at a column of a panel, if it is a chart and the column is among its curves.
+pub fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
+    match scene.panel.draw {
+        Draw::Line => line::step_at(below_title(area), column, scene, look),
+        Draw::Bars | Draw::Table | Draw::Frame | Draw::Attempts => None,
+    }
+}
+
+/// What lies at a place of a panel that shows a kernel.
+pub fn spot_at(area: Rect, at: Position, scene: &Scene<'_>) -> Option<Spot> {
+    let (_, frame) = scene.data.frames.get(scene.panel.name.as_str())?;
+    kernel::spot_at(below_title(area), frame.kernel()?, scene.walk?, at)
+}
+
+/// What is marked, in the rows that it may take: one, and of points, which may have much to tell, up to a fourth of the
+/// panel. The last row holds all the rest, and is cut where it ends.
+fn named_lines(named: &str, frame: &Frame, area: Rect) -> Vec<String> {
+    let most =
+        if matches!(frame, Frame::Scatter(_)) { usize::from(area.height / 4).max(1) } else { 1 };
+    let mut lines = text::wrap(named, area.width);
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1);
+        lines.push(rest.concat());
+    }
+    lines
+}
+
+/// Draws a frame without a title; below it, what is marked in it is named.
+fn draw_frame(
+    area: Rect,
+    buf: &mut Buffer,
+    frame: &Frame,
+    view: &FrameView,
+    focus: Focus,
+    look: &Look,
+) {
+    /// With fewer rows the picture needs them all.
+    const NAMED: u16 = 4;
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let noted = naming::noted(frame, view, area.width, area.height / 4);
+    let named = naming::said(frame, view, &look.glyphs).filter(|_| area.height >= NAMED);
+    let named = named.map(|named| named_lines(&named, frame, area));
+    let named = named.unwrap_or_default().into_iter();
+    let named = named.map(|line| (line, look.theme.accent));
+    let noted = noted.into_iter().map(|line| (line, look.theme.text));
+    let below: Vec<(String, Style)> = named.chain(noted).collect();
+    let kept = u16::try_from(below.len()).unwrap_or(u16::MAX);
+    let whole = area;
+    let area = Rect { height: area.height.saturating_sub(kept), ..area };
+    for ((line, style), y) in below.iter().zip(area.bottom()..whole.bottom()) {
+        Pen::new(whole, buf, &look.glyphs).text(whole.x, y, line, *style);
+    }
+    let mark = view.mark;
+    let along = mark.map(|mark| mark.column);
+    match frame {
+        Frame::HeatMap(map) if matrix::is_matrix(map) && matrix::fits(area, map) => {
+            matrix::draw(area, buf, map, mark, look);
+        }
+        Frame::HeatMap(map) => heat::draw(area, buf, map, mark, look),
+        Frame::Bars(bars) => {
+            let marked = mark.map(|mark| mark.within(1, bars.bars.len()).row);
+            bars::draw(area, buf, bars, marked, look);
+        }
+        Frame::Stacks(of) => {
+            let marked = mark.map(|mark| mark.within(1, of.stacks.len()).row);
+            stacks::draw(area, buf, of, marked, look);
+        }
+        Frame::Histogram(histogram) => histogram::draw(area, buf, histogram, along, look),
+        Frame::Scatter(scatter) => scatter::draw(area, buf, scatter, along, look),
+        Frame::Table(table) => table::draw(airy(area), buf, table, view, focus, look),
+        Frame::Cells(cells) => cells::draw(area, buf, cells, mark, look),
+        Frame::Images(images) => {
+            let marked = mark.map(|mark| mark.within(images.images.len(), 1).column);
+            images::draw(airy(area), buf, images, marked, look);
+        }
+        Frame::Graph(graph) => {
+            graph::draw(area, buf, graph, &view.graph, look);
+        }
+        Frame::Timeline(timeline) => {
+            timeline::draw(area, buf, timeline, (view.stretch, view.tint), along, look);
+        }
+        Frame::Exchange(of) => exchange::draw(area, buf, of, view, look),
+        Frame::Film(film) => film::draw(area, buf, film, view, focus, look),
+        Frame::Kernel(kernel) => kernel::draw(area, buf, kernel, None, look),
+        Frame::Panes(panes) => panes::draw(area, buf, panes, mark, focus, look),
+        Frame::Passage(of) => passage::draw(airy(area), buf, of, look),
+        Frame::Text(text) => text::draw(airy(area), buf, text, view.scroll, look.theme.text),
+    }
+}
+
+/// The area with an empty row on top, if it is high enough to spare one.
+fn airy(area: Rect) -> Rect {
+    let spared = u16::from(area.height >= 10);
+    Rect { y: area.y + spared, height: area.height - spared, ..area }
+}
+
+/// Draws the row with the panel's name, the latest value and its step; returns the area below.
+///
+/// A panel of one row has no room for a picture: the row is then the whole panel.
+fn title(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> Rect {
+    let theme = &look.theme;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let name = scene.panel.name.as_str();
+    let style = match scene.focus {
+        Focus::Keys => theme.selection,
+        Focus::Aside => theme.title,
+    };
+    let mut end = pen.text(area.x, area.y, name, style);
+    if scene.origin == Origin::Recorded {
+        end = pen.text(end, area.y, " recorded", theme.warn);
+    }
+    let facts = facts(scene, look);
+    // The facts that fit right of the name, the most telling first.
+    for kept in (1..=facts.len()).rev() {
+        let text = facts[..kept].join(look.glyphs.separator);
+        let width = pen::width(&text);
+        if end.saturating_add(2).saturating_add(width) <= area.right() {
+            pen.text(area.right() - width, area.y, &text, theme.dim);
+            break;
+        }
+    }
+    below_title(area)
+}
+
+fn below_title(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}
+
+/// The latest value of the panel's first metric, and the step the picture stands for.
+fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
+    let mut facts = Vec::new();
+    let step = match scene.panel.draw {
+        Draw::Frame => {
+            let frame = scene.data.frames.get(scene.panel.name.as_str());
+            frame.map(|(step, _)| *step)
+        }
+        Draw::Bars | Draw::Table => Some(scene.data.step),
+        Draw::Attempts => None,
+        Draw::Line => return line::facts(scene, look),
+    };
+    if let Some(step) = step.filter(|&s| s > 0) {
+        facts.push(format!("step {step}"));
+    }
+    facts
+}
+
+/// Says why there is no picture.
+fn empty(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) {
+    let sentence = words::why_empty(scene);
+    let wrapped = text::wrap(&sentence, area.width);
+    let top = area.y + area.height.saturating_sub(wrapped.len() as u16) / 2;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (row, line) in wrapped.iter().enumerate().take(usize::from(area.height)) {
+        let x = area.x + area.width.saturating_sub(pen::width(line)) / 2;
+        pen.text(x, top.saturating_add(row as u16), line, look.theme.dim);
+    }
+}

@@ -1,0 +1,179 @@
+//! Labelled lengths on one axis, linear or logarithmic.
+
+use mlsys_lab::frame::{Bar, Bars};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::value::number;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::pen::{self, Pen};
+use super::quantity;
+use crate::figure::unit;
+use crate::theme::Look;
+
+/// Columns that the longest bar has at least before remarks stand beside it.
+const SHORTEST: u16 = 8;
+
+/// Draws the bars from the top, as many as there are rows; ticks stand below a logarithmic axis.
+///
+/// The marked bar is always among them.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, bars: &Bars, marked: Option<usize>, look: &Look) {
+    let unit = unit(&bars.unit);
+    let said: Vec<String> = bars.bars.iter().map(|bar| said(bar, bars.scale, unit, look)).collect();
+    let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(pen::width).max().unwrap_or(0);
+    let labels = widest(&mut bars.bars.iter().map(|b| b.label.as_str())).min(area.width * 2 / 5);
+    let values = widest(&mut said.iter().map(String::as_str)).min(area.width / 2);
+    let remarks = widest(&mut bars.bars.iter().map(|b| b.remark.as_str())).min(area.width / 3);
+    // Lengths come first: beside remarks they would have no room.
+    let crowded = labels + values + remarks + 4 + SHORTEST > area.width;
+    let remarks = if crowded { 0 } else { remarks };
+    let beside = if remarks > 0 { remarks + 2 } else { 0 };
+    let track = Rect {
+        x: area.x + labels + 1,
+        width: area.width.saturating_sub(labels + values + beside + 2),
+        ..area
+    };
+    let axis = axis(bars);
+    // Where all bars have room but for the ticks, the bars are shown.
+    let has_room = bars.bars.len() != usize::from(area.height);
+    let has_ticks = bars.scale == Scale::Log && area.height > 3 && track.width >= 12 && has_room;
+    let rows = area.height - u16::from(has_ticks);
+    let shown = fitting(bars.bars.len(), rows);
+    // Room for air between the bars, if there is any.
+    let pitch = if bars.bars.len() * 2 <= usize::from(rows) { 2 } else { 1 };
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let mut y = area.y + pitch - 1;
+    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown.max(1)));
+    let all = bars.bars.iter().zip(&said).enumerate();
+    for (place, (bar, said)) in all.skip(first).take(shown) {
+        let style = if marked == Some(place) { look.theme.selection } else { look.theme.text };
+        pen.within(area.x, y, labels, &bar.label, style);
+        length(&mut pen, Rect { y, height: 1, ..track }, bar, &axis, look);
+        let style = match bar.value {
+            Some(_) => look.theme.dim,
+            None => look.theme.bad,
+        };
+        pen.ending(area.right() - beside, y, &pen::cut(said, values, look.glyphs.ellipsis), style);
+        pen.within(area.right() - remarks, y, remarks, &bar.remark, look.theme.dim);
+        y += pitch;
+    }
+    if shown < bars.bars.len() && rows > 0 {
+        let below = bars.bars.len() - shown - first;
+        let more = match first {
+            0 => format!("{} {below} more", look.glyphs.ellipsis),
+            above => format!("{above} above, {below} below"),
+        };
+        pen.text(area.x, y, &more, look.theme.dim);
+    }
+    if has_ticks {
+        let y = if pitch == 2 { y - 1 } else { y }.min(area.bottom() - 1);
+        ticks(&mut pen, Rect { y, height: 1, ..track }, &axis, unit, look);
+    }
+}
+
+/// The columns and rows in which every bar can be told from the others, its title above; at least so many.
+pub(super) fn least(bars: &Bars, (columns, rows): (u16, u16)) -> (u16, u16) {
+    /// Columns of the longest bar.
+    const TRACK: u16 = 12;
+    let widest = |texts: &mut dyn Iterator<Item = u16>| texts.max().unwrap_or(0);
+    let labels = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.label)));
+    let remarks = widest(&mut bars.bars.iter().map(|bar| pen::width(&bar.remark)));
+    let values = bars.bars.iter().filter_map(|bar| bar.value);
+    let values = widest(&mut values.map(|x| pen::width(&number(x))));
+    let unit = pen::width(&bars.unit) + 1;
+    let wide = labels + values + unit + remarks + TRACK + 2;
+    let high = u16::try_from(bars.bars.len()).unwrap_or(u16::MAX);
+    // More than these are looked through by a mark.
+    let high = high.saturating_add(1).clamp(rows, rows.max(11));
+    (wide.clamp(columns, 2 * columns), high)
+}
+
+/// The bars that fit; the last row is kept for the number of the others.
+fn fitting(count: usize, rows: u16) -> usize {
+    let rows = usize::from(rows);
+    if count <= rows { count } else { rows.saturating_sub(1) }
+}
+
+/// The axis that holds all values and, if it is linear, zero.
+fn axis(bars: &Bars) -> Axis {
+    let values = bars.bars.iter().filter_map(|b| b.value).filter(|x| x.is_finite());
+    let values = values.filter(|x| match bars.scale {
+        Scale::Linear => true,
+        Scale::Log => *x > 0.0,
+    });
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    match bars.scale {
+        _ if low > high => Axis::around(0.0, 1.0, Scale::Linear),
+        Scale::Linear => Axis::around(low.min(0.0), high.max(0.0), Scale::Linear),
+        // A tenth of the smallest, so that the smallest still has a length.
+        Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
+    }
+}
+
+/// The value that stands to the right of a bar.
+fn said(bar: &Bar, scale: Scale, unit: Option<&str>, look: &Look) -> String {
+    match (bar.value, scale) {
+        (None, _) => format!("{} not finite", look.glyphs.not_finite),
+        (Some(x), _) if !x.is_finite() => format!("{} not finite", look.glyphs.not_finite),
+        (Some(x), Scale::Log) if x <= 0.0 => {
+            format!("{} (not on a log axis)", quantity(x, unit, &look.glyphs))
+        }
+        (Some(x), Scale::Linear | Scale::Log) => quantity(x, unit, &look.glyphs),
+    }
+}
+
+/// One bar, in eighths of a cell where the glyphs have them.
+fn length(pen: &mut Pen<'_>, track: Rect, bar: &Bar, axis: &Axis, look: &Look) {
+    let zero = axis.share(0.0).unwrap_or(0.0);
+    if zero > 0.0 {
+        let x =
+            track.x + ((zero * f64::from(track.width)) as u16).min(track.width.saturating_sub(1));
+        pen.glyph(x, track.y, look.glyphs.vertical, look.theme.border);
+    }
+    let Some(share) = bar.value.filter(|x| x.is_finite()).and_then(|x| axis.share(x)) else {
+        return;
+    };
+    let theme = &look.theme;
+    let parts = look.glyphs.lengths;
+    let per_cell = parts.len();
+    let total = usize::from(track.width) * per_cell;
+    let at = |share: f64| (share * total as f64).round() as usize;
+    let (from, to) = (at(zero), at(share));
+    let modelled = bar.remark == "modelled";
+    let full = if modelled { look.glyphs.modelled } else { parts[per_cell - 1] };
+    let (style, first) = if to >= from {
+        (theme.curve(0), from.div_ceil(per_cell))
+    } else {
+        (theme.curve(1), to / per_cell)
+    };
+    let cells = (from.max(to) / per_cell).saturating_sub(first);
+    pen.run(track.x + first as u16, track.y, cells as u16, full, style);
+    // The end of a bar to the left cannot be finer than a cell.
+    let rest = to % per_cell;
+    if to >= from && rest > 0 && !modelled {
+        let x = track.x + (to / per_cell) as u16;
+        if x < track.right() {
+            pen.glyph(x, track.y, parts[rest - 1], style);
+        }
+    } else if to == from && total > 0 {
+        let x = track.x + ((from / per_cell) as u16).min(track.width - 1);
+        pen.glyph(x, track.y, look.glyphs.vertical, theme.border);
+    }
+}
+
+/// Decades below a logarithmic axis.
+fn ticks(pen: &mut Pen<'_>, track: Rect, axis: &Axis, unit: Option<&str>, look: &Look) {
+    let mut free = track.x;
+    for (value, label) in axis.ticks(track.width / 10, unit, &look.glyphs) {
+        let Some(share) = axis.share(value) else {
+            continue;
+        };
+        let x = track.x + (share * f64::from(track.width)) as u16;
+        let text = format!("{}{label}", look.glyphs.vertical);
+        if x >= free && x + pen::width(&text) <= track.right() + 1 {
+            free = pen.text(x, track.y, &text, look.theme.dim) + 1;
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Cells in rows, each of one of a few kinds, told apart by colour and by glyph.
+
+use mlsys_lab::frame::{Cell, Cells, Kind, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use super::text;
+use super::view::Mark;
+use crate::theme::Look;
+
+/// The widest that a cell without text is drawn.
+const WIDEST: u16 = 3;
+
+/// Where the parts are and how large cells are.
+struct Plan {
+    /// The columns that labels take.
+    labels: u16,
+    /// The columns of a cell, with the gap behind it.
+    cell: u16,
+    /// Whether the texts of cells are written.
+    written: Written,
+    /// The first row and the first column in sight, and how many of each.
+    rows: (usize, usize),
+    columns: (usize, usize),
+    /// Rows from one row of cells to the next.
+    pitch: u16,
+    /// The lines that a row of cells goes over: more than one where it is too long and there is room below.
+    lines: usize,
+}
+
+/// Whether the texts of cells are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Yes,
+    No,
+}
+
+/// Draws the rows that fit, the marked cell among them, a legend and the sentence.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, cells: &Cells, mark: Option<Mark>, look: &Look) {
+    let columns = cells.columns();
+    if columns == 0 || area.is_empty() {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no cells", look.theme.dim);
+        return;
+    }
+    let mark = mark.map(|mark| mark.within(columns, cells.rows.len()));
+    let items = kinds(cells, look);
+    let note: Vec<String> = match cells.note.as_str() {
+        "" => Vec::new(),
+        note => text::wrap(note, area.width),
+    };
+    let legend = if area.height >= 5 { legend::rows(&items, area.width, 2) } else { 0 };
+    // The sentence gives way to the cells.
+    let wanted = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
+    let spare = area.height.saturating_sub(wanted.min(area.height / 2) + legend + 2);
+    let said = u16::try_from(note.len()).unwrap_or(u16::MAX).min(spare);
+    let head = u16::from(area.height >= 4 && !cells.across.is_empty());
+    let body = Rect { y: area.y + head, height: area.height - head - legend - said, ..area };
+    let plan = plan(body, cells, columns, mark);
+    if head > 0 {
+        numbers(area, buf, cells, &plan, look);
+    }
+    let end = rows(body, buf, cells, &plan, mark, look);
+    // Close below the last row, so that legend and cells are seen together.
+    let mut y = end.min(area.bottom() - legend - said);
+    let below = Rect { y, height: legend, ..area };
+    legend::draw(below, buf, &items, look);
+    y += legend;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for line in note.iter().take(usize::from(said)) {
+        pen.text(area.x, y, line, look.theme.text);
+        y += 1;
+    }
+}
+
+/// The glyph and the style of a tone.
+fn tone(tone: Tone, look: &Look) -> (&'static str, Style) {
+    let (glyphs, theme) = (&look.glyphs, &look.theme);
+    match tone {
+        Tone::First => (glyphs.fills[0], theme.curves[0]),
+        Tone::Second => (glyphs.fills[1], theme.curves[1]),
+        Tone::Third => (glyphs.fills[2], theme.curves[2]),
+        Tone::Faint => (glyphs.faint_point, theme.dim),
+        Tone::Empty => (glyphs.open, theme.dim),
+        Tone::Warn => ("!", theme.warn),
+        Tone::Bad => (glyphs.wrong, theme.bad),
+    }
+}
+
+fn of(cells: &Cells, cell: &Cell, look: &Look) -> (&'static str, Style) {
+    let kind = cells.kinds.get(cell.kind);
+    tone(kind.map_or(Tone::Faint, |kind| kind.tone), look)
+}
+
+fn kinds(cells: &Cells, look: &Look) -> Vec<Item> {
+    let item = |kind: &Kind| {
+        let (glyph, style) = tone(kind.tone, look);
+        Item { mark: glyph.to_owned(), style, text: kind.name.clone(), text_style: look.theme.dim }
+    };
+    cells.kinds.iter().map(item).collect()
+}
+
+/// The columns and rows without which cells cannot be read: a column a cell, and a few rows for what they mean.
+pub(super) fn least(cells: &Cells) -> (u16, u16) {
+    /// Numbers, legend and two lines of the sentence.
+    const AROUND: u16 = 4;
+    let labels = cells.rows.iter().map(|row| pen::width(&row.label));
+    let labels = labels.chain([pen::width(&cells.across)]).max();
+    let wide = u16::try_from(wide(cells.columns(), 1, cells.group)).unwrap_or(u16::MAX);
+    let high = u16::try_from(cells.rows.len()).unwrap_or(u16::MAX);
+    (wide.saturating_add(labels.unwrap_or(0) + 1), high.saturating_add(AROUND))
+}
+
+/// The columns that so many cells take with the lines between groups.
+fn wide(cells: usize, cell: u16, group: usize) -> usize {
+    let lines = match group {
+        0 => 0,
+        group => cells.saturating_sub(1) / group,
+    };
+    cells.saturating_mul(usize::from(cell)).saturating_add(lines)
+}
+
+fn plan(area: Rect, cells: &Cells, columns: usize, mark: Option<Mark>) -> Plan {
+    let labels = cells.rows.iter().map(|row| pen::width(&row.label));
+    let labels = labels.chain([pen::width(&cells.across)]).max();
+    let labels = labels.unwrap_or(0).min(area.width / 3);
+    let room = usize::from(area.width.saturating_sub(labels + 1));
+    let texts = cells.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let text = texts.map(|cell| pen::width(&cell.text)).max().unwrap_or(0);
+    // What stands behind the rows comes before wide cells.
+    let remarks = cells.rows.iter().map(|row| pen::width(&row.remark)).max();
+    let behind = match remarks.unwrap_or(0) {
+        0 => 0,
+        remarks => usize::from(remarks.min(area.width / 3)) + 2,
+    };
+    let fits = |cell: u16, behind: usize| wide(columns, cell, cells.group) + behind <= room;
+    // Glyph, text, gap.
+    let with_text = text.saturating_add(2);
+    let (cell, written) = if text > 0 && fits(with_text, 0) {
+        (with_text, Written::Yes)
+    } else {
+        let widest = |behind: usize| (1..=WIDEST).rev().find(|cell| fits(*cell, behind));
+        let cell = widest(behind).or_else(|| widest(0));
+        (cell.unwrap_or(1), Written::No)
+    };
+    let shown = (1..=columns).rev().find(|count| wide(*count, cell, cells.group) <= room);
+    let shown = match (shown.unwrap_or(1), cells.group) {
+        // Whole groups, so that a line stands where one ends.
+        (shown, group) if group > 0 && shown < columns && shown > group => shown - shown % group,
+        (shown, _) => shown,
+    };
+    let down = usize::from(area.height);
+    let pitch = if cells.rows.len() * 2 <= down { 2 } else { 1 };
+    // A row is kept to say that there are more.
+    let kept = match cells.rows.len() {
+        all if all <= down => all,
+        _ => down.saturating_sub(1).max(1),
+    };
+    let window = |at: usize, shown: usize, all: usize| {
+        (at + 1 + shown / 4).saturating_sub(shown).min(all.saturating_sub(shown))
+    };
+    let (row, column) = match mark {
+        Some(mark) => (mark.row, mark.column),
+        None => cells.focus.unwrap_or((0, 0)),
+    };
+    // Long rows go on below, if all of them have the room.
+    let lines = match columns.div_ceil(shown) {
+        lines if behind == 0 && cells.rows.len().saturating_mul(lines) <= down => lines,
+        _ => 1,
+    };
+    let pitch = if lines > 1 { 1 } else { pitch };
+    // Pages, so that the cells stand still while the mark moves among them.
+    let page = column.min(columns.saturating_sub(1)) / shown * shown;
+    Plan {
+        labels,
+        cell,
+        written,
+        rows: (window(row, kept, cells.rows.len()), kept),
+        columns: (if lines > 1 { 0 } else { page }, shown),
+        pitch,
+        lines,
+    }
+}
+
+impl Plan {
+    /// The column of the screen at which a column of cells begins.
+    fn x(&self, area: Rect, cells: &Cells, column: usize) -> u16 {
+        let along = (column - self.columns.0) % self.columns.1.max(1);
+        let with_it = wide(along + 1, self.cell, cells.group);
+        let offset = with_it.saturating_sub(usize::from(self.cell));
+        area.x + self.labels + 1 + u16::try_from(offset).unwrap_or(u16::MAX)
+    }
+}
+
+/// The numbers above: where groups begin, or every fourth or eighth column.
+fn numbers(area: Rect, buf: &mut Buffer, cells: &Cells, plan: &Plan, look: &Look) {
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    pen.ending(area.x + plan.labels, area.y, &cells.across, look.theme.dim);
+    let (first, shown) = plan.columns;
+    let step = match cells.group {
+        0 if plan.cell >= 4 => 1,
+        0 => 4,
+        group => group,
+    };
+    let mut free = 0;
+    let last = (first + shown).min(cells.columns());
+    for column in (first..last).filter(|column| column.is_multiple_of(step)) {
+        let number = cells.first.saturating_add(column).to_string();
+        let x = plan.x(area, cells, column);
+        if x >= free && x.saturating_add(pen::width(&number)) <= area.right() {
+            free = pen.text(x, area.y, &number, look.theme.dim) + 1;
+        }
+    }
+}
+
+/// Draws the rows in sight; returns the first screen row below them.
+fn rows(
+    area: Rect,
+    buf: &mut Buffer,
+    cells: &Cells,
+    plan: &Plan,
+    mark: Option<Mark>,
+    look: &Look,
+) -> u16 {
+    let (glyphs, theme) = (&look.glyphs, &look.theme);
+    let mut pen = Pen::new(area, buf, glyphs);
+    let (first, shown) = plan.columns;
+    let mut y = area.y;
+    let seen = cells.rows.iter().enumerate().skip(plan.rows.0).take(plan.rows.1);
+    for (place, row) in seen {
+        let marked = mark.filter(|mark| mark.row == place);
+        let style = if marked.is_some() { theme.accent } else { theme.dim };
+        let mut end = area.x + plan.labels + 1;
+        for line in 0..plan.lines {
+            let begin = first + line * shown;
+            let label = match line {
+                0 => row.label.clone(),
+                _ => cells.first.saturating_add(begin).to_string(),
+            };
+            let label = pen::cut(&label, plan.labels, glyphs.ellipsis);
+            pen.ending(area.x + plan.labels, y, &label, style);
+            for (column, cell) in row.cells.iter().enumerate().skip(begin).take(shown) {
+                let x = plan.x(area, cells, column);
+                let groups = cells.group > 0 && (column - begin).is_multiple_of(cells.group);
+                if groups && column > begin {
+                    pen.glyph(x - 1, y, glyphs.vertical, theme.border);
+                }
+                end = x + plan.cell;
+                let Some(cell) = cell else {
+                    continue;
+                };
+                let (glyph, style) = of(cells, cell, look);
+                let style = if marked.is_some_and(|mark| mark.column == column) {
+                    theme.selection
+                } else {
+                    style
+                };
+                match plan.written {
+                    Written::Yes => {
+                        pen.glyph(x, y, glyph, style);
+                        pen.within(x + 1, y, plan.cell - 2, &cell.text, style);
+                    }
+                    // The widest leave a gap, so that neighbours are told apart.
+                    Written::No => pen.run(x, y, (plan.cell - 1).max(1), glyph, style),
+                }
+            }
+            if line + 1 < plan.lines {
+                y = y.saturating_add(1);
+            }
+        }
+        if !row.remark.is_empty() && end + 2 < area.right() {
+            pen.text(end + 1, y, &row.remark, theme.text);
+        }
+        y = y.saturating_add(plan.pitch);
+    }
+    let all = (cells.rows.len(), cells.columns());
+    if plan.pitch == 2 {
+        y = y.saturating_sub(1);
+    }
+    let paged = plan.lines == 1 && shown < all.1;
+    if plan.rows.1 < all.0 || paged {
+        let mut said = Vec::new();
+        if plan.rows.1 < all.0 {
+            let (above, count) = plan.rows;
+            said.push(format!("rows {} to {} of {}", above + 1, above + count, all.0));
+        }
+        if paged {
+            let last = (first + shown).min(all.1) - 1;
+            said.push(format!("columns {} to {} of {}", first + 1, last + 1, all.1));
+        }
+        pen.text(area.x, y, &said.join(", "), theme.dim);
+        y += 1;
+    }
+    y
+}

@@ -1,0 +1,162 @@
+//! A graph: boxes in layers from left to right, lines between them, and below what is said of the step and the node.
+
+mod boxes;
+mod wires;
+
+use mlsys_lab::frame::{Graph, Pass};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use super::text;
+use crate::figure::graph::{Drawing, Form, Sight, facts, line};
+use crate::theme::Look;
+
+/// A window onto a drawing: the area of the screen, and the cell of the drawing in its top left corner.
+#[derive(Clone, Copy)]
+struct Window {
+    area: Rect,
+    left: isize,
+    top: isize,
+}
+
+impl Window {
+    /// Where a cell of the drawing is on the screen, if it is in sight.
+    fn cell(&self, x: usize, y: usize) -> Option<(u16, u16)> {
+        let x = isize::try_from(x).ok()?.checked_sub(self.left)?;
+        let y = isize::try_from(y).ok()?.checked_sub(self.top)?;
+        let (x, y) = (u16::try_from(x).ok()?, u16::try_from(y).ok()?);
+        let inside = x < self.area.width && y < self.area.height;
+        inside.then(|| (self.area.x + x, self.area.y + y))
+    }
+}
+
+/// Where the walk is, as boxes and lines of the drawing.
+#[derive(Clone, Copy)]
+struct At {
+    /// The box that is looked at.
+    focus: Option<usize>,
+    /// The line that the step goes along, and which way.
+    link: Option<(usize, Pass)>,
+}
+
+/// Draws a graph as it is looked at.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, look: &Look) {
+    let foot = foot(area);
+    let [canvas, foot] = [
+        Rect { height: area.height - foot, ..area },
+        Rect { y: area.bottom() - foot, height: foot, ..area },
+    ];
+    let room = (usize::from(canvas.width), usize::from(canvas.height));
+    let drawing = Drawing::fitting(graph, sight, room);
+    let at = at(graph, sight, &drawing);
+    let window = window(canvas, &drawing, at.focus);
+    wires::draw(&window, buf, graph, sight, &drawing, at, look);
+    boxes::draw(&window, buf, graph, &drawing, at, look);
+    if let Some(said) = beyond(&drawing, &window) {
+        let mut pen = Pen::new(canvas, buf, &look.glyphs);
+        pen.ending(canvas.right(), canvas.y, &said, look.theme.dim);
+    }
+    say(foot, buf, graph, sight, &drawing, look);
+}
+
+/// Rows for what is said below, the same at every step so that the picture stands still.
+fn foot(area: Rect) -> u16 {
+    /// Narrower lines say half as much.
+    const NARROW: u16 = 60;
+    let rows = match area.height {
+        0..=4 => 0,
+        5..=8 => 1,
+        9..=13 => 2,
+        14..=24 => 4,
+        _ => 5,
+    };
+    match area {
+        Rect { width, height, .. } if width < NARROW && height > 9 => rows + 2,
+        Rect { .. } => rows,
+    }
+}
+
+fn at(graph: &Graph, sight: &Sight, drawing: &Drawing) -> At {
+    let box_of = |node: usize| drawing.shown.box_of.get(node).copied().flatten();
+    let step = sight.done(graph).checked_sub(1);
+    let step = step.and_then(|place| graph.walk.get(place));
+    let link = step.and_then(|step| {
+        let edge = step.edge?;
+        let mut links = drawing.shown.links.iter();
+        let place = links.position(|link| link.edges.contains(&edge))?;
+        Some((place, step.pass))
+    });
+    At { focus: sight.focus(graph).and_then(box_of), link }
+}
+
+/// The window in which the focus is in sight: it moves by halves, so that it stands still over most steps.
+fn window(area: Rect, drawing: &Drawing, focus: Option<usize>) -> Window {
+    let place = focus.and_then(|focus| drawing.layout.places.get(focus));
+    let along = |all: usize, room: u16, middle: Option<usize>| {
+        let (all, room) = (all as isize, room as isize);
+        if all <= room {
+            // What fits stands in the middle.
+            return -((room - all) / 2);
+        }
+        let middle = middle.map_or(0, |middle| middle as isize);
+        let half = (room / 2).max(1);
+        ((middle - room / 4) / half * half).clamp(0, all - room)
+    };
+    Window {
+        area,
+        left: along(drawing.layout.width, area.width, place.map(|p| p.x + p.width / 2)),
+        top: along(drawing.layout.height, area.height, place.map(|p| p.y + p.height / 2)),
+    }
+}
+
+/// What of the graph is not in the picture; nothing if all is.
+fn beyond(drawing: &Drawing, window: &Window) -> Option<String> {
+    let (before, after) = drawing.shown.left_out;
+    if before + after > 0 {
+        let shown = drawing.shown.items.len();
+        let all = shown + before + after;
+        return Some(format!(" boxes {} to {} of {all} ", before + 1, before + shown));
+    }
+    let (width, height) = (drawing.layout.width, drawing.layout.height);
+    let whole =
+        width <= usize::from(window.area.width) && height <= usize::from(window.area.height);
+    (!whole).then(|| {
+        let right = usize::from(window.area.width).saturating_add_signed(window.left);
+        let bottom = usize::from(window.area.height).saturating_add_signed(window.top);
+        let percent = |part: usize, all: usize| (part.min(all) * 100).div_ceil(all.max(1));
+        format!(" to {}% across, {}% down ", percent(right, width), percent(bottom, height))
+    })
+}
+
+/// The step written out, then the facts of the node.
+fn say(area: Rect, buf: &mut Buffer, graph: &Graph, sight: &Sight, drawing: &Drawing, look: &Look) {
+    let mut rows = area.y..area.bottom();
+    let said = [
+        (line(graph, sight), look.theme.accent),
+        (facts(graph, sight, &drawing.shown, &look.glyphs), look.theme.text),
+    ];
+    let count = said.iter().filter(|(text, _)| text.is_some()).count();
+    if count == 0 {
+        let fold = ", c folds its group or unfolds it, C all";
+        let fold = if graph.groups.is_empty() { "" } else { fold };
+        let said = format!("down selects a box{fold}");
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &said, look.theme.dim);
+    }
+    for (place, (text, style)) in said.into_iter().filter(|s| s.0.is_some()).enumerate() {
+        let text = text.unwrap_or_default();
+        // The first leaves at least a row for the second.
+        let more = count - place - 1;
+        let most = rows.len().saturating_sub(more);
+        for part in text::wrap(&text, area.width).into_iter().take(most) {
+            if let Some(y) = rows.next() {
+                Pen::new(area, buf, &look.glyphs).text(area.x, y, &part, style);
+            }
+        }
+    }
+}
+
+/// Whether the boxes of a form have a border.
+fn has_border(form: Form) -> bool {
+    form.border() > 0
+}

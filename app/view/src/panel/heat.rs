@@ -1,0 +1,224 @@
+//! A field of numbers over the plane, with points on it.
+
+use mlsys_lab::frame::HeatMap;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use super::legend::{self, Item};
+use super::matrix;
+use super::pen::{self, Pen};
+use super::view::Mark;
+use crate::glyphs::{GlyphSet, Glyphs};
+use crate::theme::Look;
+use mlsys_lab::value::{number, significant};
+
+/// Draws the field as large as its proportions allow, a row of edges and scale below it.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+    let field = Field::new(map);
+    let (items, scale) = (classes(map, look), area.height >= 5 && area.width >= 16);
+    let rows = if area.height >= 7 { legend::rows(&items, area.width, 1) } else { 0 };
+    let below = rows + u16::from(scale);
+    let room = Rect { height: area.height - below, ..area };
+    let plot = proportioned(room, map);
+    if field.is_empty() {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "an empty field", look.theme.dim);
+        return;
+    }
+    for (x, y) in plot.positions().map(Into::into) {
+        cell(buf, (x, y), plot, &field, look);
+    }
+    points(buf, plot, map, look);
+    if let Some(mark) = mark {
+        self::mark(buf, plot, map, mark, look);
+    }
+    if scale {
+        self::scale(Rect { y: plot.bottom(), height: 1, ..area }, buf, map, look);
+        legend::draw(Rect { y: plot.bottom() + 1, height: rows, ..area }, buf, &items, look);
+    }
+}
+
+/// The largest part of an area, in its middle, in which the plane is not distorted; a cell is twice as high as wide.
+fn proportioned(area: Rect, map: &HeatMap) -> Rect {
+    let wide = f64::from(map.x.1 - map.x.0).abs();
+    let high = f64::from(map.y.1 - map.y.0).abs();
+    let ratio = if wide > 0.0 && high > 0.0 { 2.0 * wide / high } else { 2.0 };
+    // Beyond this the plane would be a line.
+    let ratio = if ratio.is_finite() { ratio.clamp(0.5, 16.0) } else { 2.0 };
+    let width = (f64::from(area.height) * ratio).round().min(f64::from(area.width)) as u16;
+    let height =
+        (f64::from(width) / ratio).round().clamp(1.0, f64::from(area.height.max(1))) as u16;
+    let x = area.x + (area.width - width) / 2;
+    Rect { x, width, height: height.min(area.height), ..area }
+}
+
+/// The numbers, as shares of the scale.
+struct Field<'a> {
+    map: &'a HeatMap,
+}
+
+impl<'a> Field<'a> {
+    fn new(map: &'a HeatMap) -> Self {
+        Self { map }
+    }
+
+    fn is_empty(&self) -> bool {
+        let size = self.map.columns.checked_mul(self.map.rows);
+        size.is_none_or(|size| size == 0 || size > self.map.cells.len())
+    }
+
+    /// The share of the cell at a place: between categories there is nothing.
+    fn nearest(&self, x: f32, y: f32) -> Option<f32> {
+        let place = |share: f32, cells: usize| ((share * cells as f32) as usize).min(cells - 1);
+        let (column, row) = (place(x, self.map.columns), place(y, self.map.rows));
+        let share = (matrix::value(self.map, row, column)? - self.map.low) / self.span();
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+
+    fn span(&self) -> f32 {
+        self.map.high - self.map.low
+    }
+
+    /// The share at a place, both coordinates from 0 (left, top) to 1; between cells it is interpolated.
+    fn at(&self, x: f32, y: f32) -> Option<f32> {
+        if matrix::is_matrix(self.map) {
+            return self.nearest(x, y);
+        }
+        let place = |share: f32, cells: usize| {
+            let at = (share * cells as f32 - 0.5).clamp(0.0, cells.saturating_sub(1) as f32);
+            let first = (at as usize).min(cells.saturating_sub(1));
+            (first, (first + 1).min(cells.saturating_sub(1)), at - first as f32)
+        };
+        let (left, right, across) = place(x, self.map.columns);
+        let (above, under, down) = place(y, self.map.rows);
+        let value = |column, row| self.map.cells.get(row * self.map.columns + column).copied();
+        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
+        let upper = mix(value(left, above)?, value(right, above)?, across);
+        let lower = mix(value(left, under)?, value(right, under)?, across);
+        let share = (mix(upper, lower, down) - self.map.low) / self.span();
+        share.is_finite().then(|| share.clamp(0.0, 1.0))
+    }
+}
+
+/// One cell: two values above one another where the glyphs allow it, one shade where there is no colour.
+fn cell(buf: &mut Buffer, (x, y): (u16, u16), plot: Rect, field: &Field<'_>, look: &Look) {
+    let across = (f32::from(x - plot.x) + 0.5) / f32::from(plot.width);
+    let down = |part: f32| (f32::from(y - plot.y) + part) / f32::from(plot.height);
+    let color =
+        |part| field.at(across, down(part)).and_then(|share| color_of(field.map, look, share));
+    let target = &mut buf[(x, y)];
+    match (look.glyphs.set, color(0.25), color(0.75)) {
+        (GlyphSet::Unicode, Some(upper), Some(lower)) if upper != lower => {
+            target.set_symbol("▀").set_fg(upper).set_bg(lower);
+        }
+        (_, Some(upper), _) => {
+            target.set_symbol(" ").set_bg(upper);
+        }
+        (_, None, _) => {
+            let glyph = match field.at(across, down(0.5)) {
+                Some(share) => look.glyphs.shade(share),
+                None => "?",
+            };
+            target.set_symbol(glyph).set_style(look.theme.dim);
+        }
+    }
+}
+
+/// The data on top, each point the glyph of its class.
+fn points(buf: &mut Buffer, plot: Rect, map: &HeatMap, look: &Look) {
+    let place = |value: f32, (low, high): (f32, f32), cells: u16| {
+        let share = (value - low) / (high - low);
+        let inside = (0.0..=1.0).contains(&share);
+        inside.then(|| ((share * f32::from(cells)) as u16).min(cells.saturating_sub(1)))
+    };
+    // More points than this would hide the field; which are left out has nothing to do with their order.
+    let most = usize::from(plot.width) * usize::from(plot.height) / 2;
+    let chosen = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let count = map.points.len().max(1) as u64;
+    let shown = map.points.iter().enumerate();
+    let shown = shown.filter(|(i, _)| (chosen(*i) * count) >> 32 < most as u64);
+    for (_, point) in shown {
+        let column = place(point.x, map.x, plot.width);
+        let row = place(point.y, (map.y.1, map.y.0), plot.height);
+        if let (Some(column), Some(row)) = (column, row) {
+            let target = &mut buf[(plot.x + column, plot.y + row)];
+            let field = behind(target.style().bg, target.style().fg, target.symbol());
+            let style = look.theme.on(field).add_modifier(Modifier::BOLD);
+            target.set_symbol(look.glyphs.class(point.class)).set_style(style);
+        }
+    }
+}
+
+/// A cross where the marked cell is, in the colours of what is selected.
+fn mark(buf: &mut Buffer, plot: Rect, map: &HeatMap, mark: Mark, look: &Look) {
+    let mark = mark.within(map.columns, map.rows);
+    let at = |place: usize, cells: usize, size: u16| {
+        let share = (place as f64 + 0.5) / cells.max(1) as f64;
+        ((share * f64::from(size)) as u16).min(size.saturating_sub(1))
+    };
+    let x = plot.x + at(mark.column, map.columns, plot.width);
+    let y = plot.y + at(mark.row, map.rows, plot.height);
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    pen.glyph(x, y, look.glyphs.mark, look.theme.selection);
+}
+
+/// The colour of a share: between categories the scale starts at nothing.
+fn color_of(map: &HeatMap, look: &Look, share: f32) -> Option<Color> {
+    if matrix::is_matrix(map) { look.theme.amount(share) } else { look.theme.heat(share) }
+}
+
+/// The one colour behind a glyph that takes the place of a cell; of two halves, the lower.
+fn behind(bg: Option<Color>, fg: Option<Color>, symbol: &str) -> Option<Color> {
+    let bg = bg.filter(|color| *color != Color::Reset);
+    bg.or(if symbol == "▀" { fg } else { None })
+}
+
+/// The scale from low to high with what it measures.
+fn scale(area: Rect, buf: &mut Buffer, map: &HeatMap, look: &Look) {
+    let theme = &look.theme;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let end = |x: f32| number(significant(f64::from(x), 3));
+    let mut x = pen.text(area.x, area.y, &end(map.low), theme.dim) + 1;
+    let steps = (area.width / 6).clamp(4, 16);
+    for step in 0..steps {
+        let share = f32::from(step) / f32::from(steps - 1);
+        match color_of(map, look, share) {
+            Some(color) => pen.glyph(x, area.y, " ", theme.text.bg(color)),
+            None => pen.glyph(x, area.y, look.glyphs.shade(share), theme.dim),
+        }
+        x += 1;
+    }
+    x = pen.text(x + 1, area.y, &end(map.high), theme.dim);
+    x = pen.text(x.saturating_add(2), area.y, &map.legend, theme.text);
+    let edges = format!("x {}  y {}", span(map.x, &look.glyphs), span(map.y, &look.glyphs));
+    let wide = pen::width(&edges);
+    if x.saturating_add(2 + wide) <= area.right() {
+        pen.ending(area.right(), area.y, &edges, theme.dim);
+    }
+}
+
+/// A range in words.
+fn span((low, high): (f32, f32), glyphs: &Glyphs) -> String {
+    let short = |x: f32| number((f64::from(x) * 100.0).round() / 100.0);
+    match glyphs.set {
+        GlyphSet::Unicode => format!("{}…{}", short(low), short(high)),
+        GlyphSet::Ascii => format!("{}..{}", short(low), short(high)),
+    }
+}
+
+/// The glyph of each class that occurs.
+fn classes(map: &HeatMap, look: &Look) -> Vec<Item> {
+    let mut seen = [0_usize; 256];
+    for point in &map.points {
+        seen[usize::from(point.class)] += 1;
+    }
+    let present = seen.into_iter().zip(0..=u8::MAX).filter(|(count, _)| *count > 0);
+    present
+        .map(|(count, class)| Item {
+            mark: look.glyphs.class(class).to_owned(),
+            style: look.theme.title,
+            text: format!("class {class} ({count} points)"),
+            text_style: look.theme.dim,
+        })
+        .collect()
+}

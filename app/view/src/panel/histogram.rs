@@ -1,0 +1,350 @@
+//! How often values fall between edges, as columns; a second population as an outline over them.
+
+use mlsys_lab::frame::{Distribution, Histogram, Level};
+use mlsys_lab::schema::Scale;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+
+use super::axis::Axis;
+use super::canvas::{Canvas, Ink, Stroke};
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use super::plane::{Plane, SMALLEST, Side, unit};
+use super::quantity;
+use crate::glyphs::{GlyphSet, Glyphs};
+use crate::theme::Look;
+
+/// The fewest columns of the screen for each line that is seen within the histogram's columns.
+const FEWEST_BETWEEN: usize = 3;
+
+/// Draws columns, the outline and marked values.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let Some(bounds) = bounds(histogram) else {
+        let text = "an empty histogram";
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, text, look.theme.dim);
+        return;
+    };
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        small(area, buf, histogram, look);
+        return;
+    }
+    let items = items(histogram, look);
+    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+    let rows = if area.height >= 8 { rows } else { 0 };
+    let upper = Rect { height: area.height - rows, ..area };
+    let x = Side {
+        axis: Axis::exactly(bounds.0, bounds.1),
+        name: &histogram.quantity,
+        unit: unit(&histogram.unit),
+    };
+    let y = Side { axis: heights(histogram), name: "share of values", unit: None };
+    let plane = Plane::new(upper, x, y, look);
+    plane.draw(buf, look);
+    levels(&plane, buf, histogram, look);
+    columns(&plane, buf, histogram, chosen, look);
+    if let Some(second) = &histogram.second {
+        outline(&plane, buf, histogram, second, look);
+    }
+    gaps(&plane, buf, histogram, look);
+    labels(&plane, buf, histogram, look);
+    let below = Rect { y: upper.bottom(), height: rows, ..area };
+    legend::draw(below, buf, &items, look);
+}
+
+/// The first and the last edge, if there is a range between them and something in it.
+fn bounds(histogram: &Histogram) -> Option<(f64, f64)> {
+    let (first, last) = (*histogram.edges.first()?, *histogram.edges.last()?);
+    let counted = histogram.first.total() > 0
+        || histogram.second.as_ref().is_some_and(|second| second.total() > 0);
+    (first.is_finite() && last.is_finite() && first < last && counted).then_some((first, last))
+}
+
+/// The axis of shares: two populations of different size are compared by their shapes.
+fn heights(histogram: &Histogram) -> Axis {
+    let second = histogram.second.iter().flat_map(Distribution::shares);
+    let shares = histogram.first.shares().chain(second);
+    let shares = shares.filter(|share| *share > 0.0);
+    let (low, high) = shares.fold((f64::INFINITY, 0.0_f64), |(l, h), x| (l.min(x), h.max(x)));
+    match histogram.scale {
+        Scale::Linear => Axis::around(0.0, high, Scale::Linear),
+        // Half of the smallest, so that a single value still has a height.
+        Scale::Log => Axis::around(low / 2.0, high, Scale::Log),
+    }
+}
+
+/// The range that a column of the screen falls into.
+fn bin_at(histogram: &Histogram, x: f64) -> Option<usize> {
+    let next = histogram.edges.partition_point(|edge| *edge <= x);
+    next.checked_sub(1)
+}
+
+/// Columns from the axis up, in eighths of a cell where the glyphs have them.
+fn columns(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let plot = plane.plot;
+    let (Some(first), Some(last)) = (histogram.edges.first(), histogram.edges.last()) else {
+        return;
+    };
+    let total = histogram.first.total().max(1) as f64;
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    for column in 0..plot.width {
+        let share = (f64::from(column) + 0.5) / f64::from(plot.width);
+        let Some(bin) = bin_at(histogram, first + (last - first) * share) else {
+            continue;
+        };
+        let count = histogram.first.counts.get(bin).copied().unwrap_or(0);
+        let style = if chosen == Some(bin) { look.theme.accent } else { look.theme.curve(0) };
+        let x = plot.x + column;
+        if chosen == Some(bin) {
+            pen.glyph(x, plot.bottom().saturating_sub(1), look.glyphs.heights[0], style);
+        }
+        let Some((_, top)) = plane.shares((*first, count as f64 / total)) else {
+            continue;
+        };
+        if count == 0 {
+            continue;
+        }
+        let parts = look.glyphs.heights;
+        let eighths = ((1.0 - top) * f64::from(plot.height) * parts.len() as f64).round() as usize;
+        // What is there at all is seen.
+        let eighths = eighths.max(1);
+        let (full, rest) = (eighths / parts.len(), eighths % parts.len());
+        let whole = self::full(look);
+        let base = plot.bottom();
+        let top = base.saturating_sub(full as u16).max(plot.y);
+        pen.column(x, top..base, whole, style);
+        if rest > 0 && top > plot.y {
+            pen.glyph(x, top - 1, parts[rest - 1], style);
+        }
+    }
+}
+
+/// The outline of the second population: a line at each height, joined at the edges.
+fn outline(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    histogram: &Histogram,
+    second: &Distribution,
+    look: &Look,
+) {
+    let total = second.total().max(1) as f64;
+    match look.glyphs.set {
+        GlyphSet::Unicode => {
+            let mut canvas = Canvas::new(plane.plot, &look.glyphs);
+            let (width, height) = canvas.size();
+            let ink = Ink {
+                rank: 1,
+                style: look.theme.curve(1),
+                marker: look.glyphs.point,
+                stroke: Stroke::Solid,
+            };
+            let at =
+                |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
+            let bottom = height.saturating_sub(1);
+            let mut before = None;
+            for ((from, to), count) in histogram.ranges().zip(&second.counts) {
+                let dot = |x| {
+                    let (x, y) = plane.shares((x, *count as f64 / total))?;
+                    Some((at(x, width), at(y, height)))
+                };
+                let top = (dot(from), dot(to));
+                if let (true, (Some(left), Some(right))) = (*count > 0, top) {
+                    canvas.line(before.unwrap_or((left.0, bottom)), left, ink);
+                    canvas.line(left, right, ink);
+                    before = Some(right);
+                } else if let Some((x, y)) = before.take() {
+                    canvas.line((x, y), (x, bottom), ink);
+                }
+            }
+            if let Some((x, y)) = before {
+                canvas.line((x, y), (x, bottom), ink);
+            }
+            // Dots take a column's place in their cell: its colour stays behind them.
+            for position in plane.plot.intersection(buf.area).positions() {
+                let cell = &mut buf[position];
+                if cell.symbol() == full(look) {
+                    cell.bg = cell.fg;
+                }
+            }
+            canvas.draw(buf);
+        }
+        GlyphSet::Ascii => {
+            for ((from, to), count) in histogram.ranges().zip(&second.counts) {
+                let place = (f64::midpoint(from, to), *count as f64 / total);
+                if let Some((x, y)) = plane.cell(place).filter(|_| *count > 0) {
+                    Pen::new(plane.plot, buf, &look.glyphs).glyph(
+                        x,
+                        y,
+                        look.glyphs.classes[0],
+                        look.theme.curve(1),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A cell that a column fills.
+fn full(look: &Look) -> &'static str {
+    look.glyphs.heights[look.glyphs.heights.len() - 1]
+}
+
+/// The columns of the screen that marked values fall on.
+fn places<'a>(
+    plane: &Plane<'_>,
+    histogram: &'a Histogram,
+) -> impl Iterator<Item = (u16, &'a Level)> {
+    let plot = plane.plot;
+    let bounds = bounds(histogram);
+    histogram.levels.iter().filter_map(move |level| {
+        let (low, high) = bounds?;
+        let share = (level.at - low) / (high - low);
+        let column = ((share * f64::from(plot.width)) as u16).min(plot.width.saturating_sub(1));
+        (low..=high).contains(&level.at).then_some((plot.x + column, level))
+    })
+}
+
+/// A line up from each marked value.
+fn levels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let plot = plane.plot;
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    for (x, _) in places(plane, histogram) {
+        let glyph = look.glyphs.change;
+        pen.column(x, plot.y..plot.bottom(), glyph, look.theme.warn);
+    }
+}
+
+/// The names of marked values at the top, over what lies there: to the right of their line, to the left of it where
+/// there is no room before the next, or cut.
+fn labels(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let plot = plane.plot;
+    let mut lines: Vec<(u16, &Level)> = places(plane, histogram).collect();
+    lines.sort_by_key(|(x, _)| *x);
+    let mut pen = Pen::new(plot, buf, &look.glyphs);
+    let mut taken = plot.x;
+    for (place, (x, level)) in lines.iter().enumerate() {
+        let end = lines.get(place + 1).map_or(plot.right(), |(next, _)| *next);
+        let (wide, room) = (pen::width(&level.label), end.saturating_sub(x + 1));
+        if wide > room && x.saturating_sub(wide) >= taken {
+            pen.ending(*x, plot.y, &level.label, look.theme.warn);
+            taken = x + 1;
+        } else {
+            pen.within(x + 1, plot.y, room, &level.label, look.theme.warn);
+            taken = x + 1 + wide.min(room);
+        }
+    }
+}
+
+/// The lines where columns hide them, as gaps in the columns; where lines stand close, columns would be all gaps.
+fn gaps(plane: &Plane<'_>, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let plot = plane.plot;
+    let close = histogram.levels.len().saturating_mul(FEWEST_BETWEEN) > usize::from(plot.width);
+    if close || look.glyphs.set == GlyphSet::Ascii {
+        return;
+    }
+    for (x, _) in places(plane, histogram) {
+        for y in plot.y..plot.bottom() {
+            let cell = &mut buf[(x, y)];
+            if cell.symbol() == full(look) {
+                cell.set_symbol(look.glyphs.change);
+                // The outline leaves the column's colour behind, on which a gap would not be seen.
+                cell.bg = Color::Reset;
+                cell.modifier.insert(Modifier::REVERSED);
+            }
+        }
+    }
+}
+
+/// The populations by their marks, and how many values each has.
+fn items(histogram: &Histogram, look: &Look) -> Vec<Item> {
+    let theme = &look.theme;
+    let item = |mark: &str, place: usize, distribution: &Distribution| Item {
+        mark: mark.to_owned(),
+        style: theme.curve(place),
+        text: match distribution.name.as_str() {
+            "" => format!("{} values", distribution.total()),
+            name => format!("{name} ({} values)", distribution.total()),
+        },
+        text_style: theme.dim,
+    };
+    let mut items = vec![item(full(look), 0, &histogram.first)];
+    if let Some(second) = &histogram.second {
+        let mark = match look.glyphs.set {
+            GlyphSet::Unicode => look.glyphs.horizontal,
+            GlyphSet::Ascii => look.glyphs.classes[0],
+        };
+        items.push(item(mark, 1, second));
+    }
+    if let Some(text) = histogram.marks() {
+        items.push(Item {
+            mark: look.glyphs.change.to_owned(),
+            style: theme.warn,
+            text,
+            text_style: theme.dim,
+        });
+    }
+    items
+}
+
+/// The heights alone, where there is no room for axes.
+fn small(area: Rect, buf: &mut Buffer, histogram: &Histogram, look: &Look) {
+    let most = histogram.first.counts.iter().max().copied().unwrap_or(0).max(1);
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let every = histogram.first.counts.len().div_ceil(usize::from(area.width.max(1))).max(1);
+    for (x, counts) in (area.x..area.right()).zip(histogram.first.counts.chunks(every)) {
+        let count = counts.iter().max().copied().unwrap_or(0);
+        if count > 0 {
+            let share = count as f32 / most as f32;
+            pen.glyph(x, area.y, look.glyphs.height(share), look.theme.curve(0));
+        }
+    }
+}
+
+/// A range in words: its edges and how many values of each population lie in it.
+pub(super) fn said(histogram: &Histogram, bin: usize, glyphs: &Glyphs) -> Option<String> {
+    let (from, to) = histogram.ranges().nth(bin)?;
+    let unit = unit(&histogram.unit);
+    let mut said = format!(
+        "{} {} to {}: {}",
+        histogram.quantity,
+        quantity(from, unit, glyphs),
+        quantity(to, unit, glyphs),
+        part(&histogram.first, bin),
+    );
+    if let Some(second) = &histogram.second {
+        said.push_str(&format!("; {}", part(second, bin)));
+    }
+    let inside = histogram.levels.iter().filter(|level| (from..to).contains(&level.at));
+    let labels: Vec<String> = inside
+        .map(|level| match level.label.as_str() {
+            "" => quantity(level.at, unit, glyphs),
+            label => label.to_owned(),
+        })
+        .collect();
+    if !labels.is_empty() {
+        said.push_str(&format!("; marked: {}", labels.join(", ")));
+    }
+    Some(said)
+}
+
+fn part(distribution: &Distribution, bin: usize) -> String {
+    let count = distribution.counts.get(bin).copied().unwrap_or(0);
+    let share = 100.0 * count as f64 / distribution.total().max(1) as f64;
+    let said = format!("{count} ({share:.1}%)");
+    match distribution.name.as_str() {
+        "" => said,
+        name => format!("{name} {said}"),
+    }
+}

@@ -1,0 +1,208 @@
+//! Small grey images side by side, each with its label.
+
+use mlsys_lab::frame::{Image, Images, Verdict};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::pen::{self, Pen};
+use crate::glyphs::GlyphSet;
+use crate::theme::Look;
+
+/// Columns between two images.
+const GAP: u16 = 2;
+
+/// Draws as many images as fit, all of one size: the largest at which all fit, and never too small to tell.
+///
+/// The marked image is always among them, and where some are left out, their number stands in the corner.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    images: &Images,
+    marked: Option<usize>,
+    look: &Look,
+) {
+    if images.images.is_empty() || images.width == 0 || images.height == 0 {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no images", look.theme.dim);
+        return;
+    }
+    let (width, height) = size(area, images);
+    let in_row = in_row(area, width, images).max(1);
+    let in_column = (area.height / (height + 1)).max(1);
+    let places = usize::from(in_row) * usize::from(in_column);
+    // Whole rows are skipped, so that the images stay in their columns.
+    let over = marked.map_or(0, |marked| (marked + 1).saturating_sub(places));
+    let first = over.div_ceil(usize::from(in_row)) * usize::from(in_row);
+    let shown = images.images.iter().enumerate().skip(first);
+    for (place, (index, image)) in shown.enumerate().take(places) {
+        let (column, row) = (place % usize::from(in_row), place / usize::from(in_row));
+        let tile = Rect {
+            x: area.x + column as u16 * (width + GAP),
+            y: area.y + row as u16 * (height + 1),
+            width,
+            height,
+        };
+        let tile = tile.intersection(area);
+        pixels(buf, tile, images, image, look);
+        label(
+            buf,
+            Rect { height: height + 1, ..tile }.intersection(area),
+            image,
+            (marked == Some(index)).then_some(look.theme.selection),
+            look,
+        );
+    }
+    let left_out = images.images.len().saturating_sub(places);
+    if left_out > 0 {
+        let more = format!(" +{left_out} more");
+        let y = (area.y + in_column * (height + 1)).min(area.bottom()) - 1;
+        Pen::new(area, buf, &look.glyphs).ending(area.right(), y, &more, look.theme.dim);
+    }
+}
+
+/// How many images stand in a row: those that belong together whole, if there is room for so many.
+fn in_row(area: Rect, width: u16, images: &Images) -> u16 {
+    let room = (area.width + GAP) / (width + GAP);
+    let together = u16::try_from(images.together.max(1)).unwrap_or(u16::MAX);
+    match room / together {
+        0 => room,
+        lots => lots * together,
+    }
+}
+
+/// The fewest images that are worth being seen large when not all can be.
+const ENOUGH: usize = 4;
+
+/// The size of one image in cells: the largest at which all fit, or, where they fit only with nine pixels or more to
+/// a column, the largest at which enough of them do.
+fn size(area: Rect, images: &Images) -> (u16, u16) {
+    let cells = |pixels: usize, parts: usize, least: u16, most: u16| {
+        let cells = u16::try_from(pixels.div_ceil(parts)).unwrap_or(u16::MAX);
+        cells.min(most).max(least.min(most))
+    };
+    let at = |divisor: usize| {
+        let width = cells(images.width, divisor, 4, area.width.max(1));
+        let height = cells(images.height, 2 * divisor, 2, area.height.saturating_sub(1).max(1));
+        let in_row = in_row(area, width, images);
+        let fit = usize::from(in_row) * usize::from(area.height / (height + 1));
+        (width, height, fit)
+    };
+    let all = images.images.len();
+    let enough = match images.together {
+        0 | 1 => ENOUGH,
+        together => together,
+    };
+    let largest = |divisors: &[usize], least: usize| {
+        let mut sizes = divisors.iter().map(|&divisor| at(divisor));
+        sizes.find(|&(_, _, fit)| fit >= least)
+    };
+    let (width, height, _) = largest(&[1, 2], all)
+        .or_else(|| largest(&[2, 3], enough.min(all)))
+        .unwrap_or_else(|| at(4));
+    (width, height)
+}
+
+/// The pixels, two above one another in a cell; several pixels that share one are averaged.
+fn pixels(buf: &mut Buffer, tile: Rect, images: &Images, image: &Image, look: &Look) {
+    // None where no pixel is to be seen.
+    let mean = |x: u16, half: u16, halves: u16| {
+        let columns = part(images.width, usize::from(x), usize::from(tile.width));
+        let rows = part(images.height, usize::from(half), usize::from(tile.height * halves));
+        let inside = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
+        let levels = inside.filter_map(|(row, column)| images.level(image, row, column));
+        let (sum, count) =
+            levels.fold((0_u32, 0_u32), |(s, c), level| (s + u32::from(level), c + 1));
+        sum.checked_div(count).map(|mean| mean as u8)
+    };
+    // Without colours the darkest shade is blank too, and must not be taken for a pixel that is not there.
+    let floor = if images.blank.is_some() { 0.25 } else { 0.0 };
+    let shade = |level: Option<u8>| match level {
+        Some(level) => look.glyphs.shade(floor + (1.0 - floor) * f32::from(level) / 255.0),
+        None => " ",
+    };
+    for y in 0..tile.height {
+        for x in 0..tile.width {
+            let target = &mut buf[(tile.x + x, tile.y + y)];
+            let (upper, lower) = (mean(x, 2 * y, 2), mean(x, 2 * y + 1, 2));
+            let grey = |level: Option<u8>| level.and_then(|level| look.theme.grey(level));
+            match (look.glyphs.set, grey(upper), grey(lower)) {
+                (GlyphSet::Unicode, Some(upper), Some(lower)) => {
+                    target.set_symbol("▀").set_fg(upper).set_bg(lower);
+                }
+                (GlyphSet::Unicode, Some(upper), None) if lower.is_none() => {
+                    target.set_symbol("▀").set_fg(upper);
+                }
+                (GlyphSet::Unicode, None, Some(lower)) if upper.is_none() => {
+                    target.set_symbol("▄").set_fg(lower);
+                }
+                (GlyphSet::Unicode | GlyphSet::Ascii, _, _) => {
+                    target.set_symbol(shade(mean(x, y, 1)));
+                }
+            }
+        }
+    }
+}
+
+/// The pixels of a row that fall on one of `cells` cells; at least one.
+fn part(pixels: usize, cell: usize, cells: usize) -> std::ops::Range<usize> {
+    let cells = cells.max(1);
+    let first = (cell * pixels / cells).min(pixels.saturating_sub(1));
+    first..((cell + 1) * pixels / cells).max(first + 1)
+}
+
+/// The label below an image, with a mark and a word if the image was mistaken.
+fn label(buf: &mut Buffer, tile: Rect, image: &Image, marked: Option<Style>, look: &Look) {
+    let (theme, glyphs) = (&look.theme, &look.glyphs);
+    let (text, style) = match image.verdict {
+        Verdict::Unjudged => (image.label.clone(), theme.dim),
+        Verdict::Right => (format!("{} {}", glyphs.right, image.label), theme.good),
+        Verdict::Wrong => {
+            let text = format!("{} {}", glyphs.wrong, image.label);
+            let worded = format!("{text} wrong");
+            (if pen::width(&worded) <= tile.width { worded } else { text }, theme.bad)
+        }
+    };
+    let y = tile.bottom().saturating_sub(1);
+    Pen::new(tile, buf, glyphs).text(tile.x, y, &text, marked.unwrap_or(style));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::Glyphs;
+    use crate::theme::{Background, ColorDepth, Theme};
+
+    /// Two rows of four pixels, as one row of cells.
+    fn drawn(levels: [u8; 8], depth: ColorDepth, set: GlyphSet) -> String {
+        let image =
+            Image { pixels: levels.to_vec(), label: String::new(), verdict: Verdict::Unjudged };
+        let images = Images {
+            width: 4,
+            height: 2,
+            images: vec![image.clone()],
+            blank: Some(0),
+            together: 1,
+        };
+        let look = Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) };
+        let area = Rect::new(0, 0, 4, 1);
+        let mut buf = Buffer::empty(area);
+        pixels(&mut buf, area, &images, &image, &look);
+        buf.content().iter().map(|cell| cell.symbol()).collect()
+    }
+
+    #[test]
+    fn a_blank_pixel_leaves_its_half_of_the_cell_as_it_is() {
+        let levels = [200, 0, 9, 0, 0, 200, 9, 0];
+        let colours = drawn(levels, ColorDepth::TrueColor, GlyphSet::Unicode);
+        assert_eq!(colours, "▀▄▀ ");
+    }
+
+    #[test]
+    fn without_colours_a_dark_pixel_is_not_taken_for_a_blank_one() {
+        for set in [GlyphSet::Unicode, GlyphSet::Ascii] {
+            let shades = drawn([1, 0, 1, 255, 1, 0, 0, 255], ColorDepth::None, set);
+            let is_blank: Vec<bool> = shades.chars().map(|shade| shade == ' ').collect();
+            assert_eq!(is_blank, [false, true, false, false], "{shades}");
+        }
+    }
+}

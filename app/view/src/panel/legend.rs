@@ -1,0 +1,78 @@
+//! The line below a chart that says what its marks mean.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::pen::{self, Pen};
+use crate::theme::Look;
+
+/// A mark and what it means.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The letter or glyph.
+    pub(super) mark: String,
+    /// How it looks in the chart.
+    pub(super) style: Style,
+    /// What it means.
+    pub(super) text: String,
+    /// How that is written.
+    pub(super) text_style: Style,
+}
+
+/// Columns between two items.
+const GAP: u16 = 3;
+
+impl Item {
+    fn width(&self) -> u16 {
+        let mark = pen::width(&self.mark);
+        pen::width(&self.text).saturating_add(mark + u16::from(mark > 0))
+    }
+}
+
+/// Items by row, so many as fit into `rows` rows of `width` columns.
+fn arrange(items: &[Item], width: u16, rows: u16) -> Vec<Vec<&Item>> {
+    let mut arranged: Vec<Vec<&Item>> = Vec::new();
+    let mut used = 0;
+    for item in items {
+        let wide = item.width();
+        let full = arranged.len() >= usize::from(rows);
+        match arranged.last_mut() {
+            Some(row) if wide.saturating_add(used + GAP) <= width => {
+                row.push(item);
+                used += GAP + wide;
+            }
+            Some(_) | None if !full => {
+                arranged.push(vec![item]);
+                used = wide.min(width);
+            }
+            Some(_) | None => break,
+        }
+    }
+    arranged
+}
+
+/// The rows that a legend needs, at most `most`.
+pub(super) fn rows(items: &[Item], width: u16, most: u16) -> u16 {
+    u16::try_from(arrange(items, width, most).len()).unwrap_or(most)
+}
+
+/// Draws the items; those that do not fit are counted at the end.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, items: &[Item], look: &Look) {
+    let rows = arrange(items, area.width, area.height);
+    let shown: usize = rows.iter().map(Vec::len).sum();
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (y, row) in (area.y..).zip(&rows) {
+        let mut x = area.x;
+        for item in row {
+            if !item.mark.is_empty() {
+                x = pen.text(x, y, &item.mark, item.style) + 1;
+            }
+            x = pen.text(x, y, &item.text, item.text_style).saturating_add(GAP);
+        }
+    }
+    if shown < items.len() && !rows.is_empty() {
+        let more = format!(" +{} more", items.len() - shown);
+        pen.ending(area.right(), area.bottom() - 1, &more, look.theme.dim);
+    }
+}

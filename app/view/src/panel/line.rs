@@ -1,0 +1,176 @@
+//! Curves of metrics over steps.
+
+mod chart;
+mod cursor;
+mod curves;
+mod items;
+mod letters;
+mod marks;
+mod steps;
+mod strokes;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::legend;
+use super::pen::Pen;
+use super::{Scene, Window, metrics, quantity};
+use crate::theme::Look;
+use chart::Chart;
+pub use cursor::{Reading, reading};
+use curves::{Curve, Curves, Kind};
+pub use steps::{extent, step_after, step_before};
+
+/// The smallest area with room for axes.
+const SMALLEST: (u16, u16) = (16, 4);
+
+/// Draws the chart; false if the run has none of its metrics yet.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, look: &Look) -> bool {
+    let curves = Curves::gather(scene, usize::from(area.width) * 2);
+    if curves.is_empty() {
+        return false;
+    }
+    let Some((low, high)) = curves.bounds() else {
+        return nothing_finite(area, buf, &curves, look);
+    };
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        sparkline(area, buf, scene, &curves, look);
+        return true;
+    }
+    let items = items::items(scene, &curves, look);
+    let (chart, lower) = lay_out(area, scene, &curves, &items, (low, high), look);
+    chart.axes(buf, look);
+    marks::draw(&chart, buf, scene, &curves, look);
+    chart.cursor(buf, &curves, look);
+    chart.curves(buf, &curves, look);
+    chart.readings(buf, &curves, look);
+    legend::draw(lower, buf, &items, look);
+    true
+}
+
+/// The chart above its legend, and where the legend is.
+fn lay_out(
+    area: Rect,
+    scene: &Scene<'_>,
+    curves: &Curves<'_>,
+    items: &[legend::Item],
+    (low, high): (f64, f64),
+    look: &Look,
+) -> (Chart, Rect) {
+    let rows = legend::rows(items, area.width, (area.height / 4).max(1));
+    let [upper, lower] = split(area, area.height - rows);
+    let y = Axis::around(low, high, scene.view.chart.scale);
+    let unit = curves.now.first().and_then(|c| scene.unit(c.name));
+    (Chart::new(upper, curves, y, unit, &look.glyphs), lower)
+}
+
+/// The step at a column of a chart drawn in an area.
+pub(super) fn step_at(area: Rect, column: u16, scene: &Scene<'_>, look: &Look) -> Option<u64> {
+    let curves = Curves::gather(scene, usize::from(area.width) * 2);
+    let bounds = curves.bounds()?;
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        return None;
+    }
+    let items = items::items(scene, &curves, look);
+    let (chart, _) = lay_out(area, scene, &curves, &items, bounds, look);
+    let columns = chart.plot.x..chart.plot.right();
+    columns.contains(&column).then(|| {
+        let share = (f64::from(column - chart.plot.x) + 0.5) / f64::from(chart.plot.width);
+        let (first, last) = chart.steps;
+        first + (share * (last - first) as f64).round() as u64
+    })
+}
+
+/// Whether a curve of the chart is smoothed.
+pub fn is_smoothed(scene: &Scene<'_>) -> bool {
+    let curves = Curves::gather(scene, 1);
+    curves.now.iter().any(|curve| match &curve.kind {
+        Kind::Series { trace, .. } => trace.smoothed,
+        Kind::Level(_) => false,
+    })
+}
+
+/// The value of the first metric at the cursor, or the latest, with its step; then which steps are shown.
+pub(super) fn facts(scene: &Scene<'_>, look: &Look) -> Vec<String> {
+    let there = extent(scene);
+    let window = scene.view.chart.window;
+    let (first, last) = there.map_or((0, scene.data.step), |there| window.steps(there));
+    let cursor = scene.cursor.filter(|at| (first..=last).contains(at));
+    let step = cursor.unwrap_or(scene.data.step);
+    let mut facts = Vec::new();
+    if let Some(name) = metrics::expand(&scene.panel.metrics, scene.data).first() {
+        let read = match scene.data.series.get(*name) {
+            Some(series) => reading(series, step),
+            None => match scene.data.metric(name).and_then(|value| value.as_f64()) {
+                Some(value) => Reading::Value(step, value),
+                None => Reading::Nothing,
+            },
+        };
+        match read {
+            Reading::Value(_, value) => {
+                let value = quantity(value, scene.unit(name), &look.glyphs);
+                facts.push(format!("{name} {value}"));
+            }
+            Reading::NotFinite => facts.push(format!("{name} not finite")),
+            Reading::Nothing => {}
+        }
+    }
+    match cursor {
+        Some(step) => facts.push(format!("at step {step}")),
+        // The newest steps end at the one that the value is from.
+        None if step > 0 && !matches!(window, Window::Newest(_)) => {
+            facts.push(format!("step {step}"));
+        }
+        None => {}
+    }
+    facts.extend(there.and_then(|there| window.said(there)));
+    facts
+}
+
+/// The part above and the part below a row.
+fn split(area: Rect, above: u16) -> [Rect; 2] {
+    let above = above.min(area.height);
+    let upper = Rect { height: above, ..area };
+    [upper, Rect { y: area.y + above, height: area.height - above, ..area }]
+}
+
+/// Says that a series has no finite value; false if it has no value at all.
+fn nothing_finite(area: Rect, buf: &mut Buffer, curves: &Curves<'_>, look: &Look) -> bool {
+    let hidden: usize = curves.now.iter().map(Curve::hidden).sum();
+    let sentence = match (curves.first_gap(), hidden) {
+        (Some(step), _) => format!("no finite value, from step {step} on"),
+        (None, 0) => return false,
+        (None, _) => "no positive value for a logarithmic axis".to_owned(),
+    };
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let y = area.y + area.height / 2;
+    let x = pen.text(area.x, y, look.glyphs.not_finite, look.theme.bad);
+    pen.text(x.saturating_add(1), y, &sentence, look.theme.bad);
+    true
+}
+
+/// The latest value and the way it came, in one row.
+fn sparkline(area: Rect, buf: &mut Buffer, scene: &Scene<'_>, curves: &Curves<'_>, look: &Look) {
+    let Some(curve) = curves.now.first() else {
+        return;
+    };
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let style = look.theme.curve(0);
+    let latest = curve.latest().map_or_else(
+        || look.glyphs.not_finite.to_owned(),
+        |value| quantity(value, scene.unit(curve.name), &look.glyphs),
+    );
+    let x = pen.text(area.x, area.y, &latest, look.theme.text).saturating_add(1);
+    let room = usize::from(area.right().saturating_sub(x));
+    let (Kind::Series { trace, .. }, Some((low, high))) = (&curve.kind, curve.bounds()) else {
+        return;
+    };
+    let axis = Axis::around(low, high, scene.view.chart.scale);
+    let every = trace.buckets.len().div_ceil(room.max(1)).max(1);
+    for (x, buckets) in (x..area.right()).zip(trace.buckets.chunks(every)) {
+        let value = buckets.last().map_or(low, |b| b.last.1);
+        let share = axis.share(value).unwrap_or(0.0) as f32;
+        pen.glyph(x, area.y, look.glyphs.height(share), style);
+    }
+}

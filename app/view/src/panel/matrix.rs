@@ -1,0 +1,117 @@
+//! A table of counts between categories, such as true against predicted class.
+
+use mlsys_lab::frame::HeatMap;
+use mlsys_lab::value::{number, significant};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::pen::{self, Pen};
+use super::view::Mark;
+use crate::figure::quantity;
+use crate::glyphs::Glyphs;
+use crate::theme::Look;
+
+/// Whether rows and columns are categories.
+pub(super) fn is_matrix(map: &HeatMap) -> bool {
+    !map.column_labels.is_empty() && !map.row_labels.is_empty()
+}
+
+/// Whether each pair has a place of its own in an area.
+pub(super) fn fits(area: Rect, map: &HeatMap) -> bool {
+    // A row for the titles, and a third of the width at most for the labels.
+    let (wide, high) = (area.width - area.width / 3, area.height.saturating_sub(1));
+    map.columns <= usize::from(wide) && map.rows <= usize::from(high)
+}
+
+/// The unit of all numbers, if the legend begins with one that takes prefixes: "bytes from the row to the column".
+pub(super) fn unit(map: &HeatMap) -> Option<&str> {
+    let first = map.legend.split_whitespace().next()?;
+    matches!(first, "bytes" | "seconds" | "flops").then_some(first)
+}
+
+/// The number of a pair, if there is one.
+pub(super) fn value(map: &HeatMap, row: usize, column: usize) -> Option<f32> {
+    let place = row.checked_mul(map.columns)?.checked_add(column)?;
+    map.cells.get(place).copied()
+}
+
+/// Draws one coloured field for each pair, with its number where there is room.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, map: &HeatMap, mark: Option<Mark>, look: &Look) {
+    let mark = mark.map(|mark| mark.within(map.columns, map.rows));
+    let theme = &look.theme;
+    let visible = usize::from(area.height);
+    let labels = map
+        .row_labels
+        .iter()
+        .take(visible)
+        .map(|l| pen::width(l))
+        .max()
+        .unwrap_or(0)
+        .min(area.width / 3);
+    let columns = u16::try_from(map.columns).unwrap_or(u16::MAX).max(1);
+    let room = area.width.saturating_sub(labels + 1);
+    let widest = map.cells.iter().take(map.columns.saturating_mul(map.rows.min(visible)));
+    let widest = widest.map(|v| pen::width(&said(*v, unit(map), &look.glyphs))).max().unwrap_or(1);
+    let titles = map.column_labels.iter().map(|l| pen::width(l)).max().unwrap_or(1);
+    let wanted = widest.max(titles.min(8)) + 2;
+    let width = (room / columns).min(wanted).max(1);
+    let has_numbers = width > widest;
+    let rows = u16::try_from(map.rows).unwrap_or(u16::MAX);
+    // Square fields, if the height allows it.
+    let pitch = ((area.height.saturating_sub(2)) / rows.max(1)).clamp(1, (width / 2).max(1));
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (column, title) in (0..columns).zip(&map.column_labels) {
+        let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
+        let title = pen::cut(title, width, "");
+        pen.within(x + (width - pen::width(&title)).div_ceil(2), area.y, width, &title, theme.dim);
+    }
+    for row in 0..rows {
+        let top = (area.y + 1).saturating_add(row.saturating_mul(pitch));
+        if top >= area.bottom() {
+            break;
+        }
+        let middle = top + (pitch - 1) / 2;
+        if let Some(label) = map.row_labels.get(usize::from(row)) {
+            pen.ending(area.x + labels, middle, label, theme.dim);
+        }
+        for column in 0..columns {
+            let Some(value) = value(map, row.into(), column.into()) else {
+                break;
+            };
+            let x = (area.x + labels + 1).saturating_add(column.saturating_mul(width));
+            let share = (value - map.low) / (map.high - map.low);
+            let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+            let field = theme.amount(share);
+            let here = Mark { column: column.into(), row: row.into() };
+            let style = if mark == Some(here) { theme.selection } else { theme.on(field) };
+            // A number needs no shade; without colour a shade stands where no number fits.
+            let glyph =
+                if field.is_none() && !has_numbers { look.glyphs.shade(share) } else { " " };
+            for y in top..top.saturating_add(pitch).min(area.bottom()) {
+                pen.run(x, y, width, glyph, style);
+            }
+            if has_numbers {
+                let text = said(value, unit(map), &look.glyphs);
+                let indent = (width - pen::width(&text)).div_ceil(2);
+                pen.within(x + indent, middle, width - indent, &text, style);
+            }
+        }
+    }
+    let end = (area.y + 1).saturating_add(rows.saturating_mul(pitch));
+    pen.text(area.x, end, &map.legend, theme.text);
+}
+
+/// A cell's number, short; a dot for 0, so that the diagonal stands out, and nothing where there is none.
+fn said(value: f32, unit: Option<&str>, glyphs: &Glyphs) -> String {
+    if value.is_nan() {
+        String::new()
+    } else if value == 0.0 {
+        glyphs.faint_point.to_owned()
+    } else {
+        match unit {
+            Some(unit) => quantity(significant(f64::from(value), 3), Some(unit), glyphs),
+            // Where it rounds to zero it has no sign.
+            None => number((f64::from(value) * 100.0).round() / 100.0 + 0.0),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Two axes and the field between them, for pictures that are not over steps.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::axis::Axis;
+use super::pen::{self, Pen};
+use crate::theme::Look;
+
+/// The smallest area with room for axes.
+pub(super) const SMALLEST: (u16, u16) = (16, 4);
+
+/// One side of a plane.
+pub(super) struct Side<'a> {
+    /// The range and how it divides.
+    pub(super) axis: Axis,
+    /// What it measures.
+    pub(super) name: &'a str,
+    /// Its unit.
+    pub(super) unit: Option<&'a str>,
+}
+
+/// Axes laid out in an area.
+pub(super) struct Plane<'a> {
+    /// The field between the axes.
+    pub(super) plot: Rect,
+    area: Rect,
+    x: Side<'a>,
+    y: Side<'a>,
+    ticks: Vec<(f64, String)>,
+}
+
+impl<'a> Plane<'a> {
+    /// Lays axes out: labels to the left and below, a line for the name of the vertical axis where there is room.
+    pub(super) fn new(area: Rect, x: Side<'a>, y: Side<'a>, look: &Look) -> Self {
+        let below = if area.height >= 6 { 2 } else { 1 };
+        let above = u16::from(area.height >= 8);
+        let height = area.height.saturating_sub(below + above);
+        let ticks = y.axis.ticks((height / 3).max(2), y.unit, &look.glyphs);
+        let widest = ticks.iter().map(|(_, label)| pen::width(label)).max();
+        let left = (widest.unwrap_or(0).max(2) + 1).min(area.width / 2);
+        let plot = Rect { x: area.x + left, y: area.y + above, width: area.width - left, height };
+        Self { plot, area, x, y, ticks }
+    }
+
+    /// Where a place lies in the field, as shares from its left and from its top; absent off a logarithmic axis.
+    pub(super) fn shares(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+        Some((self.x.axis.share(x)?, 1.0 - self.y.axis.share(y)?))
+    }
+
+    /// The cell of a place.
+    pub(super) fn cell(&self, place: (f64, f64)) -> Option<(u16, u16)> {
+        let (x, y) = self.shares(place)?;
+        let at = |share: f64, cells: u16| ((share * f64::from(cells)) as u16).min(cells - 1);
+        let plot = self.plot;
+        (!plot.is_empty()).then(|| (plot.x + at(x, plot.width), plot.y + at(y, plot.height)))
+    }
+
+    /// Draws both axes with their ticks and names.
+    pub(super) fn draw(&self, buf: &mut Buffer, look: &Look) {
+        let (plot, glyphs, theme) = (self.plot, &look.glyphs, &look.theme);
+        let mut pen = Pen::new(self.area, buf, glyphs);
+        let axis = plot.x.saturating_sub(1);
+        if plot.y > self.area.y {
+            let name = named(self.y.name, self.y.unit);
+            pen.text(self.area.x, self.area.y, &name, theme.dim);
+        }
+        pen.column(axis, plot.y..plot.bottom(), glyphs.vertical, theme.border);
+        let mut taken = None;
+        for (value, label) in &self.ticks {
+            let share = self.y.axis.share(*value).unwrap_or(0.0);
+            let row = ((1.0 - share) * f64::from(plot.height)) as u16;
+            let y = plot.y + row.min(plot.height.saturating_sub(1));
+            if taken == Some(y) || plot.is_empty() {
+                continue;
+            }
+            taken = Some(y);
+            pen.ending(axis, y, label, theme.dim);
+            pen.glyph(axis, y, glyphs.tick_left, theme.border);
+        }
+        let labels = self.area.bottom().saturating_sub(1);
+        let has_line = labels > plot.bottom();
+        if has_line {
+            pen.glyph(axis, plot.bottom(), glyphs.corners[2], theme.border);
+            let line = glyphs.horizontal;
+            pen.run(plot.x, plot.bottom(), plot.width, line, theme.border);
+        }
+        // The name takes the end of the row, the ticks what is left of it.
+        let name = named(self.x.name, self.x.unit);
+        let room = plot.width / 2;
+        let name = pen::cut(&name, room, glyphs.ellipsis);
+        pen.ending(self.area.right(), labels, &name, theme.dim);
+        let end = self.area.right().saturating_sub(pen::width(&name) + 1);
+        let mut free = self.area.x;
+        for (value, label) in self.x.axis.ticks((plot.width / 10).max(2), self.x.unit, glyphs) {
+            let share = self.x.axis.share(value).unwrap_or(0.0);
+            let column = (share * f64::from(plot.width)) as u16;
+            let x = plot.x + column.min(plot.width.saturating_sub(1));
+            let wide = pen::width(&label);
+            let start = x.saturating_sub(wide / 2).max(self.area.x);
+            if start >= free && start.saturating_add(wide) <= end {
+                free = pen.text(start, labels, &label, theme.dim) + 1;
+                if has_line {
+                    pen.glyph(x, plot.bottom(), glyphs.tick_below, theme.border);
+                }
+            }
+        }
+    }
+}
+
+/// A name with its unit.
+pub(super) fn named(name: &str, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) if !name.is_empty() => format!("{name} ({unit})"),
+        Some(unit) => unit.to_owned(),
+        None => name.to_owned(),
+    }
+}
+
+/// The unit of a frame, where an empty text stands for none.
+pub(super) fn unit(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,287 @@
+//! Named points between two axes, the ones that no other beats joined.
+
+use mlsys_lab::frame::{Better, Dimension, Scatter, ScatterPoint};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::axis::Axis;
+use super::canvas::{Canvas, Ink, Stroke};
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use super::plane::{Plane, SMALLEST, Side, unit};
+use super::quantity;
+use crate::glyphs::Glyphs;
+use crate::theme::Look;
+
+/// Draws axes, points with their names where there is room, and the front.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    scatter: &Scatter,
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    let (Some(x), Some(y)) =
+        (side(&scatter.x, scatter, |p| p.0), side(&scatter.y, scatter, |p| p.1))
+    else {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "no points", look.theme.dim);
+        return;
+    };
+    let front = scatter.front();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        let text = format!("{} points", scatter.points.len());
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, &text, look.theme.text);
+        return;
+    }
+    let items = items(scatter, area.width, look);
+    let rows = legend::rows(&items, area.width, (area.height / 5).max(1));
+    let rows = if area.height >= 8 { rows } else { 0 };
+    let upper = Rect { height: area.height - rows, ..area };
+    let plane = Plane::new(upper, x, y, look);
+    plane.draw(buf, look);
+    join(&plane, buf, scatter, &front, look);
+    let order = order(scatter, &front, chosen);
+    marks(&plane, buf, scatter, &front, &order, chosen, look);
+    names(&plane, buf, scatter, &order, look);
+    let below = Rect { y: upper.bottom(), height: rows, ..area };
+    legend::draw(below, buf, &items, look);
+}
+
+/// A side of the plane that holds all points; nothing if there is no point.
+fn side<'a>(
+    dimension: &'a Dimension,
+    scatter: &Scatter,
+    of: impl Fn((f64, f64)) -> f64,
+) -> Option<Side<'a>> {
+    Some(Side {
+        axis: Axis::of(dimension, scatter.places().map(|place| of(shown(scatter, place))))?,
+        name: &dimension.name,
+        unit: unit(&dimension.unit),
+    })
+}
+
+/// Where a place is drawn.
+fn shown(scatter: &Scatter, (x, y): (f64, f64)) -> (f64, f64) {
+    (scatter.x.shown(x), scatter.y.shown(y))
+}
+
+/// The cell of a point.
+fn cell(plane: &Plane<'_>, scatter: &Scatter, point: &ScatterPoint) -> Option<(u16, u16)> {
+    plane.cell(shown(scatter, point.place()?))
+}
+
+/// What is written beside a point; where it is, if that is not where it is drawn, comes first.
+fn name(scatter: &Scatter, point: &ScatterPoint, look: &Look) -> String {
+    // What stands in parentheses is for who looks at the point alone.
+    let name = point.label.split(" (").next().unwrap_or_default();
+    let far = |dimension: &Dimension, value: Option<f64>| {
+        let value = value.filter(|value| dimension.shown(*value) != *value)?;
+        let value = quantity(value, unit(&dimension.unit), &look.glyphs);
+        Some(format!("{} {value}, {name}", dimension.name))
+    };
+    far(&scatter.y, point.y).or_else(|| far(&scatter.x, point.x)).unwrap_or_else(|| name.to_owned())
+}
+
+/// The order in which points are drawn: what matters more later, so that it lies on top.
+fn order(scatter: &Scatter, front: &[usize], chosen: Option<usize>) -> Vec<usize> {
+    let rank = |index: &usize| (chosen == Some(*index), front.contains(index));
+    let mut order: Vec<usize> = (0..scatter.points.len()).collect();
+    order.sort_by_key(rank);
+    order
+}
+
+/// Joins the front by a line; in between two of its points the better corner is not known, so it is straight. Lines of
+/// the picture's own lie over it.
+fn join(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, front: &[usize], look: &Look) {
+    let mut canvas = Canvas::new(plane.plot, &look.glyphs);
+    let (width, height) = canvas.size();
+    let ink = Ink {
+        rank: 1,
+        style: look.theme.dim,
+        marker: look.glyphs.faint_point,
+        stroke: Stroke::Solid,
+    };
+    let dot = |place: (f64, f64)| {
+        let (x, y) = plane.shares(shown(scatter, place))?;
+        let at = |share: f64, dots: usize| (share * dots.saturating_sub(1) as f64).round() as usize;
+        Some((at(x, width), at(y, height)))
+    };
+    let front = front.iter();
+    let front = front.filter_map(|index| scatter.points.get(*index)?.place());
+    let mut strokes = vec![(front.filter_map(dot).collect::<Vec<_>>(), ink)];
+    for (place, line) in scatter.lines.iter().enumerate() {
+        let ink = Ink { rank: 2, style: line_style(scatter, place, look), ..ink };
+        strokes.push((line.points.iter().copied().filter_map(dot).collect(), ink));
+    }
+    for (dots, ink) in strokes {
+        for pair in dots.windows(2) {
+            canvas.line(pair[0], pair[1], ink);
+        }
+    }
+    canvas.draw(buf);
+}
+
+/// Lines have the colours that follow those of the groups, but one that joins a group has the group's.
+fn line_style(scatter: &Scatter, line: usize, look: &Look) -> Style {
+    let joined = scatter.lines.get(line).and_then(|line| scatter.joined(line));
+    let own = scatter.series.len().max(1) + line;
+    look.theme.curve(joined.unwrap_or(own))
+}
+
+/// Draws each point as the glyph of its group; beside one on the front stands the mark of the front.
+fn marks(
+    plane: &Plane<'_>,
+    buf: &mut Buffer,
+    scatter: &Scatter,
+    front: &[usize],
+    order: &[usize],
+    chosen: Option<usize>,
+    look: &Look,
+) {
+    for &index in order {
+        let Some(point) = scatter.points.get(index) else {
+            continue;
+        };
+        let Some((x, y)) = cell(plane, scatter, point) else {
+            continue;
+        };
+        let mut style = look.theme.curve(point.series);
+        if front.contains(&index) {
+            style = style.add_modifier(Modifier::BOLD);
+        }
+        if chosen == Some(index) {
+            style = look.theme.selection;
+        }
+        let glyph = look.glyphs.class(point.series.min(255) as u8);
+        let mut pen = Pen::new(plane.plot, buf, &look.glyphs);
+        pen.glyph(x, y, glyph, style);
+        if front.contains(&index) {
+            pen.glyph(x.saturating_add(1), y, look.glyphs.front, style);
+        }
+    }
+}
+
+/// Writes the names that fit beside their points without touching anything, the most important first.
+fn names(plane: &Plane<'_>, buf: &mut Buffer, scatter: &Scatter, order: &[usize], look: &Look) {
+    /// Columns of a name, where there is room and where there is less; longer ones are cut.
+    const WIDTHS: [u16; 2] = [28, 16];
+    let plot = plane.plot;
+    // With more points than this, names would be all there is.
+    let most = usize::from(plot.height) * 2;
+    for &index in order.iter().rev().take(most) {
+        let Some(point) = scatter.points.get(index).filter(|p| !p.label.is_empty()) else {
+            continue;
+        };
+        let Some((x, y)) = cell(plane, scatter, point) else {
+            continue;
+        };
+        // A name that stands on an axis, too, is read there.
+        let (on_x, on_y) = point.place().map_or((None, None), |(across, up)| {
+            (scatter.x.category(across), scatter.y.category(up))
+        });
+        if [on_x, on_y].contains(&Some(point.label.as_str())) {
+            continue;
+        }
+        let name = name(scatter, point, look);
+        let found = WIDTHS.into_iter().find_map(|longest| {
+            let text = pen::cut(&name, longest, look.glyphs.ellipsis);
+            let wide = pen::width(&text);
+            let right = x.saturating_add(3);
+            let left = x.saturating_sub(wide + 1);
+            let free = |from: u16| {
+                from >= plot.x
+                    && from.saturating_add(wide) <= plot.right()
+                    && (from..from + wide).all(|x| is_free(buf[(x, y)].symbol()))
+            };
+            let start = [right, left].into_iter().find(|from| free(*from))?;
+            Some((start, text))
+        });
+        if let Some((start, text)) = found {
+            Pen::new(plot, buf, &look.glyphs).text(start, y, &text, look.theme.text);
+        }
+    }
+}
+
+/// Whether nothing stands in a cell but perhaps the line of the front.
+fn is_free(symbol: &str) -> bool {
+    symbol == " " || symbol.chars().all(|c| ('\u{2800}'..='\u{28ff}').contains(&c))
+}
+
+/// The groups by their glyphs, and what the front is.
+fn items(scatter: &Scatter, room: u16, look: &Look) -> Vec<Item> {
+    let theme = &look.theme;
+    let mut items: Vec<Item> = Vec::new();
+    for (place, name) in scatter.series.iter().enumerate() {
+        items.push(Item {
+            mark: look.glyphs.class(place.min(255) as u8).to_owned(),
+            style: theme.curve(place),
+            text: name.clone(),
+            text_style: theme.text,
+        });
+    }
+    let lines = scatter.lines.iter().enumerate();
+    for (place, line) in lines.filter(|(_, line)| scatter.joined(line).is_none()) {
+        items.push(Item {
+            mark: look.glyphs.faint_point.to_owned(),
+            style: line_style(scatter, place, look),
+            text: line.name.clone(),
+            text_style: theme.text,
+        });
+    }
+    if let Some(meaning) = meaning(scatter) {
+        let long = pen::width(look.glyphs.front) + 1 + pen::width(&meaning) > room;
+        let meaning = match long {
+            true => "Pareto front: none is better in both".to_owned(),
+            false => meaning,
+        };
+        items.push(Item {
+            mark: look.glyphs.front.to_owned(),
+            style: theme.title,
+            text: meaning,
+            text_style: theme.dim,
+        });
+    }
+    items
+}
+
+/// What the front is, in words; nothing without one.
+pub(super) fn meaning(scatter: &Scatter) -> Option<String> {
+    let way = |dimension: &Dimension| match dimension.better {
+        Better::Neither => None,
+        Better::Less => Some(format!("less {}", dimension.name)),
+        Better::More => Some(format!("more {}", dimension.name)),
+    };
+    let (x, y) = (way(&scatter.x)?, way(&scatter.y)?);
+    Some(format!("Pareto front: none has both {x} and {y}"))
+}
+
+/// A point in words: its name, both values, its group, and whether another beats it.
+pub(super) fn said(
+    scatter: &Scatter,
+    index: usize,
+    front: &[usize],
+    glyphs: &Glyphs,
+) -> Option<String> {
+    let point = scatter.points.get(index)?;
+    let value = |dimension: &Dimension, value: Option<f64>| {
+        let name = value.and_then(|x| dimension.category(x));
+        let value = match value.filter(|x| x.is_finite()) {
+            Some(_) if name.is_some() => name.unwrap_or_default().to_owned(),
+            Some(x) => quantity(x, unit(&dimension.unit), glyphs),
+            None => "not known".to_owned(),
+        };
+        format!("{} {value}", dimension.name)
+    };
+    let name =
+        if point.label.is_empty() { format!("point {}", index + 1) } else { point.label.clone() };
+    let mut said =
+        format!("{name}: {}, {}", value(&scatter.x, point.x), value(&scatter.y, point.y));
+    if let Some(series) = scatter.series.get(point.series) {
+        said.push_str(&format!(", {series}"));
+    }
+    if scatter.has_front() {
+        said.push_str(if front.contains(&index) { ", on the front" } else { ", beaten" });
+    }
+    Some(said)
+}

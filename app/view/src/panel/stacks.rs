@@ -1,0 +1,160 @@
+//! Stacked lengths on one linear axis, each part with a fill of its own, and the line that no stack should pass.
+
+use mlsys_lab::frame::{Stack, Stacks};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::legend::{self, Item};
+use super::pen::{self, Pen};
+use super::{quantity, text};
+use crate::figure::unit;
+use crate::theme::Look;
+
+/// Draws the stacks from the top, the marked one among them, and below what the parts are.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    stacks: &Stacks,
+    marked: Option<usize>,
+    look: &Look,
+) {
+    if area.is_empty() {
+        return;
+    }
+    let theme = &look.theme;
+    let Some(most) = stacks.extent() else {
+        Pen::new(area, buf, &look.glyphs).text(area.x, area.y, "all are empty", theme.dim);
+        return;
+    };
+    let items = parts(stacks, look);
+    let legend = match area.height {
+        0..3 => 0,
+        3..8 => legend::rows(&items, area.width, 1),
+        _ => legend::rows(&items, area.width, 2),
+    };
+    let limited = u16::from(stacks.limit.is_some() && area.height >= legend + 3);
+    let rows = area.height - legend - limited;
+    let said: Vec<String> = stacks.stacks.iter().map(|of| said(stacks, of, look)).collect();
+    let columns = Columns::of(area, stacks, &said);
+    let pitch = if stacks.stacks.len() * 2 <= usize::from(rows) { 2 } else { 1 };
+    let fits = usize::from(rows / pitch);
+    let shown = match stacks.stacks.len() {
+        all if all <= fits => all,
+        // A row is kept to say how many are left out.
+        _ => fits.saturating_sub(1).max(1),
+    };
+    let first = marked.map_or(0, |marked| (marked + 1).saturating_sub(shown));
+    let limit = stacks.limit.as_ref().filter(|limit| limit.at.is_finite());
+    let limit = limit.map(|limit| columns.at(limit.at / most));
+    let mut y = area.y;
+    let all = stacks.stacks.iter().zip(&said).enumerate();
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (place, (stack, said)) in all.skip(first).take(shown) {
+        let style = match marked == Some(place) {
+            true => theme.selection,
+            false => theme.text,
+        };
+        pen.within(area.x, y, columns.labels, &stack.label, style);
+        lengths(&mut pen, y, &columns, stack, most, look);
+        let style = match stacks.is_over(stack) {
+            true => theme.bad,
+            false => theme.dim,
+        };
+        let beside = columns.right + 1;
+        pen.text(beside, y, said, style);
+        for row in y..(y + pitch).min(area.y + rows) {
+            if let Some(x) = limit {
+                pen.glyph(x, row, look.glyphs.change, theme.warn);
+            }
+        }
+        y += pitch;
+    }
+    if shown < stacks.stacks.len() {
+        let (below, all) = (first + shown, stacks.stacks.len());
+        let more = format!("{} to {below} of {all}", first + 1);
+        pen.text(area.x, y, &more, theme.dim);
+        y += 1;
+    }
+    if let (Some(x), Some(limit), 1) = (limit, &stacks.limit, limited) {
+        let said = format!("{} {}", look.glyphs.change, limit.label);
+        let wide = pen::width(&said);
+        let x = x.min(area.right().saturating_sub(wide)).max(area.x);
+        pen.text(x, y, &said, theme.warn);
+        y += 1;
+    }
+    let below = Rect { y: y.min(area.bottom() - legend), height: legend, ..area };
+    legend::draw(below, buf, &items, look);
+    let y = below.bottom();
+    let rest = area.bottom().saturating_sub(y);
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    for (line, y) in text::wrap(&stacks.note, area.width).iter().zip(y..y + rest) {
+        pen.text(area.x, y, line.trim_end(), theme.text);
+    }
+}
+
+/// Where labels end and lengths lie.
+struct Columns {
+    labels: u16,
+    left: u16,
+    right: u16,
+}
+
+impl Columns {
+    fn of(area: Rect, stacks: &Stacks, said: &[String]) -> Self {
+        let labels = stacks.stacks.iter().map(|stack| pen::width(&stack.label));
+        let labels = labels.max().unwrap_or(0).min(area.width / 3);
+        let beside = said.iter().map(|text| pen::width(text)).max().unwrap_or(0);
+        let left = area.x + labels + 1;
+        let beside = beside.min(area.width * 2 / 5) + 1;
+        Self { labels, left, right: area.right().saturating_sub(beside).max(left + 1) }
+    }
+
+    /// The column of a share of the axis.
+    fn at(&self, share: f64) -> u16 {
+        let wide = f64::from(self.right - self.left);
+        let column = (share * wide).round().clamp(0.0, wide - 1.0);
+        self.left + column as u16
+    }
+}
+
+/// The parts of a stack one after the other; what has a length has a column.
+fn lengths(pen: &mut Pen<'_>, y: u16, columns: &Columns, stack: &Stack, most: f64, look: &Look) {
+    let wide = f64::from(columns.right - columns.left);
+    let (mut sum, mut from) = (0.0, columns.left);
+    for (part, length) in stack.lengths().enumerate() {
+        sum += length;
+        if length <= 0.0 {
+            continue;
+        }
+        let end = (sum / most * wide).round().min(wide) as u16;
+        let to = (columns.left + end).max(from + 1).min(columns.right);
+        let (style, fill) = part_look(part, look);
+        pen.run(from, y, to.saturating_sub(from), fill, style);
+        from = to;
+    }
+}
+
+/// The style and the fill of a part.
+fn part_look(place: usize, look: &Look) -> (Style, &'static str) {
+    let (styles, fills) = (&look.theme.curves, &look.glyphs.fills);
+    (styles[place % styles.len()], fills[place % fills.len()])
+}
+
+fn parts(stacks: &Stacks, look: &Look) -> Vec<Item> {
+    let item = |(place, name): (usize, &String)| {
+        let (style, fill) = part_look(place, look);
+        Item { mark: fill.repeat(2), style, text: name.clone(), text_style: look.theme.text }
+    };
+    stacks.parts.iter().enumerate().map(item).collect()
+}
+
+/// What stands behind a stack: what it comes to, and its remark.
+fn said(stacks: &Stacks, stack: &Stack, look: &Look) -> String {
+    let total = quantity(stack.total(), unit(&stacks.unit), &look.glyphs);
+    let over = if stacks.is_over(stack) { " !" } else { "" };
+    match stack.remark.as_str() {
+        "" => format!("{total}{over}"),
+        remark => format!("{total}{over} {remark}"),
+    }
+}

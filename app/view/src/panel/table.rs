@@ -1,0 +1,248 @@
+//! Rows and columns of values.
+
+mod fit;
+pub mod order;
+
+use mlsys_lab::frame::Table;
+use mlsys_lab::frame::table::Order;
+use mlsys_lab::value::Value;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::pen::{self, Pen};
+use super::view::{FrameView, Mark};
+use super::{Focus, naming, text};
+use crate::theme::Look;
+use fit::{GAP, Wish};
+
+/// Letters of a title that are kept above numbers.
+const TITLE: u16 = 6;
+
+/// Draws titles, a rule and as many rows as fit about the marked one; numbers stand at the right of their column.
+pub(super) fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    table: &Table,
+    view: &FrameView,
+    focus: Focus,
+    look: &Look,
+) {
+    let shown = order::rows(table, view);
+    let mark = view.mark.map(|mark| mark.within(table.columns.len(), shown.len()));
+    let layout = Layout::new(area, table, &shown, view, mark, look);
+    layout.titles(buf, view, mark.filter(|_| focus == Focus::Keys), look);
+    layout.rows(buf, &shown, mark, look);
+}
+
+/// Where columns and rows stand.
+struct Layout<'a> {
+    area: Rect,
+    table: &'a Table,
+    titles: Vec<String>,
+    /// The columns that can be seen, each with its left edge and its width.
+    columns: Vec<(usize, u16, u16)>,
+    numeric: Vec<bool>,
+    /// The row below titles and rule.
+    top: u16,
+    /// Rows that can be seen; the last may tell how many others there are.
+    height: usize,
+    /// Whether cells of words go over several lines instead of being cut.
+    broken: bool,
+    ordered: Option<String>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(
+        area: Rect,
+        table: &'a Table,
+        shown: &[usize],
+        view: &FrameView,
+        mark: Option<Mark>,
+        look: &Look,
+    ) -> Self {
+        let titles = table.columns.iter().enumerate().map(|(column, title)| {
+            let sign = view.sort.filter(|sort| sort.column == column);
+            let sign = sign.map(|sort| match sort.order {
+                Order::Ascending => look.glyphs.ascending,
+                Order::Descending => look.glyphs.descending,
+            });
+            sign.map_or_else(|| title.clone(), |sign| format!("{title} {sign}"))
+        });
+        let titles: Vec<String> = titles.collect();
+        // Where cells have sources, their row has to be told by its name: its columns scroll behind the first.
+        let wishes = wishes(table, &titles, shown, area.height);
+        let scrolls = !table.notes.is_empty();
+        let ordered = naming::ordered(table, view).filter(|_| area.height > 4);
+        let top = area.y + 1 + u16::from(area.height > 3);
+        let bottom = area.bottom() - u16::from(ordered.is_some());
+        let height = usize::from(bottom.saturating_sub(top));
+        let broken = fit::broken(&wishes, area.width).filter(|widths| {
+            let lines = |index: &usize| table.rows.get(*index).map_or(1, |row| lines(row, widths));
+            let needed = shown.iter().take(height + 1).map(lines).sum::<usize>();
+            !scrolls && shown.len() <= height && needed <= height
+        });
+        let is_broken = broken.is_some();
+        let widths = match (scrolls, broken) {
+            (true, _) => fit::roomy(&wishes, area.width),
+            (false, Some(widths)) => widths,
+            (false, None) => fit::fit(&wishes, area.width),
+        };
+        let kept = usize::from(scrolls);
+        let mut x = area.x;
+        let mut columns = Vec::new();
+        for (column, width) in widths.iter().enumerate().take(kept) {
+            columns.push((column, x, *width));
+            x = x.saturating_add(width + GAP);
+        }
+        // A column that lies beyond the right edge comes into sight when it is marked.
+        let target = mark.map_or(0, |mark| mark.column).max(kept);
+        let room = u32::from(area.right().saturating_sub(x));
+        let ends = |first: usize| {
+            let until = widths.get(first..=target).unwrap_or_default();
+            let wide = until.iter().fold(0_u32, |sum, w| sum + u32::from(w + GAP));
+            wide.saturating_sub(u32::from(GAP)) <= room
+        };
+        let first = (kept..target).find(|first| ends(*first)).unwrap_or(target);
+        for (column, width) in widths.iter().enumerate().skip(first) {
+            let is_cut = scrolls && column > first && x.saturating_add(*width) > area.right();
+            if x >= area.right() || is_cut {
+                break;
+            }
+            columns.push((column, x, *width));
+            x = x.saturating_add(width + GAP);
+        }
+        let numeric = |column: usize| table.rows.iter().any(|row| is_number(row.get(column)));
+        Self {
+            area,
+            table,
+            numeric: (0..titles.len()).map(numeric).collect(),
+            titles,
+            columns,
+            top,
+            height,
+            broken: is_broken,
+            ordered,
+        }
+    }
+
+    fn put(&self, pen: &mut Pen<'_>, y: u16, place: (usize, u16, u16), text: &str, style: Style) {
+        let (column, x, width) = place;
+        let right = self.numeric.get(column).copied().unwrap_or(false);
+        let indent = if right { width.saturating_sub(pen::width(text)) } else { 0 };
+        pen.within(x.saturating_add(indent), y, width - indent, text, style);
+    }
+
+    fn titles(&self, buf: &mut Buffer, view: &FrameView, mark: Option<Mark>, look: &Look) {
+        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+        for &place in &self.columns {
+            let sorted = view.sort.is_some_and(|sort| sort.column == place.0);
+            let style = match mark {
+                Some(mark) if mark.column == place.0 => look.theme.selection,
+                Some(_) | None if sorted => look.theme.accent,
+                Some(_) | None => look.theme.title,
+            };
+            let title = self.titles.get(place.0).map_or("", String::as_str);
+            let title = pen::cut(title, place.2, pen.ellipsis());
+            self.put(&mut pen, self.area.y, place, &title, style);
+        }
+        if self.top > self.area.y + 1 {
+            let end = self.columns.last().map_or(0, |(_, x, width)| x.saturating_add(*width));
+            let wide = end.min(self.area.right()).saturating_sub(self.area.x);
+            let line = look.glyphs.horizontal;
+            pen.run(self.area.x, self.area.y + 1, wide, line, look.theme.border);
+            let beyond = self.titles.len().saturating_sub(self.columns.len());
+            if beyond > 0 && !self.table.notes.is_empty() {
+                let more = match beyond {
+                    1 => " one more column".to_owned(),
+                    more => format!(" {more} more columns"),
+                };
+                let y = self.area.y + 1;
+                pen.ending(self.area.right(), y, &more, look.theme.dim);
+            }
+        }
+        if let Some(ordered) = &self.ordered {
+            pen.text(self.area.x, self.area.bottom() - 1, ordered, look.theme.accent);
+        }
+    }
+
+    fn rows(&self, buf: &mut Buffer, shown: &[usize], mark: Option<Mark>, look: &Look) {
+        let theme = &look.theme;
+        let mut pen = Pen::new(self.area, buf, &look.glyphs);
+        if shown.is_empty() && !self.table.rows.is_empty() && self.height > 0 {
+            let text = "no row is like that: / and an empty filter show all";
+            pen.text(self.area.x, self.top, text, theme.dim);
+            return;
+        }
+        let fits = shown.len() <= self.height;
+        let seen = if fits { self.height } else { self.height.saturating_sub(1) };
+        let at = mark.map_or(0, |mark| mark.row);
+        let first = (at + 1).saturating_sub(seen.max(1));
+        let mut y = self.top;
+        for (place, index) in shown.iter().enumerate().skip(first).take(seen) {
+            let Some(row) = self.table.rows.get(*index) else {
+                continue;
+            };
+            for &column in &self.columns {
+                let Some(value) = row.get(column.0) else {
+                    continue;
+                };
+                let marked = mark == Some(Mark { column: column.0, row: place });
+                let style = if marked { theme.selection } else { theme.text };
+                let said = fit::text(value, column.2, pen.ellipsis());
+                if !self.broken || value.as_f64().is_some() {
+                    self.put(&mut pen, y, column, &said, style);
+                    continue;
+                }
+                for (line, y) in text::wrap(&value.to_string(), column.2).iter().zip(y..) {
+                    self.put(&mut pen, y, column, line.trim_end(), style);
+                }
+            }
+            y += match self.broken {
+                true => lines(row, &self.columns.iter().map(|c| c.2).collect::<Vec<u16>>()) as u16,
+                false => 1,
+            };
+        }
+        if !fits && self.height > 0 {
+            let below = shown.len().saturating_sub(first + seen);
+            let more = match (first, below) {
+                (0, below) => format!("{} {below} more rows", look.glyphs.ellipsis),
+                (above, below) => format!("{above} rows above, {below} below"),
+            };
+            let y = self.top.saturating_add(seen as u16);
+            pen.text(self.area.x, y, &more, theme.dim);
+        }
+    }
+}
+
+/// The lines of a row whose cells are broken where their columns end.
+fn lines(row: &[Value], widths: &[u16]) -> usize {
+    let cells = row.iter().zip(widths);
+    let words = cells.filter(|(value, _)| value.as_f64().is_none());
+    let lines = words.map(|(value, width)| text::wrap(&value.to_string(), *width).len());
+    lines.max().unwrap_or(1).max(1)
+}
+
+fn is_number(value: Option<&Value>) -> bool {
+    value.is_some_and(|v| v.as_f64().is_some())
+}
+
+/// What each column would like, by the first rows that are shown.
+fn wishes(table: &Table, titles: &[String], shown: &[usize], height: u16) -> Vec<Wish> {
+    let seen = shown.iter().take(usize::from(height));
+    let seen: Vec<&Vec<Value>> = seen.filter_map(|index| table.rows.get(*index)).collect();
+    let wish = |(column, title): (usize, &String)| {
+        let cells = || seen.iter().filter_map(|row| row.get(column));
+        let widest = cells().map(|value| pen::width(&value.to_string())).max();
+        let short = cells().map(fit::short_width).max();
+        let has_numbers = cells().any(|value| value.as_f64().is_some());
+        Wish {
+            natural: widest.unwrap_or(0).max(pen::width(title)),
+            // A title of a word or so is never cut for the sake of the numbers below it.
+            short: short
+                .filter(|_| has_numbers)
+                .map(|short| short.max(pen::width(title).min(TITLE))),
+        }
+    };
+    titles.iter().enumerate().map(wish).collect()
+}

@@ -1,0 +1,10 @@
+//! Which rows of a table are shown as somebody looks at it, and in which order.
+
+use mlsys_lab::frame::Table;
+
+use crate::panel::view::FrameView;
+
+/// The rows that are shown, in their order, as places in the table.
+pub fn rows(table: &Table, view: &FrameView) -> Vec<usize> {
+    table.shown(view.sort, view.filter.as_ref())
+}

@@ -1,0 +1,296 @@
+//! What holds for every panel, at every size, with every data.
+
+pub(crate) mod counted;
+pub(crate) mod exchanges;
+pub(crate) mod fixtures;
+pub(crate) mod graphs;
+mod kernels;
+mod marked;
+pub(crate) mod odd;
+mod snapshots;
+pub(crate) mod structures;
+
+use mlsys_lab::report::{Report, RunData};
+use mlsys_lab::schema::{Scale, Schema};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Focus, Origin, Scene, Smoothing, View, Window, draw_panel, words};
+use crate::earlier::Earlier;
+use crate::glyphs::{GlyphSet, Glyphs};
+use crate::theme::{Background, ColorDepth, Look, Theme};
+use fixtures::{Noise, diverging, point, schema, steered};
+use mlsys_harness::snapshot::rows;
+use odd::{odd_frames, odd_runs};
+
+fn look(depth: ColorDepth, set: GlyphSet) -> Look {
+    Look { theme: Theme::new(Background::Dark, depth), glyphs: Glyphs::new(set) }
+}
+
+fn looks() -> [Look; 4] {
+    [
+        look(ColorDepth::TrueColor, GlyphSet::Unicode),
+        look(ColorDepth::Ansi16, GlyphSet::Ascii),
+        look(ColorDepth::None, GlyphSet::Unicode),
+        look(ColorDepth::None, GlyphSet::Ascii),
+    ]
+}
+
+fn scenes<'a>(schema: &'a Schema, data: &'a RunData, earlier: &'a [Earlier]) -> Vec<Scene<'a>> {
+    let names = schema.panels.iter().map(|panel| panel.name.as_str());
+    names.map(|name| Scene { earlier, ..named(schema, data, name) }).collect()
+}
+
+/// A run as one that came before another.
+fn earlier(data: RunData) -> Earlier {
+    Earlier::new("run 1".to_owned(), Vec::new(), data)
+}
+
+/// The view a panel begins with; the views of a test's few panels may outlive it.
+fn view(schema: &Schema, panel: &str) -> &'static View {
+    Box::leak(Box::new(View::of(schema.panel(panel).unwrap())))
+}
+
+fn drawn(scene: &Scene<'_>, width: u16, height: u16, look: &Look) -> Buffer {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    draw_panel(buf.area, &mut buf, scene, look);
+    buf
+}
+
+fn named<'a>(schema: &'a Schema, data: &'a RunData, panel: &str) -> Scene<'a> {
+    Scene {
+        schema,
+        panel: schema.panel(panel).unwrap(),
+        data,
+        earlier: &[],
+        view: view(schema, panel),
+        cursor: None,
+        focus: Focus::Aside,
+        origin: Origin::Here,
+        walk: None,
+        company: Default::default(),
+        drawn: None,
+    }
+}
+
+#[test]
+fn no_size_and_no_data_makes_drawing_fail_or_leave_its_area() {
+    let schema = schema();
+    let runs = odd_runs();
+    let mut noise = Noise(11);
+    let sizes = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 20, 29, 40, 79, 120, 200];
+    for (turn, data) in runs.iter().enumerate() {
+        let previous = [earlier(runs[(turn + 1) % runs.len()].clone())];
+        for scene in scenes(&schema, data, &previous) {
+            assert!(!words(&scene).is_empty());
+            for width in sizes {
+                let height = (noise.next() * 61.0) as u16;
+                for height in [height, height % 7, height % 13] {
+                    let look = &looks()[turn % 4];
+                    // A frame around the area shows what was drawn outside.
+                    let outside = Rect::new(0, 0, width + 2, height + 2);
+                    let mut buf = Buffer::empty(outside);
+                    draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
+                    for position in outside.positions() {
+                        let inside =
+                            (1..=width).contains(&position.x) && (1..=height).contains(&position.y);
+                        assert!(
+                            inside || buf[position].symbol() == " ",
+                            "{} drew at {position} outside {width}x{height}",
+                            scene.panel.name
+                        );
+                    }
+                    // An area that does not lie in the buffer at all, and one half outside.
+                    draw_panel(Rect::new(width, height, 50, 50), &mut buf, &scene, look);
+                    draw_panel(Rect::new(300, 90, 50, 50), &mut buf, &scene, look);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_points_are_drawn_and_the_spike_is_seen() {
+    let schema = schema();
+    let mut data = RunData::default();
+    for step in 0..1_000_000 {
+        point(
+            &mut data,
+            "loss",
+            step,
+            if step == 500_000 { 100.0 } else { 1.0 + (step % 5) as f64 },
+        );
+    }
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let buf = drawn(&named(&schema, &data, "loss-curve"), 120, 40, &look);
+    let top = &rows(&buf)[1];
+    let dots = top.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    assert_eq!(dots, 1, "{top}");
+}
+
+/// The ways to look at a chart of so many steps that differ most.
+fn chart_views(usual: &View, last: u64) -> Vec<(View, Option<u64>)> {
+    let mut views = Vec::new();
+    for scale in [Scale::Linear, Scale::Log] {
+        for smoothing in [Smoothing::On, Smoothing::Off] {
+            for (window, cursor) in [
+                (Window::All, Some(last / 2)),
+                (Window::Newest(last / 3), Some(last)),
+                (Window::Between(last / 4, last / 3), Some(last / 3)),
+                (Window::Between(7, 7), Some(7)),
+                (Window::Newest(u64::MAX), None),
+            ] {
+                let mut view = usual.clone();
+                view.chart.scale = scale;
+                view.chart.smoothing = smoothing;
+                view.chart.window = window;
+                views.push((view, cursor));
+            }
+        }
+    }
+    views
+}
+
+#[test]
+fn a_chart_is_drawn_at_every_size_whatever_way_it_is_looked_at() {
+    let schema = schema();
+    let usual = View::of(schema.panel("loss-curve").unwrap());
+    let runs = odd_runs();
+    let before: Vec<Earlier> = runs.iter().take(4).cloned().map(earlier).collect();
+    let sizes = (0..=60).flat_map(|width| (0..=30).map(move |height| (width, height)));
+    for (place, (width, height)) in sizes.enumerate() {
+        // Three runs each, looked at in other ways each time, so that every way meets every size over the runs.
+        for turn in 0..3 {
+            let data = &runs[(place + 5 * turn) % runs.len()];
+            let views = chart_views(&usual, data.step);
+            let (view, cursor) = &views[(place * 7 + turn) % views.len()];
+            let scene = Scene {
+                earlier: &before,
+                view,
+                cursor: *cursor,
+                focus: Focus::Keys,
+                ..named(&schema, data, "loss-curve")
+            };
+            assert!(!words(&scene).is_empty());
+            let look = &looks()[(place + turn) % 4];
+            let outside = Rect::new(0, 0, width + 2, height + 2);
+            let mut buf = Buffer::empty(outside);
+            draw_panel(Rect::new(1, 1, width, height), &mut buf, &scene, look);
+            let within = |x: u16, y: u16| (1..=width).contains(&x) && (1..=height).contains(&y);
+            for position in outside.positions().filter(|p| !within(p.x, p.y)) {
+                assert_eq!(buf[position].symbol(), " ", "{width}x{height}");
+            }
+            let ascii = look.glyphs.set == GlyphSet::Ascii;
+            assert!(!ascii || rows(&buf).concat().is_ascii());
+        }
+    }
+}
+
+#[test]
+fn nothing_says_why_there_is_nothing() {
+    let schema = schema();
+    let mut data = RunData::default();
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    for scene in scenes(&schema, &data, &[]) {
+        let text = rows(&drawn(&scene, 40, 6, &look)).join("\n");
+        assert!(text.contains("no data yet: press space to run"), "{text}");
+        assert!(words(&scene).contains("no data yet"));
+    }
+    data.status = "compiling kernels".to_owned();
+    let text = rows(&drawn(&named(&schema, &data, "samples"), 40, 6, &look)).join("\n");
+    assert!(text.contains("compiling kernels"), "{text}");
+}
+
+#[test]
+fn what_is_not_finite_is_said_and_never_drawn() {
+    let schema = schema();
+    let data = diverging(60);
+    for look in looks() {
+        let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
+        assert!(text.contains("NaN or infinity from step 30"), "{text}");
+        assert!(text.contains(look.glyphs.not_finite));
+        let text = rows(&drawn(&named(&schema, &data, "gradient-flow"), 80, 10, &look)).join("\n");
+        assert!(text.contains("not finite"), "{text}");
+    }
+    assert!(words(&named(&schema, &data, "loss-curve")).contains("NaN or infinity from step 30"));
+}
+
+#[test]
+fn knobs_turned_are_marked_and_named() {
+    let schema = schema();
+    let data = steered(400);
+    let look = look(ColorDepth::TrueColor, GlyphSet::Unicode);
+    let text = rows(&drawn(&named(&schema, &data, "loss-curve"), 80, 24, &look)).join("\n");
+    assert!(text.contains("learning_rate = 0.1 at step 120"), "{text}");
+    assert!(text.contains('┊'), "{text}");
+}
+
+#[test]
+fn ascii_panels_are_ascii() {
+    let schema = schema();
+    let data = steered(400);
+    for scene in scenes(&schema, &data, &[earlier(data.clone())]) {
+        for depth in [ColorDepth::TrueColor, ColorDepth::None] {
+            let text = rows(&drawn(&scene, 80, 24, &look(depth, GlyphSet::Ascii))).join("\n");
+            assert!(text.is_ascii(), "{text}");
+        }
+        assert!(words(&scene).is_ascii());
+    }
+}
+
+#[test]
+fn panels_say_what_they_show() {
+    let schema = schema();
+    let data = steered(400);
+    for (panel, said) in [
+        ("loss-curve", "loss went from 0.7283 nats at step 1 to 0.05829 nats at step 400"),
+        ("loss-curve", "loss_floor is 0.02 nats. batch_size became 128 at step 260."),
+        (
+            "decision-boundary",
+            "probability of class 1, 48 by 48 cells, 50% of them at or above 0.5",
+        ),
+        ("confusion", "445 of 484 on the diagonal, most off it in row 3, column 8: 7."),
+        ("samples", "8 images, 1 wrong: 8, is 0."),
+        (
+            "memory",
+            "gradients 4.872 kB (modelled), optimizer 9.744 kB (largest), activations not finite",
+        ),
+        ("numbers", "metric loss, value 0.05829 nats;"),
+        (
+            "compression",
+            "8 points of accuracy against size, 5 on the Pareto front: none has both less size and more accuracy: \
+             int2: size 160 kB, accuracy 0.62, quantised, on the front; student: size 220 kB,",
+        ),
+        ("weights", "a histogram of weight in 24 ranges; 5000 before, most in weight "),
+        ("text", "text: at step 400: the quick brown fox"),
+    ] {
+        let words = words(&named(&schema, &data, panel));
+        assert!(words.contains(said), "{words}");
+    }
+}
+
+#[test]
+fn no_frame_makes_drawing_fail_or_reaches_the_terminal_as_a_command() {
+    let schema = schema();
+    for frame in odd_frames() {
+        let mut data = RunData::default();
+        let report = Report::Frame { panel: "memory".into(), step: 1, frame: Box::new(frame) };
+        data.apply(report);
+        let scene = named(&schema, &data, "memory");
+        let said = words(&scene);
+        assert!(
+            !said.is_empty() && said.lines().all(|line| !line.contains(char::is_control)),
+            "{said:?}"
+        );
+        for look in looks() {
+            for (width, height) in
+                (0..=200).step_by(25).flat_map(|w| (0..=60).step_by(12).map(move |h| (w, h)))
+            {
+                let buf = drawn(&scene, width, height, &look);
+                let control =
+                    buf.content.iter().any(|cell| cell.symbol().chars().any(char::is_control));
+                assert!(!control, "{:?}", rows(&buf));
+            }
+        }
+    }
+}

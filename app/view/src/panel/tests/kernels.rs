@@ -1,0 +1,172 @@
+//! Pictures of a kernel's memory, order and problems, in the middle of a run, compared with files beside this one.
+
+use std::sync::Arc;
+
+use mlsys_lab::control::{Control, Limits};
+use mlsys_lab::frame::Frame;
+use mlsys_lab::frame::kernel::Kernel;
+use mlsys_lab::report::RunData;
+use mlsys_lab::{DeviceId, Params, Run, Settings, Tables};
+use mlsys_machines::kernel::{Goal, Way};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::super::kernel;
+use super::look;
+use crate::figure::kernel::{Thread, Walk};
+use crate::glyphs::GlyphSet;
+use crate::theme::ColorDepth;
+use mlsys_harness::snapshot::{self, rows};
+
+/// A screen's size by name, with what its terminal can show.
+const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 3] = [
+    ("80x24", (80, 24), ColorDepth::None, GlyphSet::Ascii),
+    ("120x40", (120, 40), ColorDepth::None, GlyphSet::Unicode),
+    ("200x60", (200, 60), ColorDepth::TrueColor, GlyphSet::Unicode),
+];
+
+/// What lab `kernel` sends for a panel.
+fn sent(panel: &str, settings: &[&str]) -> Kernel {
+    let labs = mlsys_machines::labs().unwrap();
+    let lab = labs.iter().find(|lab| lab.schema().kind == "kernel").unwrap();
+    let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
+    let mut data = RunData::default();
+    let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
+    lab.run(&mut Run {
+        params,
+        device: DeviceId::CPU,
+        sink: &mut data,
+        control: Control::free(Limits::default(), Arc::default()),
+    })
+    .unwrap();
+    match data.frames.remove(panel) {
+        Some((_, Frame::Kernel(kernel))) => *kernel,
+        other => panic!("{panel}: {other:?}"),
+    }
+}
+
+fn drawn(
+    kernel: &Kernel,
+    walk: &Walk,
+    (width, height): (u16, u16),
+    depth: ColorDepth,
+    set: GlyphSet,
+) -> Buffer {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    kernel::draw(buf.area, &mut buf, kernel, Some(walk), &look(depth, set));
+    buf
+}
+
+fn compare(name: &str, kernel: &Kernel, walk: &Walk) {
+    for (size, room, depth, set) in SCREENS {
+        let buf = drawn(kernel, walk, room, depth, set);
+        snapshot::compare(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/src/panel/tests/snapshots"),
+            &format!("{name}-{size}"),
+            &buf,
+        );
+    }
+}
+
+/// On by so many instructions.
+fn on(walk: &mut Walk, steps: usize) {
+    for _ in 0..steps {
+        walk.seek(Goal::Instruction, Way::On);
+    }
+}
+
+/// Two blocks of four add eight numbers; the second is the first to load of A.
+#[test]
+fn strips_of_a_vector_addition() {
+    let memory = sent("memory", &[]);
+    let mut walk = Walk::of(&memory);
+    while !kernel::words(&memory, Some(&walk)).contains("reads A[") {
+        on(&mut walk, 1);
+        assert!(walk.clock() < 200);
+    }
+    walk.choose_lane(2);
+    compare("kernel-memory", &memory, &walk);
+    let said = kernel::words(&memory, Some(&walk));
+    assert!(said.contains("Lane 2 of warp 0 of block 1 reads A[6] = 6"), "{said}");
+    assert!(said.contains("C[0]: 0 poison: nobody wrote it ?"), "{said}");
+    walk.seek(Goal::End, Way::On);
+    let said = kernel::words(&memory, Some(&walk));
+    assert!(said.contains("C[0]: 0 written "), "{said}");
+}
+
+#[test]
+fn a_large_buffer_is_seen_around_what_is_touched() {
+    let memory = sent("memory", &["elements=100000", "block_dim=[256]", "concurrent_blocks=1"]);
+    let mut walk = Walk::of(&memory);
+    assert!(walk.choose(Thread { block: 300, warp: 3, lane: 5 }));
+    let global = 300 * 256 + 3 * 32 + 5;
+    walk.seek(Goal::End, Way::Back);
+    // To where that warp has stored its sums.
+    for _ in 0..100_000 {
+        let said = kernel::words(&memory, Some(&walk));
+        if said.contains(&format!("writes C[{global}]")) {
+            let buf = drawn(&memory, &walk, (80, 24), ColorDepth::None, GlyphSet::Ascii);
+            let text = rows(&buf).join("\n");
+            assert!(text.contains("Lane 5 of warp 3"), "{text}");
+            return;
+        }
+        walk.seek(Goal::Instruction, Way::On);
+        while walk.sought().is_some() {
+            walk.go_on();
+        }
+    }
+    panic!("the warp never stores");
+}
+
+#[test]
+fn sectors_of_a_naive_transpose_and_banks_of_a_tile() {
+    let launch = ["rows=32", "columns=32", "block_dim=[32, 32]"];
+    let naive: Vec<&str> = ["example=transpose-naive"].into_iter().chain(launch).collect();
+    let sectors = sent("sectors", &naive);
+    let mut walk = Walk::of(&sectors);
+    while !kernel::words(&sectors, Some(&walk)).contains("32 sectors") {
+        on(&mut walk, 1);
+        assert!(walk.clock() < 5000);
+    }
+    compare("kernel-sectors", &sectors, &walk);
+    let tile: Vec<&str> = ["example=transpose-tile"].into_iter().chain(launch).collect();
+    let banks = sent("banks", &tile);
+    let mut walk = Walk::of(&banks);
+    while !kernel::words(&banks, Some(&walk)).contains("32 passes") {
+        on(&mut walk, 1);
+        assert!(walk.clock() < 5000);
+    }
+    compare("kernel-banks", &banks, &walk);
+}
+
+#[test]
+fn the_order_of_instructions_has_a_cursor_that_goes_both_ways() {
+    let order = sent("timeline", &["example=reduce-sequential", "elements=128", "block_dim=[128]"]);
+    let mut walk = Walk::of(&order);
+    on(&mut walk, 60);
+    compare("kernel-timeline", &order, &walk);
+    let there = kernel::words(&order, Some(&walk));
+    assert!(there.contains("step 60: block 0"), "{there}");
+    on(&mut walk, 1);
+    walk.seek(Goal::Instruction, Way::Back);
+    assert_eq!(kernel::words(&order, Some(&walk)), there);
+}
+
+#[test]
+fn a_problem_is_gone_to_with_its_thread_and_its_cell() {
+    let problems =
+        sent("problems", &["example=vector-add-unguarded", "elements=10", "block_dim=[4]"]);
+    assert_eq!(problems.whole.problems.len(), 6);
+    let mut walk = Walk::of(&problems);
+    walk.go_to_problem(&problems.whole.problems, 1);
+    walk.go_to_problem(&problems.whole.problems, 1);
+    compare("kernel-problems", &problems, &walk);
+    let second = &problems.whole.problems[1];
+    assert_eq!(walk.problem(), Some(1));
+    assert_eq!(walk.clock(), second.step + 1);
+    let here = walk.here();
+    assert_eq!((here.block, here.number() as u32), (second.block[0], second.thread[0]));
+    assert!(second.sentence.contains("[11]") || second.sentence.contains("11"), "{second:?}");
+    walk.go_to_problem(&problems.whole.problems, -9);
+    assert_eq!(walk.problem(), Some(0));
+}

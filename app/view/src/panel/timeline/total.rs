@@ -1,0 +1,93 @@
+//! The total of a timeline above its lanes.
+
+use mlsys_lab::frame::Total;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Parts, columns};
+use crate::figure::axis::Axis;
+use crate::figure::{outline, quantity};
+use crate::panel::pen::{self, Pen};
+use crate::theme::Look;
+
+/// The total as columns of its height, the peak named where it is.
+pub(super) fn draw_total(
+    parts: &Parts,
+    buf: &mut Buffer,
+    total: &Total,
+    unit: &str,
+    axis: &Axis,
+    look: &Look,
+) {
+    let area = parts.total;
+    let Some((at, most)) = total.peak().filter(|_| area.height >= 2 && area.width > 0) else {
+        return;
+    };
+    // The first row is kept for the peak's name.
+    let rows = area.height - 1;
+    let mut pen = Pen::new(area, buf, &look.glyphs);
+    let steps = look.glyphs.heights;
+    for column in 0..area.width {
+        let place = |column: u16| {
+            let share = f64::from(column) / f64::from(area.width);
+            axis.low + (axis.high - axis.low) * share
+        };
+        // The largest value within the column, so that no peak is lost between two.
+        let (from, to) = (place(column), place(column + 1));
+        let first = total.points.partition_point(|point| point.0 <= from).saturating_sub(1);
+        let within = total.points[first..].iter().take_while(|point| point.0 < to);
+        let within = within.filter(|point| point.1.is_finite());
+        let value = within.map(|point| point.1).fold(0.0, f64::max);
+        if total.points.first().is_none_or(|point| point.0 >= to) || most <= 0.0 {
+            continue;
+        }
+        let cells = value / most * f64::from(rows);
+        let whole = (cells as u16).min(rows);
+        let x = area.x + column;
+        let style = look.theme.faint[0];
+        pen.column(x, area.bottom() - whole..area.bottom(), look.glyphs.fills[0], style);
+        let rest = cells - f64::from(whole);
+        if rest > 0.1 && whole < rows {
+            let step = (rest * steps.len() as f64) as usize;
+            let glyph = steps[step.min(steps.len() - 1)];
+            pen.glyph(x, area.bottom() - whole - 1, glyph, style);
+        }
+    }
+    if let Some((x, _)) = columns(area, axis, at, at) {
+        let said = outline::peak(total, unit, &look.glyphs).unwrap_or_default();
+        let said = format!("{} {said}", look.glyphs.reading);
+        let room = area.right() - x;
+        let start = if pen::width(&said) <= room {
+            x
+        } else {
+            area.right().saturating_sub(pen::width(&said)).max(area.x)
+        };
+        pen.text(start, area.y, &said, look.theme.accent);
+    } else {
+        let most = quantity(most, crate::figure::unit(&total.unit), &look.glyphs);
+        let said = format!("{}: to {most}", total.name);
+        pen.text(area.x, area.y, &said, look.theme.dim);
+    }
+}
+
+/// The peak in words, in the row above the lanes where that is free, if there is no room for the total.
+pub(super) fn say_peak(parts: &Parts, buf: &mut Buffer, total: &Total, unit: &str, look: &Look) {
+    let Some(said) = outline::peak(total, unit, &look.glyphs) else {
+        return;
+    };
+    // Over the names, too: in this row they are not.
+    let area = Rect { x: parts.names.x, width: parts.marks.right() - parts.names.x, ..parts.marks };
+    let wide = pen::width(&said);
+    let free = |start: u16| {
+        let mut cells = (start..start + wide).map(|x| buf.cell((x, area.y)));
+        cells.all(|cell| cell.is_some_and(|cell| cell.symbol() == " "))
+    };
+    let ends = [Some(area.x), area.right().checked_sub(wide)];
+    let mut ends = ends.into_iter().flatten();
+    let Some(start) = ends.find(|start| area.width >= wide && free(*start)) else {
+        return;
+    };
+    if area.height > 0 {
+        Pen::new(area, buf, &look.glyphs).text(start, area.y, &said, look.theme.accent);
+    }
+}

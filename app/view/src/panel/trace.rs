@@ -1,0 +1,310 @@
+//! A series reduced to what a chart of some width can show: no extreme is lost, and the cost is that of the columns.
+
+use mlsys_lab::report::{Among, Series, Summary};
+use mlsys_lab::schema::Scale;
+
+use super::view::{ChartView, Smoothing};
+
+/// The points of a series that fall on one column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bucket {
+    /// The step and value of the first point.
+    pub(super) first: (u64, f64),
+    /// The step and value of the last point.
+    pub(super) last: (u64, f64),
+    /// The smallest value.
+    pub(super) low: f64,
+    /// The largest value.
+    pub(super) high: f64,
+    /// The mean of all values, smoothed over the columns before.
+    pub(super) smooth: f64,
+}
+
+/// A reduced series.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    /// Buckets in the order of their steps; empty ones are left out.
+    pub(super) buckets: Vec<Bucket>,
+    /// Where a line from the point before comes in at the first step shown.
+    pub(super) enters: Option<f64>,
+    /// Where a line to the point after goes out at the last step shown.
+    pub(super) leaves: Option<f64>,
+    /// First and last step of each stretch of values that were not finite; one in a column is enough.
+    pub(super) gaps: Vec<(u64, u64)>,
+    /// Values that the axis cannot show because they are not positive.
+    pub(super) hidden: usize,
+    /// Whether the smoothed curve is drawn over the raw one.
+    pub(super) smoothed: bool,
+}
+
+/// The smoothed curve forgets over this share of the chart's width.
+const MEMORY: f64 = 0.03;
+/// A curve that travels this many times its height up and down is noisy.
+const NOISY: f64 = 6.0;
+/// Fewer points than this are not smoothed unless that is asked for.
+const FEW: usize = 40;
+
+impl Trace {
+    /// Reduces the part of a series between two steps to at most `columns` buckets.
+    pub(super) fn new(
+        series: &Series,
+        steps: (u64, u64),
+        columns: usize,
+        chart: &ChartView,
+    ) -> Self {
+        let columns = Columns::over(steps, columns);
+        let among = match chart.scale {
+            Scale::Linear => Among::All,
+            Scale::Log => Among::Positive,
+        };
+        let all = series.points();
+        let from = all.partition_point(|(step, _)| *step < steps.0);
+        let to = all.partition_point(|(step, _)| *step <= steps.1).max(from);
+        // A line that comes from a point out of sight, or goes to one, is seen from edge to edge.
+        let crossing = |place: usize, step: u64| {
+            let (from, to) = (*all.get(place.checked_sub(1)?)?, *all.get(place)?);
+            between(series, from, to, step, chart.scale)
+        };
+        let mut trace = Self {
+            buckets: Vec::with_capacity(columns.count.min(to - from)),
+            enters: crossing(from, steps.0),
+            leaves: crossing(to, steps.1),
+            gaps: columns.gaps(series, steps),
+            hidden: 0,
+            smoothed: match chart.smoothing {
+                Smoothing::WhereNoisy => to - from >= FEW && is_noisy(series, among),
+                Smoothing::Off => false,
+                Smoothing::On => true,
+            },
+        };
+        let mut mean = Fading::before(series, from, &columns, among);
+        let mut shown = 0;
+        // A piece is at most half a column wide, so that none is drawn further from its place than half a dot.
+        let pieces = series.pieces(from..to, 2 * columns.count, among);
+        let mut open: Option<(usize, Summary)> = None;
+        for piece in pieces {
+            shown += piece.count;
+            let here = columns.of(piece.first.0);
+            open = Some(match open {
+                Some((column, whole)) if column == here => (column, joined(whole, piece)),
+                Some((column, whole)) => {
+                    trace.buckets.push(mean.bucket(column, &whole));
+                    (here, piece)
+                }
+                None => (here, piece),
+            });
+        }
+        let last = open.map(|(column, whole)| mean.bucket(column, &whole));
+        trace.buckets.extend(last);
+        trace.hidden = to - from - shown;
+        trace
+    }
+
+    /// The smallest and largest value; turned round if there is none.
+    pub(super) fn bounds(&self) -> (f64, f64) {
+        let wide = |(low, high): (f64, f64), (a, b): (f64, f64)| (low.min(a), high.max(b));
+        let edges = self.enters.into_iter().chain(self.leaves);
+        let ranges = self.buckets.iter().map(|bucket| (bucket.low, bucket.high));
+        ranges.chain(edges.map(|edge| (edge, edge))).fold((f64::INFINITY, f64::NEG_INFINITY), wide)
+    }
+
+    /// Whether a value that was not finite lies between two steps.
+    pub(super) fn broken_between(series: &Series, after: u64, before: u64) -> bool {
+        let gaps = series.gaps();
+        let next = gaps.partition_point(|gap| *gap <= after);
+        gaps.get(next).is_some_and(|gap| *gap < before)
+    }
+}
+
+/// Two pieces that follow each other as one.
+fn joined(one: Summary, next: Summary) -> Summary {
+    Summary {
+        first: one.first,
+        last: next.last,
+        low: one.low.min(next.low),
+        high: one.high.max(next.high),
+        sum: one.sum + next.sum,
+        count: one.count + next.count,
+        travel: one.travel + next.travel,
+    }
+}
+
+/// The value at a step of the line from one point to the next; absent if there is no line there.
+fn between(
+    series: &Series,
+    from: (u64, f64),
+    to: (u64, f64),
+    step: u64,
+    scale: Scale,
+) -> Option<f64> {
+    if step <= from.0 || step >= to.0 || Trace::broken_between(series, from.0, to.0) {
+        return None;
+    }
+    let share = (step - from.0) as f64 / (to.0 - from.0) as f64;
+    let mix = |a: f64, b: f64| a * (1.0 - share) + b * share;
+    match scale {
+        Scale::Linear => Some(mix(from.1, to.1)),
+        Scale::Log if from.1 > 0.0 && to.1 > 0.0 => Some(mix(from.1.ln(), to.1.ln()).exp()),
+        Scale::Log => None,
+    }
+}
+
+/// Whether a series goes up and down much more than it goes anywhere.
+fn is_noisy(series: &Series, among: Among) -> bool {
+    let whole = series.summary(0..usize::MAX, among);
+    whole.is_some_and(|whole| whole.travel > NOISY * (whole.high - whole.low))
+}
+
+/// The columns of a chart, each with the steps from one to the next.
+struct Columns {
+    first: u64,
+    span: f64,
+    count: usize,
+}
+
+impl Columns {
+    fn over(steps: (u64, u64), count: usize) -> Self {
+        Self {
+            first: steps.0,
+            span: steps.1.saturating_sub(steps.0).max(1) as f64,
+            count: count.max(1),
+        }
+    }
+
+    /// The column of a step.
+    fn of(&self, step: u64) -> usize {
+        let share = step.saturating_sub(self.first) as f64 / self.span;
+        ((share * self.count as f64) as usize).min(self.count - 1)
+    }
+
+    /// The stretches of steps whose values were not finite; one a column is enough.
+    fn gaps(&self, series: &Series, steps: (u64, u64)) -> Vec<(u64, u64)> {
+        let (points, gaps) = (series.points(), series.gaps());
+        let from = gaps.partition_point(|gap| *gap < steps.0);
+        let to = gaps.partition_point(|gap| *gap <= steps.1);
+        let mut gaps = gaps.get(from..to).unwrap_or_default();
+        let mut stretches = Vec::new();
+        while let Some(&from) = gaps.first() {
+            let next = points.get(points.partition_point(|(step, _)| *step <= from));
+            let count = gaps.partition_point(|gap| next.is_none_or(|(step, _)| gap < step)).max(1);
+            let to = gaps[count - 1];
+            stretches.push((from, to));
+            let rest = &gaps[count..];
+            gaps = &rest[rest.partition_point(|step| self.of(*step) <= self.of(to))..];
+        }
+        stretches
+    }
+}
+
+/// A mean over the columns so far, in which those further back count less.
+struct Fading {
+    sum: f64,
+    weight: f64,
+    column: usize,
+    /// What is left of the past from one column to the next.
+    kept: f64,
+}
+
+impl Fading {
+    /// The mean as it comes to the first column from the points before it.
+    fn before(series: &Series, place: usize, columns: &Columns, among: Among) -> Self {
+        let memory = (MEMORY * columns.count as f64).max(1.0);
+        let steps = (memory * columns.span / columns.count as f64) as u64;
+        let since = columns.first.saturating_sub(steps);
+        let from = series.points().partition_point(|(step, _)| *step < since);
+        let past = series.summary(from.min(place)..place, among);
+        let kept = (-1.0 / memory).exp();
+        Self {
+            // What lies up to one memory back has faded to the half on the way, roughly.
+            sum: past.map_or(0.0, |past| 0.5 * past.sum),
+            weight: past.map_or(0.0, |past| 0.5 * past.count as f64),
+            column: 0,
+            kept,
+        }
+    }
+
+    /// A column as it is drawn.
+    fn bucket(&mut self, column: usize, found: &Summary) -> Bucket {
+        Bucket {
+            first: found.first,
+            last: found.last,
+            low: found.low,
+            high: found.high,
+            smooth: self.with(column, found),
+        }
+    }
+
+    /// The mean with a column taken in.
+    fn with(&mut self, column: usize, found: &Summary) -> f64 {
+        let columns = column.saturating_sub(self.column);
+        let faded = self.kept.powi(i32::try_from(columns).unwrap_or(i32::MAX));
+        self.sum = self.sum * faded + found.sum;
+        self.weight = self.weight * faded + found.count as f64;
+        self.column = column;
+        let mean = self.sum / self.weight;
+        if mean.is_finite() { mean } else { found.last.1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panel::Window;
+
+    const fn chart(scale: Scale) -> ChartView {
+        ChartView { scale, smoothing: Smoothing::WhereNoisy, window: Window::All }
+    }
+
+    const LINEAR: ChartView = chart(Scale::Linear);
+    const LOG: ChartView = chart(Scale::Log);
+
+    fn series(values: impl IntoIterator<Item = f64>) -> Series {
+        let mut series = Series::default();
+        for (step, value) in values.into_iter().enumerate() {
+            series.push(step as u64, value);
+        }
+        series
+    }
+
+    #[test]
+    fn one_spike_among_a_million_points_survives() {
+        let spike = |i: u32| if i == 654_321 { 9.0 } else { f64::from(i % 3) };
+        let series = series((0..1_000_000).map(spike));
+        let trace = Trace::new(&series, (0, 999_999), 80, &LINEAR);
+        assert_eq!(trace.buckets.len(), 80);
+        assert_eq!(trace.bounds(), (0.0, 9.0));
+        assert_eq!(trace.buckets.iter().filter(|b| b.high == 9.0).count(), 1);
+        assert!(trace.smoothed);
+    }
+
+    #[test]
+    fn every_point_is_in_one_bucket_in_order() {
+        for count in [0, 1, 2, 7, 79, 80, 81, 5000] {
+            let series = series((0..count).map(f64::from));
+            let trace = Trace::new(&series, (0, count.max(1) as u64 - 1), 80, &LINEAR);
+            let mut next = 0.0;
+            for bucket in &trace.buckets {
+                assert_eq!((bucket.first.1, bucket.low), (next, next));
+                assert!(bucket.last.1 >= next && bucket.high == bucket.last.1);
+                next = bucket.last.1 + 1.0;
+            }
+            assert_eq!(next, f64::from(count));
+            assert!(!trace.smoothed);
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_a_gap_and_what_is_not_positive_is_counted() {
+        let series = series([1.0, f64::NAN, 2.0, -1.0, 0.0, 4.0, f64::INFINITY]);
+        let trace = Trace::new(&series, (0, 6), 100, &LOG);
+        assert_eq!((trace.hidden, trace.gaps.as_slice()), (2, &[(1, 1), (6, 6)][..]));
+        assert_eq!(trace.bounds(), (1.0, 4.0));
+        let alternating = |i: u32| if i.is_multiple_of(2) { f64::NAN } else { 1.0 };
+        let trace = Trace::new(&self::series((0..10_000).map(alternating)), (0, 9999), 50, &LINEAR);
+        assert_eq!(trace.gaps.len(), 50);
+        let trace = Trace::new(&self::series([1.0, f64::NAN, f64::NAN, 2.0]), (0, 3), 50, &LINEAR);
+        assert_eq!(trace.gaps, [(1, 2)]);
+        assert!(Trace::broken_between(&series, 0, 2));
+        assert!(!Trace::broken_between(&series, 2, 5));
+    }
+}
