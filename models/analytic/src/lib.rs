@@ -83,7 +83,7 @@ mod trends {
 use mlsys_kernel::{Beside, KernelLab};
 use mlsys_lab::Lab;
 use mlsys_lab::schema::SchemaError;
-use mlsys_sim::graph::engine::Engine;
+use mlsys_sim::graph::operation::Engine;
 use mlsys_sim::lowering::Toolchain;
 
 pub use compression::distill_loss::DistillLoss;

@@ -1,22 +1,22 @@
 //! From syntax to types: names are resolved, conversions written out, and everything outside the language refused.
+//!
+//! A function as a whole: its value, its arguments, its body.
+//!
+//! Statements.
 
 mod assign;
 mod call;
-mod convert;
 mod declare;
-mod element;
 mod expression;
-mod function;
-mod name;
-mod statement;
-mod warp;
 
+use crate::ast;
+use crate::ast::{Role, Statement, StatementKind, Unit};
+use crate::diagnostic::{Complaint, Place};
+use crate::typed_ast::{
+    Born, Expr, Function, Index, Param, Program, Shared, Stmt, StmtKind, Test, Variable,
+};
+use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
-
-use super::source::{Complaint, Place};
-use super::syntax::{Role, Unit};
-use super::typed::{Expr, Function, Index, Param, Program, Shared, Variable};
-use super::types::{Scalar, Type};
 
 /// Bytes of `__shared__` arrays that a kernel may declare; more is asked for at launch.
 pub(super) const MOST_STATIC_SHARED: u32 = 48 * 1024;
@@ -177,5 +177,195 @@ impl Checker {
 
 /// A whole number that is known before the kernel runs.
 fn known(expr: &Expr) -> Option<i64> {
-    if let super::typed::Kind::Whole(value) = expr.kind { Some(value) } else { None }
+    if let crate::typed_ast::Kind::Whole(value) = expr.kind { Some(value) } else { None }
+}
+
+impl Checker {
+    pub(super) fn function(&mut self, function: &ast::Function) {
+        self.name.clone_from(&function.name);
+        self.result = Type::Void;
+        self.variables = Vec::new();
+        self.local_bytes = 0;
+        self.loops = 0;
+        self.height = 0;
+        if let Ok(ty) = self.type_of(function.result, function.place, "a function's value") {
+            self.result = ty;
+        }
+        if function.role == Role::Kernel && self.result != Type::Void {
+            self.complain(
+                function.place,
+                "a kernel returns nothing",
+                "write __global__ void, and a buffer for the result",
+            );
+        }
+        let body = self.scoped(|checker| {
+            for param in &function.params {
+                let ty = match checker.type_of(param.ty, param.place, "an argument") {
+                    Ok(Type::Void) => {
+                        checker.complain(
+                            param.place,
+                            format!("'{}' has no type", param.name),
+                            "void is no argument's type",
+                        );
+                        continue;
+                    }
+                    Ok(ty) => ty,
+                    Err(Told) => continue,
+                };
+                let index = checker.variable(&param.name, param.place, ty, Born::WithValue);
+                checker.declare(&param.name, param.place, Meaning::Variable(index));
+            }
+            checker.statements(&function.body)
+        });
+        if self.result != Type::Void && !function.body.last().is_some_and(returns) {
+            self.complain(
+                function.place,
+                format!("'{}' may end without a value", function.name),
+                "end it with return",
+            );
+        }
+        if self.height > DEEPEST_CALLS {
+            self.complain(
+                function.place,
+                format!("calls nest more than {DEEPEST_CALLS} deep"),
+                "write some of them out",
+            );
+        }
+        self.functions.push(Function {
+            name: function.name.clone(),
+            result: self.result,
+            params: function.params.len(),
+            variables: std::mem::take(&mut self.variables),
+            body,
+            height: self.height,
+        });
+        self.places.push(function.place);
+    }
+}
+
+/// How deep helpers may call helpers.
+pub(super) const DEEPEST_CALLS: u32 = 16;
+
+/// Whether every way through a statement returns.
+pub(super) fn returns(statement: &Statement) -> bool {
+    if let StatementKind::Block(statements) = &statement.kind {
+        statements.last().is_some_and(returns)
+    } else if let StatementKind::If(_, then, Some(otherwise)) = &statement.kind {
+        returns(then) && returns(otherwise)
+    } else {
+        matches!(statement.kind, StatementKind::Return(_))
+    }
+}
+
+impl Checker {
+    pub(super) fn statements(&mut self, statements: &[Statement]) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        for statement in statements {
+            match self.statement(statement, &mut out) {
+                Ok(()) | Err(Told) => {}
+            }
+        }
+        out
+    }
+
+    /// A statement in a scope of its own, as the body of an if or a loop is.
+    fn body(&mut self, statement: &Statement) -> Vec<Stmt> {
+        self.scoped(|checker| checker.statements(std::slice::from_ref(statement)))
+    }
+
+    fn statement(&mut self, statement: &Statement, out: &mut Vec<Stmt>) -> Checked<()> {
+        let place = statement.place;
+        let kind = match &statement.kind {
+            StatementKind::Declare(declaration) => {
+                self.declaration(declaration, out);
+                return Ok(());
+            }
+            StatementKind::Empty => return Ok(()),
+            StatementKind::Expr(expr) => StmtKind::Expr(self.expr(expr)?),
+            StatementKind::Block(statements) => {
+                StmtKind::Block(self.scoped(|checker| checker.statements(statements)))
+            }
+            StatementKind::If(condition, then, otherwise) => {
+                let condition = self.condition(condition);
+                let then = self.body(then);
+                let otherwise = otherwise.as_ref().map(|body| self.body(body)).unwrap_or_default();
+                StmtKind::If(condition?, then, otherwise)
+            }
+            StatementKind::While(condition, body) => {
+                let condition = self.condition(condition);
+                let body = self.loop_body(body);
+                StmtKind::Loop { test: Some((condition?, Test::Before)), step: None, body }
+            }
+            StatementKind::DoWhile(body, condition) => {
+                let body = self.loop_body(body);
+                let condition = self.condition(condition)?;
+                StmtKind::Loop { test: Some((condition, Test::After)), step: None, body }
+            }
+            StatementKind::For { first, condition, step, body } => {
+                let statements = self.scoped(|checker| {
+                    let mut statements = Vec::new();
+                    if let Some(first) = first {
+                        match checker.statement(first, &mut statements) {
+                            Ok(()) | Err(Told) => {}
+                        }
+                    }
+                    let condition = condition
+                        .as_ref()
+                        .map(|condition| checker.condition(condition))
+                        .transpose();
+                    let step = step.as_ref().map(|step| checker.expr(step)).transpose();
+                    let body = checker.loop_body(body);
+                    let test = condition?.map(|condition| (condition, Test::Before));
+                    statements
+                        .push(Stmt { place, kind: StmtKind::Loop { test, step: step?, body } });
+                    Ok(statements)
+                })?;
+                StmtKind::Block(statements)
+            }
+            StatementKind::Break | StatementKind::Continue if self.loops == 0 => {
+                return self.tell(
+                    place,
+                    "there is no loop here",
+                    "break and continue stand inside a loop",
+                );
+            }
+            StatementKind::Break => StmtKind::Break,
+            StatementKind::Continue => StmtKind::Continue,
+            StatementKind::Return(value) => StmtKind::Return(match (value, self.result) {
+                (None, Type::Void) => None,
+                (Some(_), Type::Void) => {
+                    return self.tell(
+                        place,
+                        format!("'{}' returns nothing", self.name),
+                        "write the result into a buffer, or give the function a type",
+                    );
+                }
+                (None, ty) => {
+                    return self.tell(
+                        place,
+                        format!("'{}' returns a {ty}", self.name),
+                        "write return value;",
+                    );
+                }
+                (Some(value), ty) => {
+                    let value = self.value(value)?;
+                    Some(self.convert(value, ty)?)
+                }
+            }),
+        };
+        out.push(Stmt { place, kind });
+        Ok(())
+    }
+
+    fn loop_body(&mut self, body: &Statement) -> Vec<Stmt> {
+        self.loops += 1;
+        let body = self.body(body);
+        self.loops -= 1;
+        body
+    }
+
+    pub(super) fn condition(&mut self, expr: &ast::Expr) -> Checked<Expr> {
+        let value = self.value(expr)?;
+        self.truth(value)
+    }
 }

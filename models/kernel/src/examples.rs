@@ -1,9 +1,8 @@
 //! The built-in kernels: their texts, what they are launched on, and what should come out.
 
+use crate::types::Scalar;
+use crate::{Launch, Values, recipe};
 use mlsys_lab::frame::kernel::{Argument as Given, Fill};
-
-use super::types::Scalar;
-use super::{Launch, Values, recipe};
 
 /// Sizes that the examples share.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +145,8 @@ impl Example {
 
     /// The same with the contents of the buffers.
     #[cfg(test)]
-    pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<super::Argument> {
-        let kernel = super::Kernel::parse("example.cu", self.source).expect("an example reads");
+    pub(crate) fn arguments(&self, sizes: Sizes, launch: &Launch) -> Vec<crate::Argument> {
+        let kernel = crate::Kernel::parse("example.cu", self.source).expect("an example reads");
         recipe::arguments(&kernel, &self.given(sizes, launch))
     }
 

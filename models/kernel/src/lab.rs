@@ -1,28 +1,26 @@
 //! The lab `kernel`: one launch, its counts, and what went wrong.
+//!
+//! What a launch reports: whether it is right, what went wrong, and what it cost.
 
 mod arguments;
 mod device;
-mod pictures;
-mod plug;
-mod report;
-mod schedule;
+pub(crate) mod network;
+mod panels;
+mod scoreboard;
 
-use std::collections::BTreeMap;
-
+use crate::examples::{Example, Sizes};
+use crate::lab::device::Execution;
+use crate::lab::network::{Plugged, Roles};
+use crate::machine::CellState;
+use crate::{
+    Argument, Beside, Fault, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
+    Subgroups, Target, recipe,
+};
 use mlsys_lab::frame::kernel::{Recipe, View};
 use mlsys_lab::params::Origin;
 use mlsys_lab::schema::{Schema, SchemaError};
-use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value};
-
-use self::device::Execution;
-use self::plug::{Plugged, Roles};
-use self::report::report;
-use super::examples::{Example, Sizes};
-use super::{
-    Argument, Beside, Kernel, Launch, LaunchError, Machine, NanWatch, Progress, Schedule,
-    Subgroups, Target, recipe,
-};
-use mlsys_lab::picture;
+use mlsys_lab::{DeviceId, Lab, LabError, Params, Run, Value, picture};
+use std::collections::BTreeMap;
 
 /// Instructions between two glances at whether the run is to stop.
 const GLANCE: u64 = 1 << 18;
@@ -107,21 +105,19 @@ impl Lab for KernelLab {
             }
             (None, _) | (_, None) => None,
         };
-        picture::offer(run, "network", || plug::picture(classes));
+        picture::offer(run, "network", || network::picture(classes));
         offer_steps(run, &job, &machine);
         picture::offer(run, "schedulers", || {
             job.start().map_or_else(
                 |error| mlsys_lab::Frame::Text(error.message),
-                |start| mlsys_lab::Frame::Timeline(schedule::schedule(start)),
+                |start| mlsys_lab::Frame::Timeline(scoreboard::schedule(start)),
             )
         });
-        picture::offer(run, "accesses", || pictures::accesses(&job.source, &machine));
+        picture::offer(run, "accesses", || panels::accesses(&job.source, &machine));
         picture::offer(run, "roofline", || {
-            pictures::roofline(machine.flops(), machine.totals().moved())
+            panels::roofline(machine.flops(), machine.totals().moved())
         });
-        picture::offer(run, "translation", || {
-            pictures::translation(&job.source, job.translation())
-        });
+        picture::offer(run, "translation", || panels::translation(&job.source, job.translation()));
         Ok(())
     }
 }
@@ -141,7 +137,7 @@ fn offer_steps(run: &mut Run<'_>, job: &Job, machine: &Machine) {
     for (panel, view) in views {
         picture::offer(run, panel, || {
             let again = (view == View::Timeline).then(|| job.start().ok()).flatten();
-            pictures::steps(view, &job.recipe, machine, again)
+            panels::steps(view, &job.recipe, machine, again)
         });
     }
 }
@@ -274,7 +270,7 @@ impl Job {
             dynamic_shared: self.launch.dynamic_shared,
             subgroups: Subgroups::Of32,
         };
-        let told = |complaint: &super::source::Complaint| {
+        let told = |complaint: &crate::diagnostic::Complaint| {
             let place = complaint.place;
             format!("line {}, column {}: {}", place.line, place.column, complaint.message)
         };
@@ -287,7 +283,7 @@ impl Job {
     /// Names of the buffers that the kernel is to fill: those that hold nothing at the start.
     fn outputs(&self, machine: &Machine) -> Vec<String> {
         let pointers = self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Buffer(values) => Some(matches!(values, super::Values::Poison(_))),
+            Argument::Buffer(values) => Some(matches!(values, crate::Values::Poison(_))),
             Argument::Whole(_) | Argument::Real(_) => None,
         });
         let named = machine.buffers().zip(pointers);
@@ -302,11 +298,99 @@ impl Job {
         // A sum of many floats in one thread is as far from the reference as another device may be; whole numbers are
         // exact, however large.
         let real = machine.buffers().any(|(buffer, of, _)| buffer == name && of.is_real());
-        let tolerance = if real { super::agree::TOLERANCE } else { 0.0 };
+        let tolerance = if real { crate::device::TOLERANCE } else { 0.0 };
         let differs = |(index, want): (usize, &f64)| {
             let near = |got: f64| (got - want).abs() <= tolerance * want.abs();
             (!machine.element(name, index).is_some_and(near)).then_some(index)
         };
         wanted.iter().enumerate().filter_map(differs).collect()
     }
+}
+
+/// Indices of wrong outputs that are listed.
+const LISTED: usize = 1024;
+
+/// Elements of a buffer that are reported.
+const SHOWN: usize = 4096;
+
+/// Reports the metrics of a machine that has ended.
+fn report(run: &mut Run<'_>, job: &Job, machine: &Machine, outputs: &[String]) {
+    let mismatches = job.mismatches(machine);
+    let cells: Vec<CellState> = outputs
+        .iter()
+        .flat_map(|name| (0..).map_while(|element| machine.cell(name, element)))
+        .collect();
+    let count =
+        |holds: fn(&CellState) -> bool| cells.iter().filter(|cell| holds(cell)).count() as i64;
+    let unwritten = count(|cell| !cell.written);
+    let findings = machine.findings();
+    let faults = |fault: Fault| findings.count(fault) as i64;
+    // A kernel of one's own may leave a part of a buffer alone: only an example knows what it owes.
+    let owed = if job.wanted.is_some() { unwritten } else { 0 };
+    run.scalar("correct", mismatches.is_empty() && findings.is_clean() && owed == 0);
+    run.scalar("mismatches", mismatches.len() as i64);
+    let listed = mismatches.iter().take(LISTED).map(|index| Value::Int(*index as i64));
+    run.scalar("mismatch_indices", Value::Array(listed.collect()));
+    run.scalar("out_of_bounds", faults(Fault::OutOfBounds));
+    run.scalar("uninitialized_reads", faults(Fault::Uninitialized));
+    run.scalar("races", faults(Fault::Race));
+    run.scalar("barrier_divergence", faults(Fault::BarrierDivergence));
+    run.scalar("overflows", faults(Fault::Overflow));
+    run.scalar("divisions_by_zero", faults(Fault::DivisionByZero));
+    run.scalar("misaligned_accesses", faults(Fault::Misaligned));
+    run.scalar("other_faults", faults(Fault::Shift) + faults(Fault::LostLane));
+    if let Some(first) = findings.first() {
+        let (line, block, thread) = (first.place.line, first.block, first.thread);
+        run.scalar(
+            "first_problem",
+            format!("line {line}, block {block:?}, thread {thread:?}: {}", first.sentence),
+        );
+    }
+    run.scalar("unwritten_outputs", unwritten);
+    run.scalar("overwritten_outputs", count(|cell| cell.rewritten));
+    let totals = machine.totals();
+    run.scalar("threads", (job.launch.blocks() * job.launch.threads_per_block()) as i64);
+    run.scalar("idle_threads", machine.idle_threads() as i64);
+    run.scalar("warp_instructions", machine.clock() as i64);
+    let slots = 32.0 * totals.issues.max(1) as f64;
+    run.scalar("lane_efficiency", totals.lanes as f64 / slots);
+    run.scalar("divergent_branches", totals.divergent as i64);
+    run.scalar("global_loads", totals.load.elements as i64);
+    run.scalar("global_load_sectors", totals.load.sectors as i64);
+    run.scalar("global_store_sectors", totals.store.sectors as i64);
+    run.scalar("load_efficiency", totals.load.efficiency());
+    run.scalar("store_efficiency", totals.store.efficiency());
+    run.scalar("sectors_per_load", totals.load.sectors_per_access());
+    run.scalar("sectors_per_store", totals.store.sectors_per_access());
+    run.scalar("bank_replays", totals.replays as i64);
+    let (flops, moved) = (machine.flops(), totals.moved());
+    run.scalar("flops", flops as i64);
+    run.scalar("moved_bytes", moved as i64);
+    run.scalar("intensity", flops as f64 / moved.max(1) as f64);
+    run.scalar("shared_bytes_per_block", i64::from(machine.shared_bytes()));
+    if job.example.is_none() {
+        let names: Vec<String> = machine.buffers().map(|(name, ..)| name.to_owned()).collect();
+        for name in names {
+            run.scalar(&format!("buffer.{name}"), Value::Array(contents(machine, &name)));
+        }
+    }
+}
+
+/// The first elements of a buffer; no report holds a NaN, so that what is no number is a text.
+fn contents(machine: &Machine, name: &str) -> Vec<Value> {
+    let values = machine.contents(name, SHOWN).into_iter().enumerate();
+    let told = |(element, value): (usize, Value)| {
+        let defined = machine.cell(name, element).is_some_and(|cell| cell.defined);
+        match value {
+            _ if !defined => Value::from("poison"),
+            Value::Float(x) if !x.is_finite() => Value::Text(x.to_string()),
+            value @ (Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Text(_)
+            | Value::Array(_)
+            | Value::Table(_)) => value,
+        }
+    };
+    values.map(told).collect()
 }

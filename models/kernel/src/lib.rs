@@ -3,44 +3,45 @@
 //! A text becomes tokens ([`source`]), a tree, a tree with types, and instructions that each work on 32 lanes; a
 //! [`Machine`] runs these on buffers, a step being one instruction of one warp.
 
-mod agree;
-mod beside;
+mod ast;
+mod bytecode;
 mod check;
-mod code;
+mod debugger;
+mod device;
+mod diagnostic;
 mod examples;
 mod lab;
-mod launcher;
+mod lexer;
 mod lower;
 mod machine;
 mod math;
+mod parser;
+mod preprocess;
 pub mod recipe;
-mod replay;
-pub mod source;
-mod syntax;
-mod typed;
+#[cfg(test)]
+mod tests;
+mod typed_ast;
 pub mod types;
 mod wgsl;
 
+use crate::bytecode::Code;
+pub use crate::diagnostic::{Complaint, MOST_BYTES, Place, Refused};
+use crate::typed_ast::Program;
+use crate::types::Type;
 use std::sync::Arc;
 
-use code::Code;
-use source::Complaint;
-use source::Refused;
-use typed::Program;
-use types::Type;
-
-pub use agree::{Agreement, Difference, TOLERANCE};
-pub use beside::{Beside, Classifier, Opened, Plug, Rest};
-pub use lab::KernelLab;
-pub use launcher::{Answer, Clock, HARMFUL, Launcher, Refusal, Work, harmless};
-pub use replay::{Goal, Replay, Seek, Sought, Way};
-pub use wgsl::{Binding, Subgroups, Target, Wgsl};
-
-pub use machine::{
+pub use crate::debugger::{Goal, Replay, Seek, Sought, Way};
+pub use crate::device::{
+    Agreement, Answer, Clock, Difference, HARMFUL, Launcher, Refusal, TOLERANCE, Work, harmless,
+};
+pub use crate::lab::KernelLab;
+pub use crate::lab::network::{Beside, Classifier, Opened, Plug, Rest};
+pub use crate::machine::{
     Access, AccessKind, Argument, BlockState, BlockView, CellState, Counts, Event, Fault, Finding,
     Findings, Given, LANES, Launch, LaunchError, Machine, NanWatch, Progress, Reach, Schedule,
     SharedArray, Step, ThreadState, Traffic, Values, VariableView, WarpState,
 };
+pub use crate::wgsl::{Binding, Subgroups, Target, Wgsl};
 
 /// A kernel that has been read and is ready to be launched.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Kernel {
     /// Everything in the text that is not of the language, with its places.
     pub fn parse(file: &str, text: &str) -> Result<Self, Refused> {
         let read = || {
-            let program = check::check(&syntax::parse(text)?)?;
+            let program = check::check(&parser::parse(text)?)?;
             Ok((lower::lower(&program)?, program))
         };
         match read() {
@@ -109,6 +110,3 @@ pub fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
     addresses.iter_mut().for_each(far);
     machine::traffic_of(addresses, bytes)
 }
-
-#[cfg(test)]
-mod tests;

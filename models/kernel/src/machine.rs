@@ -3,49 +3,39 @@
 //! One step is one instruction of one warp. Which warp goes next is the schedule's business and depends on nothing but the
 //! launch, so that a machine that is copied goes on as the original does.
 
-mod access;
-mod compute;
-mod convert;
-mod core;
-mod count;
-mod exchange;
-mod finding;
-mod functions;
+mod alu;
+mod counters;
+mod execute;
+mod fault;
+mod inspect;
 mod launch;
+mod load_store;
 mod memory;
-mod registers;
-mod schedule;
-mod staged;
-mod together;
-mod touch;
-mod traffic;
-mod transfer;
-mod variables;
-mod view;
+mod scheduler;
 mod warp;
+mod warp_ops;
 
+use crate::bytecode::{Code, WARP};
+use crate::diagnostic::Place;
+use crate::machine::memory::{Store, Toucher};
+use crate::machine::scheduler::Scheduler;
+use crate::machine::warp::{Start, Warp};
+use crate::types::Scalar;
 use std::sync::Arc;
 
-use super::code::{Code, WARP};
-use super::source::Place;
-use super::types::Scalar;
-use memory::{Store, Toucher};
-use schedule::Scheduler;
-use warp::{Start, Warp};
+pub use crate::machine::counters::{Counts, Traffic};
+pub use crate::machine::execute::NanWatch;
+pub use crate::machine::fault::{Fault, Finding, Findings};
+pub use crate::machine::inspect::{
+    BlockState, BlockView, Reach, SharedArray, ThreadState, VariableView,
+};
+pub use crate::machine::launch::{Argument, Given, Launch, LaunchError, Values};
+pub use crate::machine::memory::CellState;
+pub use crate::machine::scheduler::Schedule;
+pub use crate::machine::warp::{Access, AccessKind, WarpState};
 
-pub use self::core::NanWatch;
-pub use count::{Counts, Traffic};
-pub use exchange::Given;
-pub(crate) use exchange::bits;
-pub use finding::{Fault, Finding, Findings};
-pub use launch::{Argument, Launch, LaunchError, Values};
-pub use memory::CellState;
-pub use schedule::Schedule;
-pub use staged::SharedArray;
-pub use variables::{Reach, VariableView};
-pub use view::{BlockState, BlockView, ThreadState};
-pub(crate) use view::{real, value};
-pub use warp::{Access, AccessKind, WarpState};
+pub(crate) use crate::machine::inspect::{real, value};
+pub(crate) use crate::machine::launch::bits;
 
 /// A buffer in global memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +179,7 @@ impl Machine {
             let Some((turn, block)) = self.scheduler.next_block() else {
                 return;
             };
-            let id = core::block_of(block, self.launch.grid_dim);
+            let id = execute::block_of(block, self.launch.grid_dim);
             let start = Start {
                 block: id,
                 block_dim: self.launch.block_dim,
@@ -231,7 +221,7 @@ impl Machine {
         };
         let running = &mut resident.warps[warp];
         let who = Toucher { block: resident.block + 1, epoch: resident.epoch, turn: running.turn };
-        let mut core = core::Core {
+        let mut core = execute::Core {
             code: &self.code,
             buffers: &mut self.buffers,
             shared: &mut resident.shared,
@@ -296,7 +286,7 @@ impl Machine {
         if let Some((pc, thread, sentence)) = resident.split.take() {
             let place = self.code.places.get(pc as usize).copied().unwrap_or_default();
             let (block, step) = (resident.id, self.clock);
-            let thread = core::thread_of(thread, self.launch.block_dim);
+            let thread = execute::thread_of(thread, self.launch.block_dim);
             self.findings.add(Fault::BarrierDivergence, || Finding {
                 fault: Fault::BarrierDivergence,
                 place,
@@ -328,9 +318,9 @@ impl Resident {
 impl Code {
     /// Bytes of a cell of shared memory, as a power of two: those of its smallest element.
     fn shared_shift(&self) -> u32 {
-        let of = |shared: &super::typed::Shared| match shared.ty {
-            super::types::Type::Array { of, .. } | super::types::Type::Scalar(of) => of.bytes(),
-            super::types::Type::Void | super::types::Type::Pointer { .. } => 4,
+        let of = |shared: &crate::typed_ast::Shared| match shared.ty {
+            crate::types::Type::Array { of, .. } | crate::types::Type::Scalar(of) => of.bytes(),
+            crate::types::Type::Void | crate::types::Type::Pointer { .. } => 4,
         };
         self.shared.iter().map(of).min().unwrap_or(4).trailing_zeros()
     }
@@ -338,7 +328,7 @@ impl Code {
 
 /// Sectors, lines and bytes used of one warp's access.
 pub(crate) fn traffic_of(addresses: &mut [u64], bytes: u64) -> (u64, u64, u64) {
-    let moved = traffic::moved(addresses, bytes);
+    let moved = counters::moved(addresses, bytes);
     (moved.sectors, moved.lines, moved.used)
 }
 

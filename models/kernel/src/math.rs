@@ -1,6 +1,6 @@
 //! The mathematical functions: names, types and values.
 
-use super::types::Scalar;
+use crate::types::Scalar;
 
 /// A function of numbers without side effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

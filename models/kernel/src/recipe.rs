@@ -1,9 +1,9 @@
 //! A launch as a recipe: what a picture of it carries, and how it becomes a machine again.
 
-use mlsys_lab::frame::kernel::{self as frame, Fill, Order, Recipe};
-
-use super::types::{Scalar, Type};
-use super::{Argument, Kernel, Launch, Machine, NanWatch, Schedule, Values};
+use crate::types::{Scalar, Type};
+use crate::{Argument, Kernel, Launch, Machine, NanWatch, Schedule, Values};
+use mlsys_lab::frame::kernel as frame;
+use mlsys_lab::frame::kernel::{Fill, Order, Recipe};
 use mlsys_lab::random;
 
 /// Elements of all buffers together, and threads in flight, beyond which nobody steps through a launch: what going back

@@ -1,14 +1,13 @@
 //! Kernels with outputs and counts by hand, the semantics of C, every fault, and every complaint.
 
 mod classics;
-mod complaints;
-mod faults;
+mod debugger;
+mod diagnostics;
 mod robust;
 mod semantics;
-mod steps;
 mod wgsl;
 
-use super::*;
+use crate::*;
 
 /// A launch of a text on buffers, run to its end.
 pub(super) fn ran(text: &str, launch: Launch, arguments: &[Argument]) -> Machine {

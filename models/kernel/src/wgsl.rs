@@ -4,25 +4,18 @@
 //! workgroup variables. WGSL has no addresses to compute with: each pointer must be seen to point into one array, and
 //! becomes an index into it. What has no counterpart is named, with its place and a reason, never left out.
 
-mod assign;
-mod block;
-mod choice;
-mod constant;
 mod expression;
 mod function;
-mod math;
 mod names;
 mod pointer;
-mod together;
-mod walk;
+mod warp_ops;
 
+use crate::diagnostic::{Complaint, Place};
+use crate::typed_ast::{Fate, Program};
+use crate::types::{Access, Scalar, Type};
+use crate::wgsl::names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-
-use super::source::{Complaint, Place};
-use super::typed::{Fate, Program};
-use super::types::{Access, Scalar, Type};
-use names::Names;
 
 /// A kernel in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]

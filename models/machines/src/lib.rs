@@ -1,7 +1,14 @@
 //! The old paths of `mlsys-analytic`, `mlsys-kernel` and `mlsys-sim`.
 
 pub use mlsys_analytic::*;
-pub use mlsys_kernel as kernel;
+/// CUDA C.
+pub mod kernel {
+    pub use mlsys_kernel::*;
+    /// Diagnostics.
+    pub mod source {
+        pub use mlsys_kernel::{Complaint, MOST_BYTES, Place, Refused};
+    }
+}
 pub use mlsys_sim::*;
 
 /// Bytes of keys and values.

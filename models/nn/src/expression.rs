@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData, activation};
 use mlsys_lab::DeviceId;
-use mlsys_sim::graph::engine::{Binary, Derivatives, Engine, Operation, Scalar, Unary};
+use mlsys_sim::graph::operation::{Binary, Derivatives, Engine, Operation, Scalar, Unary};
 
 use mlsys_device as device;
 

@@ -6,27 +6,26 @@
 //!
 //! All messages of a round are sent with what their senders held when the round began; a receiver takes those that come
 //! to it in the order of the plan. Elements are counted, not bytes: a plan does not know how wide an element is.
+//!
+//! Collectives that cannot be planned.
+//!
+//! A plan executed on buffers in one place: what workers do with messages, without the workers.
 
-mod algorithm;
-mod error;
-mod execute;
 mod picture;
-mod split;
 mod stage;
 mod tally;
-mod trees;
+#[cfg(test)]
+mod tests;
 
-use std::ops::Range;
+use crate::collective::stage::Stage;
+use mlsys_lab::LabError;
+use std::error::Error;
+use std::fmt;
+use std::fmt::{Display, Formatter};
+use std::ops::{AddAssign, Range};
 
-pub use algorithm::{Algorithm, Closed};
-pub use error::PlanError;
-pub use execute::{execute, execute_shuffled, take};
-pub use split::Split;
-pub use stage::{Phase, Run};
-pub use tally::{Load, Tally};
-pub use trees::{Tree, Trees};
-
-use stage::Stage;
+pub use crate::collective::stage::{Phase, Run, Split, Tree, Trees};
+pub use crate::collective::tally::{Algorithm, Closed, Load, Tally};
 
 /// The most ranks that a plan is made for.
 pub const MOST_RANKS: usize = 65_536;
@@ -237,5 +236,144 @@ fn check(ranks: usize) -> Result<(), PlanError> {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Why there is no such plan, or why it cannot be executed on these buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// Nobody takes part.
+    NoRanks,
+    /// More ranks than plans are made for.
+    TooManyRanks {
+        /// Those asked for.
+        ranks: usize,
+    },
+    /// Halving has no partner for somebody.
+    NotPowerOfTwo {
+        /// Those asked for.
+        ranks: usize,
+    },
+    /// The root is none of the ranks.
+    NoSuchRoot {
+        /// The root asked for.
+        root: usize,
+        /// The ranks.
+        ranks: usize,
+    },
+    /// A buffer in no chunks.
+    NoChunks,
+    /// A buffer for every endpoint is needed.
+    WrongBuffers {
+        /// Endpoints of the plan.
+        endpoints: usize,
+        /// Buffers given.
+        buffers: usize,
+    },
+    /// A buffer of another length.
+    WrongLength {
+        /// The endpoint whose buffer it is.
+        endpoint: usize,
+        /// Elements the plan is for.
+        elements: usize,
+        /// Elements given.
+        given: usize,
+    },
+}
+
+impl PlanError {
+    /// The error of a lab whose parameters ask for it.
+    pub fn told<'a>(self, params: impl IntoIterator<Item = &'a str>) -> LabError {
+        LabError::contradiction(params, self.to_string())
+    }
+}
+
+impl Error for PlanError {}
+
+impl Display for PlanError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoRanks => write!(f, "a collective needs at least one rank"),
+            Self::TooManyRanks { ranks } => {
+                write!(f, "{ranks} ranks; choose at most {MOST_RANKS}")
+            }
+            Self::NotPowerOfTwo { ranks } => {
+                let below = (ranks.max(1) / 2 + 1).next_power_of_two();
+                let above = ranks.next_power_of_two();
+                write!(
+                    f,
+                    "recursive halving pairs all ranks off in every round, so their number must be a power of two; \
+                     {ranks} is none, choose {below} or {above}"
+                )
+            }
+            Self::NoSuchRoot { root, ranks } => {
+                write!(f, "rank {root} is none of the ranks 0 to {}", ranks - 1)
+            }
+            Self::NoChunks => write!(f, "a buffer travels in at least one chunk"),
+            Self::WrongBuffers { endpoints, buffers } => {
+                write!(f, "the plan has {endpoints} endpoints, but {buffers} buffers were given")
+            }
+            Self::WrongLength { endpoint, elements, given } => write!(
+                f,
+                "the buffer of endpoint {endpoint} has {given} elements, but the plan is for {elements}"
+            ),
+        }
+    }
+}
+
+/// Executes a plan; `buffers` holds one of [`Plan::elements`] elements for each of [`Plan::endpoints`], a parameter
+/// server's zeros among them.
+///
+/// # Errors
+/// Another number of buffers, or a buffer of another length; nothing is changed then.
+pub fn execute<T: Copy + AddAssign>(plan: &Plan, buffers: &mut [Vec<T>]) -> Result<(), PlanError> {
+    execute_shuffled(plan, buffers, |_, _| ())
+}
+
+/// The same with the messages of each round taken in an order that `order` makes of the plan's, as if some had been
+/// longer under way than others.
+///
+/// # Errors
+/// As for [`execute`].
+pub fn execute_shuffled<T: Copy + AddAssign>(
+    plan: &Plan,
+    buffers: &mut [Vec<T>],
+    mut order: impl FnMut(usize, &mut Vec<Message>),
+) -> Result<(), PlanError> {
+    let (endpoints, elements) = (plan.endpoints(), plan.elements());
+    if buffers.len() != endpoints {
+        return Err(PlanError::WrongBuffers { endpoints, buffers: buffers.len() });
+    }
+    let wrong = |(_, buffer): &(usize, &Vec<T>)| buffer.len() != elements;
+    if let Some((endpoint, buffer)) = buffers.iter().enumerate().find(wrong) {
+        return Err(PlanError::WrongLength { endpoint, elements, given: buffer.len() });
+    }
+    for round in 0..plan.rounds() {
+        let mut messages: Vec<Message> = plan.round(round).collect();
+        order(round, &mut messages);
+        // All are sent before any is taken: with what the senders held when the round began.
+        let sent: Vec<(Message, Vec<T>)> = messages
+            .into_iter()
+            .map(|message| {
+                let held = buffers.get(message.from);
+                let held = held.and_then(|buffer| buffer.get(message.elements.clone()));
+                let held = held.unwrap_or_default().to_vec();
+                (message, held)
+            })
+            .collect();
+        for (message, held) in sent {
+            let own = buffers.get_mut(message.to);
+            if let Some(own) = own.and_then(|buffer| buffer.get_mut(message.elements)) {
+                take(own, &held, message.action);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a receiver does with a message: its own elements at that place, and those that came.
+pub fn take<T: Copy + AddAssign>(own: &mut [T], came: &[T], action: Action) {
+    for (own, came) in own.iter_mut().zip(came) {
+        match action {
+            Action::Add => *own += *came,
+            Action::Replace => *own = *came,
+        }
+    }
+}

@@ -2,7 +2,6 @@
 //! formats, quantizers, pruning masks, computation graphs. Pure functions: no I/O, no threads, no back end.
 
 pub mod collective;
-pub mod expression;
 pub mod formats;
 pub mod graph;
 pub mod inference;
@@ -10,7 +9,6 @@ pub mod integer;
 pub mod lowering;
 pub mod multiprocessor;
 pub mod network;
-pub mod online_softmax;
 pub mod pattern;
 pub mod pipeline;
 pub mod pruning;

@@ -6,6 +6,6 @@ pub mod play;
 #[cfg(test)]
 mod tests;
 
-pub use lanes::{label, lanes, places};
-pub use order::{MOST_OPERATIONS, Operation, Plan, Schedule, Work, stream};
-pub use play::{Played, Slot, Times, Transfer, Wire, play, waiting};
+pub use crate::pipeline::lanes::{label, lanes, places};
+pub use crate::pipeline::order::{MOST_OPERATIONS, Operation, Plan, Schedule, Work, stream};
+pub use crate::pipeline::play::{Played, Slot, Times, Transfer, Wire, play, waiting};

@@ -3,4 +3,4 @@
 pub mod mask;
 pub mod storage;
 
-pub use storage::{Format, Stored, Widths};
+pub use crate::pruning::storage::{Format, Stored, Widths};

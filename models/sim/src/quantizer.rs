@@ -3,25 +3,20 @@
 //! The labs `quantize`, `nf4` and `kmeans-quantize` show these functions on a handful of values, and networks are
 //! rounded by the same ones. All of them answer whatever they are given: a value that is not finite takes the level zero
 //! or the last one, and is left out where a range or centroids are sought.
+//!
+//! What rounding did, and what theory expects of it.
+//!
+//! What rounded weights take.
 
-mod calibrate;
-mod codebook;
 mod grid;
 mod levels;
-mod noise;
-mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use calibrate::Calibration;
-pub use codebook::{Codebook, cluster_sums};
-pub use grid::{Grid, Scheme, Sign};
-pub use levels::{Levels, Listed};
-pub use noise::Noise;
-pub use storage::{Bytes, Storage};
+use std::ops::Add;
 
-pub use grid::range;
-pub use levels::nf4_levels;
+pub use crate::quantizer::grid::{Calibration, Grid, Scheme, Sign, range};
+pub use crate::quantizer::levels::{Codebook, Levels, Listed, cluster_sums, nf4_levels};
 
 /// A matrix of weights as it lies in memory, row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,4 +283,130 @@ fn ranges(weights: &[f32], matrix: Matrix, granularity: Granularity) -> Vec<(f64
         }
     }
     ranges
+}
+
+/// Sums over weights that were rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Of the squares of the weights.
+    pub signal: f64,
+    /// Of the squares of the errors.
+    pub error: f64,
+    /// Of the squares of the steps that weights lie in.
+    pub steps: f64,
+    /// The largest error in half steps, of weights that are not cut off.
+    pub worst: f64,
+    /// Weights that lie beyond the last level by more than half a step.
+    pub clipped: usize,
+    /// Weights.
+    pub weights: usize,
+}
+
+impl Noise {
+    /// Counts a weight and what came back of it.
+    pub fn add(&mut self, weight: f32, back: f32, levels: &Levels) {
+        let (exact, error) = (f64::from(weight), f64::from(back) - f64::from(weight));
+        if !error.is_finite() {
+            return;
+        }
+        let step = levels.step(weight);
+        self.signal += exact * exact;
+        self.error += error * error;
+        self.steps += step * step;
+        self.weights += 1;
+        if levels.clips(weight) {
+            self.clipped += 1;
+        } else if step > 0.0 {
+            self.worst = self.worst.max(2.0 * error.abs() / step);
+        }
+    }
+
+    /// The two together.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            signal: self.signal + other.signal,
+            error: self.error + other.error,
+            steps: self.steps + other.steps,
+            worst: self.worst.max(other.worst),
+            clipped: self.clipped + other.clipped,
+            weights: self.weights + other.weights,
+        }
+    }
+
+    /// Signal over noise in decibels; none without a weight beside zero or without an error.
+    pub fn sqnr_db(&self) -> Option<f64> {
+        decibels(self.signal, self.error)
+    }
+
+    /// The same if errors were uniform over a step, with the variance step²/12.
+    pub fn predicted_db(&self) -> Option<f64> {
+        decibels(self.signal, self.steps / 12.0)
+    }
+}
+
+fn decibels(signal: f64, noise: f64) -> Option<f64> {
+    let ratio = 10.0 * (signal / noise).log10();
+    ratio.is_finite().then_some(ratio)
+}
+
+/// Bytes of a scale, a zero point, a centroid.
+const NUMBER: usize = 4;
+
+/// What has to be stored of a matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Storage {
+    /// Weights.
+    pub weights: usize,
+    /// Bits of each.
+    pub bits: u32,
+    /// Scales, one a group.
+    pub scales: usize,
+    /// Zero points, one a group if there are any.
+    pub zeros: usize,
+    /// Shared values.
+    pub centroids: usize,
+}
+
+/// Bytes of what is stored, kind by kind; matrices of different widths add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Packed weights.
+    pub weights: usize,
+    /// Scales, zero points and centroids.
+    pub scales: usize,
+}
+
+impl Storage {
+    /// Packed weights, up to whole bytes, and 4 bytes for each other number.
+    pub fn parts(&self) -> Bytes {
+        Bytes {
+            weights: (self.weights * self.bits as usize).div_ceil(8),
+            scales: NUMBER * (self.scales + self.zeros + self.centroids),
+        }
+    }
+
+    /// All of it, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.parts().all()
+    }
+
+    /// Stored bits over weights; 0 without any.
+    pub fn bits_per_weight(&self) -> f64 {
+        8.0 * self.bytes() as f64 / self.weights.max(1) as f64
+    }
+}
+
+impl Bytes {
+    /// All of it.
+    pub fn all(&self) -> usize {
+        self.weights + self.scales
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { weights: self.weights + other.weights, scales: self.scales + other.scales }
+    }
 }

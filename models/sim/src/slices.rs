@@ -1,10 +1,8 @@
 //! How a layer's weights are cut over ranks, and what each rank holds on the way through it: pictures that the lab
 //! `tensor-parallel` and the run that really splits a layer share.
 
-use mlsys_lab::Frame;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Pane, Tone};
-
-use mlsys_lab::picture;
+use mlsys_lab::{Frame, picture};
 
 /// Ranks that are drawn; the note tells of the others.
 const DRAWN: usize = 16;

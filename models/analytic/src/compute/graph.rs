@@ -15,9 +15,9 @@ use compare::Comparison;
 use lifetimes::Lifetimes;
 use mlsys_lab::picture;
 use mlsys_sim::graph::differentiate::Adjoints;
-use mlsys_sim::graph::engine::Engine;
 use mlsys_sim::graph::nodes::{Nodes, Role};
-use mlsys_sim::graph::{build, differentiate};
+use mlsys_sim::graph::operation::Engine;
+use mlsys_sim::graph::{differentiate, nodes};
 
 /// The lab `graph`.
 pub struct Graph {
@@ -51,7 +51,7 @@ impl Lab for Graph {
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
         let inputs = inputs(&run.params)?;
         let nudge = run.params.optional_float("nudge");
-        let nodes = build::nodes(run.params.text("expression")?, &inputs)?;
+        let nodes = nodes::nodes(run.params.text("expression")?, &inputs)?;
         let adjoints = differentiate::adjoints(&nodes);
         let others = Comparison::of(&nodes, nudge, self.engine.as_deref(), run.device);
         let lifetimes = Lifetimes::of(&nodes);

@@ -8,8 +8,8 @@ use mlsys_lab::schema::{Schema, SchemaError};
 use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use mlsys_lab::picture;
+use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{self, BLOCKS, Form};
-use mlsys_sim::lowering::work::difference;
 use mlsys_sim::lowering::{Build, Kernel, Target, Toolchain, Work};
 
 /// The lab `lowering`.

@@ -6,7 +6,7 @@ use mlsys_lab::{Frame, Lab, LabError, Params, Run, Value};
 
 use mlsys_lab::picture;
 use mlsys_lab::steps::percent;
-use mlsys_sim::online_softmax::Pass;
+use mlsys_sim::inference::Pass;
 
 /// The lab `online-softmax`.
 pub struct OnlineSoftmax {

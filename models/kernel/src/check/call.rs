@@ -1,12 +1,14 @@
 //! Calls: helpers, mathematics, atomics, shuffles, votes and barriers.
+//!
+//! Calls that reach beyond one thread: barriers, shuffles and votes.
 
-use super::element::loaded;
-use super::warp::warp_call;
-use super::{Checked, Checker};
+use crate::ast;
+use crate::check::assign::converted;
+use crate::check::declare::loaded;
+use crate::check::{Checked, Checker};
+use crate::diagnostic::Place;
 use crate::math::{Family, Math};
-use crate::source::Place;
-use crate::syntax;
-use crate::typed::{Atomic, Expr, Kind};
+use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
 use crate::types::{Access, Scalar, Type};
 
 /// Functions of CUDA that people try, and what to write instead.
@@ -34,7 +36,7 @@ impl Checker {
     pub(super) fn call(
         &mut self,
         name: &str,
-        arguments: &[syntax::Expr],
+        arguments: &[ast::Expr],
         place: Place,
     ) -> Checked<Expr> {
         if name == self.name {
@@ -100,7 +102,7 @@ impl Checker {
         )
     }
 
-    fn helper(&mut self, index: usize, arguments: &[syntax::Expr], place: Place) -> Checked<Expr> {
+    fn helper(&mut self, index: usize, arguments: &[ast::Expr], place: Place) -> Checked<Expr> {
         let function = &self.functions[index];
         let (result, height, name) = (function.result, function.height, function.name.clone());
         let wanted: Vec<Type> =
@@ -132,7 +134,7 @@ impl Checker {
         self.count(name, &values, if atomic == Atomic::CompareAndSwap { 3 } else { 2 }, place)?;
         let mut values = values.into_iter();
         let Some(address) = values.next() else {
-            return Err(super::Told);
+            return Err(crate::check::Told);
         };
         let to = match address.ty {
             Type::Pointer { access: Access::Constant, .. } => {
@@ -236,6 +238,118 @@ fn atomic(name: &str) -> Option<(Atomic, &'static [Scalar])> {
         "atomicAnd" => (Atomic::And, &[Int, Unsigned, UnsignedLong]),
         "atomicOr" => (Atomic::Or, &[Int, Unsigned, UnsignedLong]),
         "atomicXor" => (Atomic::Xor, &[Int, Unsigned, UnsignedLong]),
+        _ => return None,
+    })
+}
+
+impl Checker {
+    /// `__syncthreads` and its kin.
+    pub(super) fn barrier(
+        &mut self,
+        name: &str,
+        values: &[Expr],
+        place: Place,
+    ) -> Checked<Option<Expr>> {
+        let kind = match name {
+            "__syncthreads" => {
+                self.count(name, values, 0, place)?;
+                Kind::Barrier
+            }
+            "__syncwarp" if values.is_empty() => Kind::WarpBarrier(None),
+            "__syncwarp" => {
+                self.count(name, values, 1, place)?;
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(Expr { place, ty: Type::Void, kind }))
+    }
+
+    pub(super) fn mask(&mut self, value: Expr) -> Checked<Expr> {
+        self.convert(value, Type::Scalar(Scalar::Unsigned))
+    }
+
+    pub(super) fn together(
+        &mut self,
+        name: &str,
+        shuffle: Warp,
+        values: Vec<Expr>,
+        place: Place,
+    ) -> Checked<Expr> {
+        let wanted = match shuffle {
+            Warp::Shuffle(_) if values.len() == 4 => 4,
+            Warp::Shuffle(_) => 3,
+            Warp::Vote(_) => 2,
+            Warp::Barrier => 1,
+        };
+        self.count(name, &values, wanted, place)?;
+        let mut values = values.into_iter();
+        let Some(mask) = values.next() else {
+            return Err(crate::check::Told);
+        };
+        let mut all = vec![self.mask(mask)?];
+        match shuffle {
+            Warp::Barrier => {
+                let mask = all.pop().map(Box::new);
+                Ok(Expr { place, ty: Type::Void, kind: Kind::WarpBarrier(mask) })
+            }
+            Warp::Vote(vote) => {
+                for value in values {
+                    all.push(self.truth(value)?);
+                }
+                let ty =
+                    Type::Scalar(if vote == Vote::Ballot { Scalar::Unsigned } else { Scalar::Int });
+                Ok(Expr { place, ty, kind: Kind::Vote(vote, all) })
+            }
+            Warp::Shuffle(shuffle) => {
+                let Some(value) = values.next() else {
+                    return Err(crate::check::Told);
+                };
+                let Some(scalar) = value.ty.scalar() else {
+                    return self.tell(
+                        place,
+                        format!("{name} passes numbers on, this is a {}", value.ty),
+                        "",
+                    );
+                };
+                let promoted = scalar.promoted();
+                all.push(converted(value, scalar, promoted));
+                for value in values {
+                    all.push(self.convert(value, Type::Scalar(Scalar::Int))?);
+                }
+                if let Some(width) = all.get(3).and_then(crate::check::known)
+                    && !(width > 0 && width <= 32 && width & (width - 1) == 0)
+                {
+                    return self.tell(
+                        place,
+                        format!("a width of {width} is no power of two up to 32"),
+                        "",
+                    );
+                }
+                Ok(Expr { place, ty: Type::Scalar(promoted), kind: Kind::Shuffle(shuffle, all) })
+            }
+        }
+    }
+}
+
+/// What all lanes of a warp do together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Warp {
+    Shuffle(Shuffle),
+    Vote(Vote),
+    Barrier,
+}
+
+pub(super) fn warp_call(name: &str) -> Option<Warp> {
+    Some(match name {
+        "__shfl_sync" => Warp::Shuffle(Shuffle::Index),
+        "__shfl_up_sync" => Warp::Shuffle(Shuffle::Up),
+        "__shfl_down_sync" => Warp::Shuffle(Shuffle::Down),
+        "__shfl_xor_sync" => Warp::Shuffle(Shuffle::Xor),
+        "__ballot_sync" => Warp::Vote(Vote::Ballot),
+        "__any_sync" => Warp::Vote(Vote::Any),
+        "__all_sync" => Warp::Vote(Vote::All),
+        "__syncwarp" => Warp::Barrier,
         _ => return None,
     })
 }

@@ -1,10 +1,18 @@
 //! Functions, arguments, variables, arrays and constants.
+//!
+//! Elements of arrays and pointers, and addresses.
 
-use super::{Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Told, known};
-use crate::source::Place;
-use crate::syntax::{Declaration, Declarator, Initial, Storage, TypeName};
-use crate::typed::{Born, Fate, Index, Kind, Memory, Shared, Stmt, StmtKind, Variable};
-use crate::types::{Access, Extents, Type};
+use crate::ast;
+use crate::ast::{Declaration, Declarator, ExprKind, Initial, Storage, TypeName};
+use crate::check::assign::{arithmetic, converted};
+use crate::check::{
+    Checked, Checker, MOST_LOCAL, MOST_STATIC_SHARED, Meaning, Number, Told, known,
+};
+use crate::diagnostic::Place;
+use crate::typed_ast::{
+    Born, Expr, Fate, Index, Kind, Memory, Operation, Shared, Stmt, StmtKind, Variable,
+};
+use crate::types::{Access, Extents, Scalar, Type};
 
 impl Checker {
     /// A written type as the type of something that is no array.
@@ -45,7 +53,7 @@ impl Checker {
                 Ok(None) => {}
                 Err(Told) => {
                     if self.scopes.last().is_some_and(|scope| !scope.contains_key(&name.name)) {
-                        let scalar = name.ty.scalar.unwrap_or(crate::types::Scalar::Int);
+                        let scalar = name.ty.scalar.unwrap_or(Scalar::Int);
                         let ty = if name.extents.is_empty() && name.ty.pointer.is_none() {
                             Type::Scalar(scalar)
                         } else {
@@ -304,4 +312,108 @@ fn number(kind: &Kind) -> Option<Number> {
     } else {
         None
     }
+}
+
+impl Checker {
+    /// The address of an element: `a[i]`, also of a row of an array of arrays.
+    pub(super) fn element(&mut self, expr: &ast::Expr) -> Checked<Expr> {
+        let ExprKind::Index(base, index) = &expr.kind else {
+            return self.value(expr);
+        };
+        let place = expr.place;
+        // A row of an array of arrays stays an address; what is a number already has no elements.
+        let base = if let ExprKind::Index(..) = &base.kind {
+            self.element(base).map(loaded)
+        } else {
+            self.expr(base)
+        };
+        let index = self.value(index);
+        let (base, index) = (base?, index?);
+        let Some(scalar) = index.ty.scalar().filter(|scalar| !scalar.is_real()) else {
+            return self.tell(
+                index.place,
+                format!("an index is a whole number, this is a {}", index.ty),
+                "write (int)x",
+            );
+        };
+        let index = converted(index, scalar, scalar.promoted());
+        match base.ty {
+            Type::Pointer { .. } => {
+                Ok(Expr { place, ty: base.ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            Type::Array { of, extents, access } => {
+                let inner = extents.inner();
+                let stride = inner.elements() as i64;
+                let scalar = scalar.promoted();
+                let index = scaled(index, stride, scalar, place);
+                // The rows chosen so far and this one are one sum, so that there is one address.
+                let (base, index) = if let Kind::Offset(first, before) = base.kind {
+                    let one = before.ty.scalar().unwrap_or(scalar);
+                    let ty = one.meeting(scalar);
+                    let before = converted(*before, one, ty);
+                    let index = converted(index, scalar, ty);
+                    let sum = arithmetic(Operation::Add, ty, before, index, place);
+                    (*first, sum)
+                } else {
+                    let ty = Type::Pointer { to: of, access };
+                    (Expr { ty, ..base }, index)
+                };
+                let ty = if inner.list().is_empty() {
+                    Type::Pointer { to: of, access }
+                } else {
+                    Type::Array { of, extents: inner, access }
+                };
+                Ok(Expr { place, ty, kind: Kind::Offset(Box::new(base), Box::new(index)) })
+            }
+            ty @ (Type::Void | Type::Scalar(_)) => self.tell(
+                place,
+                format!("a {ty} has no elements"),
+                "only arrays and pointers are indexed",
+            ),
+        }
+    }
+
+    pub(super) fn address(&mut self, operand: &ast::Expr, place: Place) -> Checked<Expr> {
+        if let ExprKind::Name(name) = &operand.kind
+            && let Some(Meaning::Variable(index)) = self.meaning(name)
+            && let Type::Scalar(to) = self.variables[index].ty
+        {
+            self.variables[index].in_memory = Memory::Local;
+            return Ok(Expr {
+                place,
+                ty: Type::Pointer { to, access: Access::Mutable },
+                kind: Kind::Local(index),
+            });
+        }
+        let element = if let ExprKind::Index(..) = &operand.kind {
+            self.element(operand)?
+        } else {
+            self.expr(operand)?
+        };
+        if let Kind::Load(address) = element.kind {
+            return Ok(Expr { place, ..*address });
+        }
+        if let (Type::Pointer { .. }, Kind::Offset(..)) = (element.ty, &element.kind) {
+            return Ok(Expr { place, ..element });
+        }
+        self.tell(place, "this has no address", "'&' takes a variable or an element")
+    }
+}
+
+/// What lies at an address: a number, or still an array of them.
+pub(super) fn loaded(address: Expr) -> Expr {
+    match address.ty {
+        Type::Pointer { to, .. } => {
+            Expr { place: address.place, ty: Type::Scalar(to), kind: Kind::Load(Box::new(address)) }
+        }
+        Type::Void | Type::Scalar(_) | Type::Array { .. } => address,
+    }
+}
+
+pub(super) fn scaled(index: Expr, stride: i64, scalar: Scalar, place: Place) -> Expr {
+    if stride == 1 {
+        return index;
+    }
+    let stride = Expr { place, ty: Type::Scalar(scalar), kind: Kind::Whole(stride) };
+    arithmetic(Operation::Multiply, scalar, index, stride, place)
 }

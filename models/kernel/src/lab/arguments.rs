@@ -1,12 +1,10 @@
 //! Arguments and extents as somebody typed them.
 
-use std::collections::BTreeMap;
-
-use mlsys_lab::frame::kernel::{Argument, Fill};
-use mlsys_lab::{LabError, Params, Value};
-
 use crate::types::Type;
 use crate::{Kernel, Values, recipe};
+use mlsys_lab::frame::kernel::{Argument, Fill};
+use mlsys_lab::{LabError, Params, Value};
+use std::collections::BTreeMap;
 
 /// Elements that all buffers of a custom kernel may have together.
 const MOST_ELEMENTS: f64 = (1_u64 << 24) as f64;

@@ -1,13 +1,12 @@
 //! The same launch on the device of the run, held against the interpreter's.
 
-use mlsys_lab::device::Backend;
-use mlsys_lab::report::Report;
-use mlsys_lab::{LabError, Params, Run};
-
-use super::Job;
+use crate::lab::Job;
 use crate::{
     Agreement, Answer, Fault, Launcher, Machine, Progress, Refusal, TOLERANCE, Work, harmless,
 };
+use mlsys_lab::device::Backend;
+use mlsys_lab::report::Report;
+use mlsys_lab::{LabError, Params, Run};
 
 /// What runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Homes of variables, addresses, and what is assigned to.
 
-use super::expression::has_effect;
-use super::{Lowering, Residence};
-use crate::code::{At, Base, By, Home, Instr, Preset, Reg, address};
-use crate::typed::{Change, Expr, Fate, Kind, Target, Variable, Yields};
+use crate::bytecode::{At, Base, By, Home, Instr, Preset, Reg, address};
+use crate::lower::expression::has_effect;
+use crate::lower::{Lowering, Residence};
+use crate::typed_ast::{Change, Expr, Fate, Kind, Target, Variable, Yields};
 use crate::types::{Scalar, Type};
 
 impl Lowering<'_> {

@@ -1,7 +1,7 @@
 //! The built-in kernels and the classical ones, with the counts they must have.
 
-use super::super::examples::{EXAMPLES, Example, Sizes};
-use super::*;
+use crate::examples::{EXAMPLES, Example, Sizes};
+use crate::tests::*;
 
 struct Ran {
     machine: Machine,

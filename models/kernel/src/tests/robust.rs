@@ -1,7 +1,7 @@
 //! Texts that nobody would write: kernels with parts changed, lost and doubled never bring the program down.
 
-use super::super::examples::EXAMPLES;
-use super::*;
+use crate::examples::EXAMPLES;
+use crate::tests::*;
 
 /// Splitmix64.
 struct Random(u64);

@@ -1,6 +1,6 @@
 //! The rules of C: a table by hand, and random expressions against the host.
 
-use super::*;
+use crate::tests::*;
 
 /// The value of an expression that a kernel stores into a buffer of a type.
 fn value(ty: &str, expression: &str) -> f64 {

@@ -1,7 +1,7 @@
 //! Translations: every built-in kernel has one, what C has and WGSL has not is written out, and the rest is named.
 
-use super::super::examples::EXAMPLES;
-use super::*;
+use crate::examples::EXAMPLES;
+use crate::tests::*;
 use crate::types::{Access, Scalar};
 
 const TARGET: Target =

@@ -1,11 +1,16 @@
 //! Expressions: WGSL has the operators of C, but no assignments in them; those become lines before.
+//!
+//! What runs for some threads only: `&&`, `||` and `?:`.
+//!
+//! The mathematical functions: most have a name in WGSL, some are written out, a few have no counterpart that is as exact.
 
-use super::block::Writer;
-use super::constant::whole;
-use super::{Told, refuse, type_name, walk};
-use crate::source::Place;
-use crate::typed::{Axis, Comparison, Expr, Kind, Operation, Special, Yields};
+use crate::diagnostic::Place;
+use crate::math::Math;
+use crate::typed_ast::{Axis, Comparison, Expr, Kind, Operation, Special, Yields};
 use crate::types::{Scalar, Type};
+use crate::wgsl::function::Writer;
+use crate::wgsl::names::whole;
+use crate::wgsl::{Told, function, refuse, type_name};
 
 /// An expression in WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +203,7 @@ impl Writer<'_, '_> {
         for (at, expr) in list.iter().enumerate() {
             let text = self.value(expr)?;
             let fixed = matches!(expr.kind, Kind::Whole(_) | Kind::Real(_) | Kind::Special(..));
-            let later = list[at + 1..].iter().any(|later| walk::has_effect(later));
+            let later = list[at + 1..].iter().any(|later| function::has_effect(later));
             texts.push(if later && !fixed { self.kept(&text) } else { text });
         }
         Ok(texts)
@@ -281,4 +286,160 @@ pub(super) fn converted(value: Text, from: Scalar, to: Scalar, place: Place) -> 
         return Ok(unequal(&value, &Text::atom("0.0f")));
     }
     Ok(Text::atom(format!("{name}({})", value.text)))
+}
+
+impl Writer<'_, '_> {
+    /// `&&` and `||`: their right side may need lines of its own, which then run only where it is asked for.
+    pub(super) fn shortcut(&mut self, left: &Expr, right: &Expr, sign: &str) -> Told<Text> {
+        let one = self.value(left)?;
+        if !function::has_effect(right) {
+            let at = self.aside(|writer| writer.value(right))?;
+            if at.0.is_empty() {
+                return Ok(binary(&one, sign, &at.1));
+            }
+        }
+        let name = self.module.names.fresh("t");
+        self.line(&format!("var {name} = {};", one.text));
+        let goes_on = if sign == "&&" {
+            Text::atom(name.clone())
+        } else {
+            Text::atom(name.clone()).negated()
+        };
+        let (lines, other) = self.aside(|writer| {
+            let other = writer.value(right)?;
+            writer.line(&format!("{name} = {};", other.text));
+            Ok(other)
+        })?;
+        drop(other);
+        self.line(&format!("if {} {{", goes_on.inside()));
+        self.raw(&lines);
+        self.line("}");
+        Ok(Text::atom(name))
+    }
+
+    pub(super) fn choice(
+        &mut self,
+        condition: &Expr,
+        yes: &Expr,
+        no: &Expr,
+        expr: &Expr,
+    ) -> Told<Text> {
+        let condition = self.value(condition)?;
+        let reads = |side: &Expr| {
+            function::has_effect(side) || function::any(side, &|e| matches!(e.kind, Kind::Load(_)))
+        };
+        if !reads(yes) && !reads(no) {
+            let (before, sides) =
+                self.aside(|writer| Ok([writer.value(yes)?, writer.value(no)?]))?;
+            if before.is_empty() {
+                let [yes, no] = sides;
+                let text = format!("select({}, {}, {})", no.text, yes.text, condition.text);
+                return Ok(Text::atom(text));
+            }
+        }
+        // `select` evaluates both sides: where one reads memory only the chosen one may.
+        let ty = type_name(expr.ty.scalar().unwrap_or(Scalar::Int), expr.place)?;
+        let name = self.module.names.fresh("t");
+        self.line(&format!("var {name}: {ty};"));
+        for (side, head) in
+            [(yes, format!("if {} {{", condition.inside())), (no, "} else {".to_owned())]
+        {
+            let (lines, ()) = self.aside(|writer| {
+                let value = writer.value(side)?;
+                writer.line(&format!("{name} = {};", value.text));
+                Ok(())
+            })?;
+            self.line(&head);
+            self.raw(&lines);
+        }
+        self.line("}");
+        Ok(Text::atom(name))
+    }
+}
+
+impl Writer<'_, '_> {
+    pub(super) fn math(
+        &mut self,
+        math: Math,
+        arguments: &[Expr],
+        of: Scalar,
+        place: Place,
+    ) -> Told<Text> {
+        type_name(of, place)?;
+        let takes = arguments.first().and_then(|argument| argument.ty.scalar());
+        type_name(takes.unwrap_or(of), place)?;
+        let mut texts = Vec::new();
+        for text in self.operands(&arguments.iter().collect::<Vec<_>>())? {
+            // What stands in the formula twice is worked out once.
+            texts.push(if is_repeated(math) { self.kept(&text).text } else { text.text });
+        }
+        let mut texts = texts.into_iter();
+        let mut next = || texts.next().unwrap_or_default();
+        let (x, y, z) = (next(), next(), next());
+        let call = |name: &str| Ok(Text::atom(format!("{name}({x})")));
+        let two = |name: &str| Ok(Text::atom(format!("{name}({x}, {y})")));
+        let none = |name: &str, instead: &str| {
+            refuse(
+                place,
+                format!("{name}: WGSL has none, and {instead} is not as exact"),
+                format!("write {instead} if that is near enough"),
+            )
+        };
+        match math {
+            Math::Sqrt => call("sqrt"),
+            Math::Rsqrt => call("inverseSqrt"),
+            Math::Exp => call("exp"),
+            Math::Exp2 => call("exp2"),
+            Math::Log => call("log"),
+            Math::Log2 => call("log2"),
+            Math::Log10 => Ok(Text::sum(format!("log2({x}) * 0.301029996f"))),
+            Math::Sin => call("sin"),
+            Math::Cos => call("cos"),
+            Math::Tan => call("tan"),
+            Math::Tanh => call("tanh"),
+            Math::Sinh => call("sinh"),
+            Math::Cosh => call("cosh"),
+            Math::Asin => call("asin"),
+            Math::Acos => call("acos"),
+            Math::Atan => call("atan"),
+            Math::Floor => call("floor"),
+            Math::Ceil => call("ceil"),
+            Math::Trunc => call("trunc"),
+            // WGSL's round goes to the even neighbour, C's away from zero.
+            Math::Rint => call("round"),
+            Math::Round => Ok(Text::atom(format!(
+                "select(trunc({x}), trunc({x}) + sign({x}), abs({x} - trunc({x})) >= 0.5f)"
+            ))),
+            Math::Abs if takes == Some(Scalar::Unsigned) => Ok(Text::atom(format!("u32({x})"))),
+            Math::Abs => call("abs"),
+            Math::Pow => two("pow"),
+            Math::Atan2 => two("atan2"),
+            Math::Hypot => Ok(Text::atom(format!("sqrt({x} * {x} + {y} * {y})"))),
+            Math::Min => two("min"),
+            Math::Max => two("max"),
+            Math::Fma => Ok(Text::atom(format!("fma({x}, {y}, {z})"))),
+            Math::CopySign => Ok(Text::atom(format!(
+                "bitcast<f32>((bitcast<u32>({x}) & 0x7fffffffu) | (bitcast<u32>({y}) & 0x80000000u))"
+            ))),
+            // By their bits, since a compiler of WGSL may take it that there are neither.
+            Math::IsNan => {
+                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) > 0x7f800000u")))
+            }
+            Math::IsInf => {
+                Ok(Text::sum(format!("(bitcast<u32>({x}) & 0x7fffffffu) == 0x7f800000u")))
+            }
+            Math::Popc => Ok(Text::atom(format!("i32(countOneBits({x}))"))),
+            Math::Clz => Ok(Text::atom(format!("i32(countLeadingZeros({x}))"))),
+            Math::Ffs => Ok(Text::atom(format!("i32(firstTrailingBit({x}) + 1)"))),
+            Math::Brev => call("reverseBits"),
+            Math::Cbrt => none("cbrtf", "powf(x, 1.0f / 3.0f)"),
+            Math::Expm1 => none("expm1f", "expf(x) - 1.0f"),
+            Math::Log1p => none("log1pf", "logf(1.0f + x)"),
+            Math::Fmod => none("fmodf", "x - y * truncf(x / y)"),
+        }
+    }
+}
+
+fn is_repeated(math: Math) -> bool {
+    matches!(math, Math::Round | Math::Hypot)
 }

@@ -1,12 +1,15 @@
 //! Functions: the entry point, and helpers, each once for the arrays it is given.
+//!
+//! Statements, line by line.
+//!
+//! Walking through a typed tree.
 
-use std::fmt::Write;
-
-use super::block::Writer;
-use super::{Module, Root, Told, Variant, refuse, type_name, walk};
-use crate::source::Place;
-use crate::typed::{Fate, Function, Kind, Memory, Stmt, StmtKind, Target};
+use crate::diagnostic::Place;
+use crate::typed_ast::{Expr, Fate, Function, Kind, Memory, Program, Stmt, StmtKind, Target, Test};
 use crate::types::{Scalar, Type};
+use crate::wgsl::expression::Text;
+use crate::wgsl::{Module, Root, Told, Variant, refuse, type_name};
+use std::fmt::Write;
 
 /// What a thread is told of its place, as arguments of a helper that asks for it.
 const PLACE: &str = "threadIdx: vec3<u32>, blockIdx: vec3<u32>, gridDim: vec3<u32>";
@@ -57,7 +60,7 @@ impl<'a> Module<'a> {
         }
         writer.statements(&function.body);
         let body = writer.finish();
-        if walk::knows_place(self.program, index) {
+        if knows_place(self.program, index) {
             params.push(PLACE.to_owned());
         }
         let result = match function.result {
@@ -85,7 +88,7 @@ impl Writer<'_, '_> {
         let name = self.locals[index].clone();
         match variable.ty {
             Type::Scalar(scalar) => {
-                let field = super::names::field(&variable.name);
+                let field = crate::wgsl::names::field(&variable.name);
                 let value = match scalar {
                     Scalar::Bool => format!("(arguments.{field} != 0u)"),
                     Scalar::Int
@@ -138,7 +141,7 @@ pub(super) fn roots(function: &Function, given: Vec<Option<Root>>) -> Vec<Option
     for _ in 0..=function.variables.len() {
         let before = roots.clone();
         declared(&function.body, &mut roots);
-        walk::each(&function.body, &mut |expr| {
+        each(&function.body, &mut |expr| {
             if let Kind::Assign(Target::Variable(index), value) = &expr.kind
                 && roots[*index].is_none()
                 && let Type::Pointer { .. } = function.variables[*index].ty
@@ -177,7 +180,7 @@ fn declared(statements: &[Stmt], roots: &mut [Option<Root>]) {
 }
 
 /// What an address points into, if its text tells.
-fn root(expr: &crate::typed::Expr, roots: &[Option<Root>]) -> Option<Root> {
+fn root(expr: &Expr, roots: &[Option<Root>]) -> Option<Root> {
     match &expr.kind {
         Kind::Variable(index) => roots[*index],
         Kind::Shared(index) => Some(Root::Shared(*index)),
@@ -212,4 +215,334 @@ fn root(expr: &crate::typed::Expr, roots: &[Option<Root>]) -> Option<Root> {
         | Kind::Barrier
         | Kind::WarpBarrier(_) => None,
     }
+}
+
+/// One function as it is written.
+pub(super) struct Writer<'m, 'a> {
+    pub(super) module: &'m mut Module<'a>,
+    pub(super) function: &'a Function,
+    /// The name of each variable.
+    pub(super) locals: Vec<String>,
+    /// What each pointer points into.
+    pub(super) roots: Vec<Option<Root>>,
+    text: String,
+    depth: usize,
+}
+
+impl<'m, 'a> Writer<'m, 'a> {
+    pub(super) fn new(
+        module: &'m mut Module<'a>,
+        function: &'a Function,
+        given: Vec<Option<Root>>,
+    ) -> Self {
+        let variables = function.variables.iter();
+        let locals = variables.map(|variable| module.names.fresh(&variable.name)).collect();
+        Self {
+            module,
+            function,
+            locals,
+            roots: roots(function, given),
+            text: String::new(),
+            depth: 1,
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// One line at the depth of the block at hand.
+    pub(super) fn line(&mut self, line: &str) {
+        self.text.push_str(&"  ".repeat(self.depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A new value under a name of its own.
+    pub(super) fn kept(&mut self, value: &Text) -> Text {
+        let name = self.module.names.fresh("t");
+        self.line(&format!("let {name} = {};", value.text));
+        Text::atom(name)
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            // What cannot be translated is told, and the next statement is looked at all the same.
+            if let Err(complaint) = self.statement(statement) {
+                self.module.complaints.push(complaint);
+            }
+        }
+    }
+
+    fn block(&mut self, statements: &[Stmt]) {
+        self.depth += 1;
+        self.statements(statements);
+        self.depth -= 1;
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> Told<()> {
+        match &statement.kind {
+            StmtKind::Declare(index, value) => self.declaration(*index, value.as_ref()),
+            StmtKind::Fill(index, values) => self.fill(*index, values),
+            StmtKind::Expr(expr) => self.effect(expr),
+            StmtKind::If(condition, then, otherwise) => {
+                let condition = self.value(condition)?;
+                self.line(&format!("if {} {{", condition.inside()));
+                self.block(then);
+                if !otherwise.is_empty() {
+                    self.line("} else {");
+                    self.block(otherwise);
+                }
+                self.line("}");
+                Ok(())
+            }
+            StmtKind::Loop { test, step, body } => self.repeat(test.as_ref(), step.as_ref(), body),
+            // Every name is there once in a function, so that no block has to keep two apart.
+            StmtKind::Block(inner) => {
+                self.statements(inner);
+                Ok(())
+            }
+            StmtKind::Break => {
+                self.line("break;");
+                Ok(())
+            }
+            StmtKind::Continue => {
+                self.line("continue;");
+                Ok(())
+            }
+            StmtKind::Return(None) => {
+                self.line("return;");
+                Ok(())
+            }
+            StmtKind::Return(Some(value)) => {
+                let value = self.value(value)?;
+                self.line(&format!("return {};", value.text));
+                Ok(())
+            }
+        }
+    }
+
+    fn declaration(&mut self, index: usize, value: Option<&Expr>) -> Told<()> {
+        let variable = &self.function.variables[index];
+        let name = self.locals[index].clone();
+        let ty = match variable.ty {
+            Type::Scalar(scalar) => type_name(scalar, variable.place)?.to_owned(),
+            Type::Pointer { .. } => "i32".to_owned(),
+            Type::Array { of, extents, .. } => {
+                let of = type_name(of, variable.place)?;
+                format!("array<{of}, {}>", extents.elements())
+            }
+            Type::Void => return Ok(()),
+        };
+        let Some(value) = value else {
+            self.line(&format!("var {name}: {ty};"));
+            return Ok(());
+        };
+        let value = if let Type::Pointer { .. } = variable.ty {
+            let (root, at) = self.pointer(value)?;
+            self.points_into(index, root, value.place)?;
+            at.unwrap_or_else(|| Text::atom("0i"))
+        } else {
+            self.value(value)?
+        };
+        let word = self.word(index);
+        self.line(&format!("{word} {name}: {ty} = {};", value.text));
+        Ok(())
+    }
+
+    fn fill(&mut self, index: usize, values: &[Expr]) -> Told<()> {
+        self.declaration(index, None)?;
+        let name = self.locals[index].clone();
+        for (at, value) in values.iter().enumerate() {
+            let value = self.value(value)?;
+            self.line(&format!("{name}[{at}] = {};", value.text));
+        }
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        test: Option<&(Expr, Test)>,
+        step: Option<&Expr>,
+        body: &[Stmt],
+    ) -> Told<()> {
+        let before = test.filter(|(_, when)| *when == Test::Before);
+        let after = test.filter(|(_, when)| *when == Test::After);
+        let is_plain = |expr: &Expr| !has_effect(expr);
+        if let Some((test, _)) = before.filter(|(test, _)| is_plain(test)) {
+            // `for` as in C, where test and step are one expression and one statement.
+            let at = self.text.len();
+            let condition = self.value(test)?;
+            let wrote = self.text.len() > at;
+            let header = match step {
+                None => Some(String::new()),
+                Some(step) => self.one_line(step)?,
+            };
+            if let (false, Some(step)) = (wrote, header) {
+                if step.is_empty() {
+                    self.line(&format!("while {} {{", condition.inside()));
+                } else {
+                    self.line(&format!("for (; {}; {step}) {{", condition.text));
+                }
+                self.block(body);
+                self.line("}");
+                return Ok(());
+            }
+            self.text.truncate(at);
+        }
+        self.line("loop {");
+        self.depth += 1;
+        if let Some((test, _)) = before {
+            let test = self.value(test)?;
+            self.line(&format!("if {} {{ break; }}", test.negated().inside()));
+        }
+        self.statements(body);
+        if step.is_some() || after.is_some() {
+            self.line("continuing {");
+            self.depth += 1;
+            if let Some(step) = step {
+                self.effect(step)?;
+            }
+            if let Some((test, _)) = after {
+                let test = self.value(test)?;
+                self.line(&format!("break if {};", test.negated().text));
+            }
+            self.depth -= 1;
+            self.line("}");
+        }
+        self.depth -= 1;
+        self.line("}");
+        Ok(())
+    }
+
+    /// The one statement, without its semicolon, that an expression becomes; none if it takes more.
+    fn one_line(&mut self, expr: &Expr) -> Told<Option<String>> {
+        let at = self.text.len();
+        self.effect(expr)?;
+        let written = self.text.split_off(at);
+        let written = written.trim();
+        let one = written.strip_suffix(';').filter(|line| !line.contains('\n'));
+        Ok(one.map(str::to_owned))
+    }
+
+    /// Runs something into a part of its own, to be put elsewhere: what it wrote, a level deeper.
+    pub(super) fn aside<T>(&mut self, run: impl FnOnce(&mut Self) -> Told<T>) -> Told<(String, T)> {
+        let at = self.text.len();
+        self.depth += 1;
+        let done = run(self);
+        self.depth -= 1;
+        let written = self.text.split_off(at);
+        Ok((written, done?))
+    }
+
+    /// Lines that are indented already.
+    pub(super) fn raw(&mut self, lines: &str) {
+        self.text.push_str(lines);
+    }
+}
+
+/// The expressions right below one.
+pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
+    fn target(target: &Target) -> Vec<&Expr> {
+        match target {
+            Target::Variable(_) => Vec::new(),
+            Target::Memory(address) => vec![address],
+        }
+    }
+    match &expr.kind {
+        Kind::Whole(_)
+        | Kind::Real(_)
+        | Kind::Variable(_)
+        | Kind::Special(..)
+        | Kind::WarpSize
+        | Kind::Shared(_)
+        | Kind::Local(_)
+        | Kind::Barrier => Vec::new(),
+        Kind::Load(a) | Kind::Convert(a) | Kind::Negate(a) | Kind::Complement(a) | Kind::Not(a) => {
+            vec![a]
+        }
+        Kind::Offset(a, b)
+        | Kind::Distance(a, b)
+        | Kind::Arithmetic(_, a, b)
+        | Kind::Compare(_, a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Comma(a, b) => vec![a, b],
+        Kind::Conditional(a, b, c) => vec![a, b, c],
+        Kind::Assign(to, value) => [target(to), vec![value]].concat(),
+        Kind::Update(to, _, value, _) => [target(to), vec![value]].concat(),
+        Kind::Call(_, list)
+        | Kind::Math(_, list)
+        | Kind::Shuffle(_, list)
+        | Kind::Vote(_, list) => list.iter().collect(),
+        Kind::Atomic(_, address, list) => std::iter::once(address.as_ref()).chain(list).collect(),
+        Kind::WarpBarrier(mask) => mask.as_deref().into_iter().collect(),
+    }
+}
+
+/// Whether an expression, or any below it, is such.
+pub(super) fn any(expr: &Expr, is: &dyn Fn(&Expr) -> bool) -> bool {
+    is(expr) || children(expr).into_iter().any(|child| any(child, is))
+}
+
+/// Whether evaluating it changes anything, or happens together with other threads.
+pub(super) fn has_effect(expr: &Expr) -> bool {
+    any(expr, &|expr| {
+        matches!(
+            expr.kind,
+            Kind::Assign(..)
+                | Kind::Update(..)
+                | Kind::Call(..)
+                | Kind::Atomic(..)
+                | Kind::Shuffle(..)
+                | Kind::Vote(..)
+                | Kind::Barrier
+                | Kind::WarpBarrier(_)
+        )
+    })
+}
+
+/// Hands on every expression of some statements, those below others included.
+pub(super) fn each<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&'t Expr)) {
+    fn expr<'t>(one: &'t Expr, visit: &mut dyn FnMut(&'t Expr)) {
+        visit(one);
+        children(one).into_iter().for_each(|child| expr(child, visit));
+    }
+    for statement in statements {
+        match &statement.kind {
+            StmtKind::Declare(_, value) | StmtKind::Return(value) => {
+                value.iter().for_each(|one| expr(one, visit))
+            }
+            StmtKind::Fill(_, values) => values.iter().for_each(|one| expr(one, visit)),
+            StmtKind::Expr(value) => expr(value, visit),
+            StmtKind::If(condition, then, otherwise) => {
+                expr(condition, visit);
+                each(then, visit);
+                each(otherwise, visit);
+            }
+            StmtKind::Loop { test, step, body } => {
+                let tests = test.iter().map(|(test, _)| test);
+                tests.chain(step).for_each(|one| expr(one, visit));
+                each(body, visit);
+            }
+            StmtKind::Block(inner) => {
+                each(inner, visit);
+            }
+            StmtKind::Break | StmtKind::Continue => {}
+        }
+    }
+}
+
+/// Whether a function, or one it calls, asks for its place in the grid.
+pub(super) fn knows_place(program: &Program, function: usize) -> bool {
+    let mut knows = false;
+    each(&program.functions[function].body, &mut |expr| {
+        // Calls go to functions that are defined before, so that this ends.
+        knows |= if let Kind::Call(called, _) = expr.kind {
+            called < function && knows_place(program, called)
+        } else {
+            matches!(expr.kind, Kind::Special(..))
+        };
+    });
+    knows
 }

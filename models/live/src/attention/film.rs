@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mlsys_lab::Frame;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Film, Kind, Pane, Tone};
-use mlsys_sim::online_softmax::Pass;
+use mlsys_sim::inference::Pass;
 
 use super::exact::scores;
 use super::setup::{Knobs, Setup};

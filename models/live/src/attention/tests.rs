@@ -3,7 +3,7 @@
 use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::{Report, Value};
-use mlsys_sim::online_softmax::Pass;
+use mlsys_sim::inference::Pass;
 
 use super::Attention;
 use super::exact::{Exact, scores};

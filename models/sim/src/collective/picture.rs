@@ -1,8 +1,7 @@
 //! A plan as a picture that can be stepped through.
 
+use crate::collective::{Action, Algorithm, Plan};
 use mlsys_lab::frame::exchange::{Action as Shown, Begins, Exchange, Layout, Ranged};
-
-use super::{Action, Algorithm, Plan};
 
 impl Algorithm {
     /// How the ranks are drawn.
@@ -22,7 +21,7 @@ impl Plan {
     /// Every rank begins with its own version of everything, a server with nothing: for a collective that begins
     /// otherwise, set [`Exchange::begins`]. Numbers of the buffers are put in by [`Exchange::sample_from`].
     pub fn exchange(&self, what: &str, layout: Layout, element_bytes: u64) -> Exchange {
-        let ranged = |message: super::Message| Ranged {
+        let ranged = |message: crate::collective::Message| Ranged {
             from: message.from,
             to: message.to,
             bytes: (message.elements.len() as u64).saturating_mul(element_bytes),

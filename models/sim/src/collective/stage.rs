@@ -1,6 +1,11 @@
 //! The stages that plans are put together from, each with the messages of its rounds.
+//!
+//! The two complementary binary trees of an all-reduce.
+//!
+//! Cutting a buffer into pieces.
 
-use super::{Action, Message, Split, Trees};
+use crate::collective::{Action, Message};
+use std::ops::Range;
 
 /// What a round of a plan is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +54,7 @@ pub struct Run {
 
 impl Run {
     /// One message.
-    fn single(from: usize, to: usize, pieces: std::ops::Range<usize>, action: Action) -> Self {
+    fn single(from: usize, to: usize, pieces: Range<usize>, action: Action) -> Self {
         Self {
             count: 1,
             from: (from, 0),
@@ -266,4 +271,169 @@ fn chunks(trees: &Trees, round: usize) -> Vec<Run> {
         }
     }
     runs
+}
+
+/// One tree over all ranks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// The parent of each rank; none for the root.
+    pub parent: Vec<Option<usize>>,
+    /// Edges from each rank up to the root.
+    pub level: Vec<usize>,
+    /// Most edges from a rank to the root.
+    pub depth: usize,
+}
+
+impl Tree {
+    /// The first tree over so many ranks: rank 0 is the root, odd ranks are leaves (NCCL, `src/graph/trees.cc`).
+    pub fn first(ranks: usize) -> Self {
+        Self::of((0..ranks).map(|rank| parent(ranks, rank)).collect())
+    }
+
+    /// The second: the first one mirrored for an even number of ranks, so that its leaves are the even ranks; else
+    /// shifted by one.
+    pub fn second(ranks: usize) -> Self {
+        let of = |rank: usize| {
+            if ranks.is_multiple_of(2) {
+                parent(ranks, ranks - 1 - rank).map(|up| ranks - 1 - up)
+            } else {
+                parent(ranks, (rank + ranks - 1) % ranks).map(|up| (up + 1) % ranks)
+            }
+        };
+        Self::of((0..ranks).map(of).collect())
+    }
+
+    fn of(parent: Vec<Option<usize>>) -> Self {
+        let up = |rank: &usize| parent.get(*rank).copied().flatten();
+        let level = |rank: usize| std::iter::successors(Some(rank), up).count() - 1;
+        let level: Vec<usize> = (0..parent.len()).map(level).collect();
+        let depth = level.iter().copied().max().unwrap_or(0);
+        Self { parent, level, depth }
+    }
+
+    /// Whether each rank is some rank's parent.
+    pub fn inner(&self) -> Vec<bool> {
+        let mut inner = vec![false; self.parent.len()];
+        for up in self.parent.iter().flatten() {
+            if let Some(inner) = inner.get_mut(*up) {
+                *inner = true;
+            }
+        }
+        inner
+    }
+}
+
+/// With the lowest set bit b of the rank: up = (rank xor b) or 2b, or rank xor b where that is no rank; none for rank 0.
+fn parent(ranks: usize, rank: usize) -> Option<usize> {
+    if rank == 0 {
+        return None;
+    }
+    let bit = 1 << rank.trailing_zeros();
+    let up = (rank ^ bit) | (bit << 1);
+    Some(if up < ranks { up } else { rank ^ bit })
+}
+
+/// Both trees, and in how many chunks each takes its half of the buffer.
+#[derive(Clone, Debug)]
+pub struct Trees {
+    /// The first and the second tree.
+    pub trees: [Tree; 2],
+    /// Chunks that go through a tree one behind the other.
+    pub chunks: usize,
+}
+
+impl Trees {
+    /// Both trees over so many ranks.
+    pub fn new(ranks: usize, chunks: usize) -> Self {
+        Self { trees: [Tree::first(ranks), Tree::second(ranks)], chunks }
+    }
+
+    /// Levels of the deeper tree.
+    pub fn depth(&self) -> usize {
+        self.trees.iter().map(|tree| tree.depth).max().unwrap_or(0)
+    }
+}
+
+/// A buffer cut into pieces of as even a length as can be: where they do not divide it, the first ones are one element
+/// longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Split {
+    elements: usize,
+    pieces: usize,
+}
+
+impl Split {
+    /// So many elements in so many pieces; no pieces count as one.
+    pub fn new(elements: usize, pieces: usize) -> Self {
+        Self { elements, pieces: pieces.max(1) }
+    }
+
+    /// Elements altogether.
+    pub fn elements(self) -> usize {
+        self.elements
+    }
+
+    /// Pieces.
+    pub fn pieces(self) -> usize {
+        self.pieces
+    }
+
+    /// The elements of a piece.
+    pub fn piece(self, piece: usize) -> Range<usize> {
+        self.start(piece)..self.start(piece + 1)
+    }
+
+    /// The elements of neighbouring pieces.
+    pub fn span(self, pieces: &Range<usize>) -> Range<usize> {
+        self.start(pieces.start)..self.start(pieces.end)
+    }
+
+    /// The length of the longest piece.
+    pub fn longest(self) -> usize {
+        self.elements.div_ceil(self.pieces)
+    }
+
+    /// The length of the shortest piece.
+    pub fn shortest(self) -> usize {
+        self.elements / self.pieces
+    }
+
+    /// How many pieces, the first ones, are an element longer than the shortest.
+    pub fn longer(self) -> usize {
+        self.elements % self.pieces
+    }
+
+    /// Where a piece begins; beyond the last, the end.
+    fn start(self, piece: usize) -> usize {
+        let piece = piece.min(self.pieces);
+        piece * self.shortest() + piece.min(self.longer())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_follow_one_another_and_differ_by_at_most_one() {
+        for elements in 0..70 {
+            for pieces in 1..35 {
+                let split = Split::new(elements, pieces);
+                let mut end = 0;
+                let mut lengths = Vec::new();
+                for piece in 0..pieces {
+                    let range = split.piece(piece);
+                    assert_eq!(range.start, end);
+                    end = range.end;
+                    lengths.push(range.len());
+                }
+                assert_eq!(end, elements);
+                assert_eq!(split.span(&(0..pieces)), 0..elements);
+                assert_eq!(lengths.first(), Some(&split.longest()));
+                let longer = lengths.iter().filter(|l| **l > split.shortest()).count();
+                assert_eq!(longer, split.longer());
+                assert!(lengths.iter().all(|l| *l >= split.shortest()));
+            }
+        }
+    }
 }

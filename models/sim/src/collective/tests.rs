@@ -1,6 +1,6 @@
 //! Every collective against the sum, whatever the sizes, and the counts against the closed formulas.
 
-use super::*;
+use crate::collective::*;
 use mlsys_lab::random;
 
 /// Whole numbers, so that no order of additions rounds.

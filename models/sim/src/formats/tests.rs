@@ -1,6 +1,6 @@
 //! Rounding against the definition of each format, code by code.
 
-use super::*;
+use crate::formats::*;
 
 /// Bits of exponent and fraction, and whether the highest exponent has infinities.
 fn fields(format: Format) -> (u32, u32, bool) {

@@ -1,4 +1,11 @@
 //! The operations of a graph: their values and local derivatives.
+//!
+//! Another engine that differentiates the same graph, to be put beside ours; whoever registers the labs joins it.
+//!
+//! Which forward values the backward pass reads, and so must still be there when it comes by.
+
+use crate::graph::nodes::Nodes;
+use mlsys_lab::DeviceId;
 
 /// What a node computes; arguments are the indices of earlier nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,4 +204,126 @@ impl Binary {
 pub enum Exponent {
     Fixed,
     Varies,
+}
+
+/// Most operations that are handed to an engine: frameworks keep a record per operation, and this is a picture's size.
+pub const MOST_OPERATIONS: usize = 40_000;
+
+/// One node of a graph as an engine sees it; every argument stands before its use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    /// What it computes, over the indices of earlier nodes.
+    pub operation: Operation,
+    /// The value of an input or a constant; of another node the value found by us.
+    pub value: f64,
+}
+
+/// Evaluates a graph of scalars and differentiates its output by its inputs.
+pub trait Engine: Send + Sync {
+    /// What it is called above its column.
+    fn name(&self) -> &str;
+
+    /// The output `graph[output]` and its derivatives on a device.
+    ///
+    /// # Errors
+    /// A sentence that says why there are none.
+    fn differentiate(
+        &self,
+        graph: &[Scalar],
+        output: usize,
+        device: DeviceId,
+    ) -> Result<Derivatives, String>;
+}
+
+/// What an engine found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derivatives {
+    /// The value of the output.
+    pub value: f64,
+    /// By node: the derivative of the output by it, if it is an input; 0 if the output does not use it.
+    pub gradients: Vec<Option<f64>>,
+    /// Bits of the numbers it computed with, 32 or 64.
+    pub bits: u32,
+}
+
+/// A forward value that a local derivative is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    First,
+    Second,
+    Result,
+}
+
+impl Operation {
+    /// What the derivative by one of its arguments reads.
+    fn backward_reads(self, argument: usize) -> &'static [Reads] {
+        use Reads::{First, Result, Second};
+        match self {
+            // d(a)/da, d(-a)/da, d(a + b)/da and d(a - b)/db are 1 or -1, whatever the values are.
+            Self::Input
+            | Self::Constant
+            | Self::Copy(_)
+            | Self::Unary(Unary::Negate, _)
+            | Self::Binary(Binary::Add | Binary::Subtract, ..) => &[],
+            // 1/(2r), e, 1 - t^2, s(1 - s), and whether r > 0: all from the result.
+            Self::Unary(
+                Unary::Sqrt | Unary::Exp | Unary::Tanh | Unary::Sigmoid | Unary::Relu,
+                _,
+            ) => &[Result],
+            // 1/a, cos a, -sin a
+            Self::Unary(Unary::Log | Unary::Sin | Unary::Cos, _) => &[First],
+            Self::Binary(operator, ..) => match (operator, argument) {
+                (Binary::Multiply | Binary::Divide, 0) => &[Second],
+                (Binary::Multiply, _) => &[First],
+                // -(a/b)/b
+                (Binary::Divide, _) => &[Second, Result],
+                // b a^(b-1), and which of the two is larger
+                (Binary::Power, 0) | (Binary::Max, _) => &[First, Second],
+                // a^b ln(a)
+                (Binary::Power, _) => &[First, Result],
+                (Binary::Add | Binary::Subtract, _) => &[],
+            },
+        }
+    }
+}
+
+/// The nodes whose values one edge reads on the way back; a constant that belongs to a node is always at hand.
+pub fn read_by_edge(nodes: &Nodes, edge: usize) -> Vec<usize> {
+    let edge = nodes.edges()[edge];
+    let operation = nodes.at(edge.to).operation;
+    let mut arguments = operation.arguments();
+    let (first, second) = (arguments.next(), arguments.next());
+    let reads = operation.backward_reads(edge.argument).iter();
+    let nodes_read = reads.filter_map(|read| match read {
+        Reads::First => first,
+        Reads::Second => second,
+        Reads::Result => Some(edge.to),
+    });
+    let mut read: Vec<usize> = nodes_read.filter(|&node| !nodes.at(node).folded).collect();
+    read.dedup();
+    read
+}
+
+/// The nodes whose values a node's backward step reads to pass a gradient to what depends on an input.
+pub fn read_by_node(nodes: &Nodes, node: usize) -> Vec<usize> {
+    let edges = nodes.edges_into(node);
+    let edges = edges.filter(|&edge| nodes.at(nodes.edges()[edge].from).depends_on_input);
+    let mut read: Vec<usize> = edges.flat_map(|edge| read_by_edge(nodes, edge)).collect();
+    read.sort_unstable();
+    read.dedup();
+    read
+}
+
+/// What a node keeps for its backward step, in words: its inputs, its output, both, or nothing.
+pub fn words(nodes: &Nodes, node: usize) -> String {
+    let read = read_by_node(nodes, node);
+    let named = |&index: &usize| {
+        let label = &nodes.at(index).label;
+        if index == node { format!("its output {label}") } else { format!("its input {label}") }
+    };
+    if read.is_empty() {
+        "nothing".to_owned()
+    } else {
+        read.iter().map(named).collect::<Vec<_>>().join(", ")
+    }
 }

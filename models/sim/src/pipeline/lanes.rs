@@ -1,9 +1,8 @@
 //! A schedule that was played or ran, as lanes over time: operations by stage, and what each stage keeps.
 
+use crate::pipeline::order::{Operation, Schedule, Work};
+use crate::pipeline::play::{Played, Slot};
 use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
-
-use super::order::{Operation, Schedule, Work};
-use super::play::{Played, Slot};
 
 /// Boxes beyond these are left out, the latest first.
 const MOST_BOXES: usize = 20_000;

@@ -1,8 +1,7 @@
 //! Playing a pipeline's orders through: when each operation runs, and when each message travels.
 
+use crate::pipeline::order::{Operation, Plan, Work};
 use std::collections::VecDeque;
-
-use super::order::{Operation, Plan, Work};
 
 /// How long one microbatch takes on one whole stage, in any unit; a chunk takes its share.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! Properties of the schedules: who waits for whom, the bubbles and the peaks of the papers.
 
+use crate::pipeline::play::{Played, Times, Wire, play};
+use crate::pipeline::{Operation, Plan, Schedule, Work, lanes, stream, waiting};
 use std::collections::HashSet;
-
-use super::play::{Played, Times, Wire, play};
-use super::{Operation, Plan, Schedule, Work, lanes, stream, waiting};
 
 const ONES: Times = Times { forward: 1.0, backward_input: 1.0, backward_weight: 1.0 };
 

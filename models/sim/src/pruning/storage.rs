@@ -1,7 +1,10 @@
 //! Three ways to write down a matrix of which few weights are left: all of them, a bit for each beside those that are
 //! left, or those that are left with the distance from the one before (Han et al. 2016).
 
-use super::mask;
+#[cfg(test)]
+mod tests;
+
+use crate::pruning::mask;
 
 /// How the weights of a layer are laid out, row-major over `[inputs, outputs]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +221,3 @@ impl Reader<'_> {
         Some(code)
     }
 }
-
-#[cfg(test)]
-mod tests;

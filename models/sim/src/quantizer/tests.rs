@@ -1,7 +1,7 @@
 //! Properties of rounding on values that look random, and agreement with the plain way to do it.
 
-use super::levels::{nearest, nearest_of_sorted};
-use super::*;
+use crate::quantizer::levels::{nearest, nearest_of_sorted};
+use crate::quantizer::*;
 use mlsys_lab::random::unit;
 
 const SCHEMES: [Scheme; 3] = [Scheme::Affine, Scheme::Symmetric, Scheme::SymmetricRestricted];

@@ -6,10 +6,10 @@ use mlsys_lab::value::number;
 use mlsys_lab::{DeviceId, Frame, Value};
 
 use mlsys_sim::graph::differentiate::Adjoints;
-use mlsys_sim::graph::digits::marked;
-use mlsys_sim::graph::engine::{Derivatives, Engine, MOST_OPERATIONS, Scalar};
+use mlsys_sim::graph::differentiate::{self, Scratch, Slope, balanced_step};
+use mlsys_sim::graph::marked;
 use mlsys_sim::graph::nodes::{Nodes, Role};
-use mlsys_sim::graph::numeric::{self, Scratch, Slope, balanced_step};
+use mlsys_sim::graph::operation::{Derivatives, Engine, MOST_OPERATIONS, Scalar};
 
 /// Nudges that the picture of the error goes through: three a decade, from 1 to 1e-16.
 const NUDGES: i32 = 48;
@@ -38,7 +38,7 @@ impl Comparison {
         engine: Option<&dyn Engine>,
         device: DeviceId,
     ) -> Self {
-        let slopes = numeric::slopes(nodes, nudge);
+        let slopes = differentiate::slopes(nodes, nudge);
         let mut notices = Vec::new();
         let left_out = nodes.drawn().filter(|(index, _)| slopes[*index].is_none()).count();
         if left_out > 0 {

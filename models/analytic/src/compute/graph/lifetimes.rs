@@ -4,8 +4,8 @@ use mlsys_lab::Frame;
 use mlsys_lab::frame::{Milestone, Span, Timeline, Total};
 
 use mlsys_sim::graph::nodes::Nodes;
+use mlsys_sim::graph::operation;
 use mlsys_sim::graph::operation::Operation;
-use mlsys_sim::graph::saved;
 
 /// Bytes of one value, an f64.
 const BYTES: i64 = 8;
@@ -58,7 +58,7 @@ impl Lifetimes {
             for edge in nodes.edges_into(index) {
                 used[nodes.edges()[edge].from] = true;
             }
-            for read in saved::read_by_node(nodes, index) {
+            for read in operation::read_by_node(nodes, index) {
                 last[read] = step;
             }
             step += 1;

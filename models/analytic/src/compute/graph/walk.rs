@@ -4,10 +4,10 @@ use mlsys_lab::frame::{Edge, Fact, Graph, Mark, Node as Drawn, NodeKind, Pass, P
 use mlsys_lab::{Frame, Value};
 
 use mlsys_sim::graph::differentiate::{Adjoints, Deposit};
-use mlsys_sim::graph::digits::{marked, operand, short};
 use mlsys_sim::graph::nodes::{Node, Nodes, Role};
+use mlsys_sim::graph::operation;
 use mlsys_sim::graph::operation::{Binary, Operation, Unary};
-use mlsys_sim::graph::saved;
+use mlsys_sim::graph::{marked, operand, short};
 
 /// The graph with its walk; every number is in it, so that stepping needs no run.
 pub(super) fn picture(nodes: &Nodes, adjoints: &Adjoints) -> Frame {
@@ -54,7 +54,7 @@ fn drawn(nodes: &Nodes, index: usize, node: &Node) -> Drawn {
         Operation::Input => NodeKind::Input,
         Operation::Constant => NodeKind::Constant,
         Operation::Copy(_) | Operation::Unary(..) | Operation::Binary(..) => {
-            facts.push(fact("saves", saved::words(nodes, index).into()));
+            facts.push(fact("saves", operation::words(nodes, index).into()));
             facts.push(fact("column", Value::Int(node.column as i64)));
             if index == nodes.output() { NodeKind::Output } else { NodeKind::Operation }
         }

@@ -4,8 +4,8 @@ use mlsys_lab::{DeviceId, Frame, Value};
 
 use super::Ran;
 use mlsys_lab::picture;
+use mlsys_sim::lowering::difference;
 use mlsys_sim::lowering::forms::{Form, Line};
-use mlsys_sim::lowering::work::difference;
 use mlsys_sim::lowering::{Target, Work};
 
 /// Rows of a drawing before the rest is told by number.

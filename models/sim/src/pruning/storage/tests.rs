@@ -1,4 +1,4 @@
-use super::*;
+use crate::pruning::storage::*;
 use mlsys_lab::random;
 
 const NONE: bool = false;

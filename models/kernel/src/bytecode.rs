@@ -1,0 +1,291 @@
+//! The instructions that a kernel becomes: each works on the 32 lanes of a warp at once.
+
+use crate::diagnostic::Place;
+use crate::math::Math;
+use crate::typed_ast::{Atomic, Comparison, Operation, Param, Shuffle, Vote};
+use crate::types::{Scalar, Type};
+
+/// Lanes of a warp.
+pub(crate) const WARP: usize = 32;
+
+/// A register: 32 lanes of 32 bits, or of 64 where the type is wide.
+pub(crate) type Reg = u16;
+
+/// An instruction's number.
+pub(crate) type Pc = u32;
+
+/// Where an access goes: `pointer + index * bytes of the type`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub(crate) pointer: Reg,
+    pub(crate) index: By,
+    /// Whether all lanes are known to have the same pointer.
+    pub(crate) base: Base,
+}
+
+/// The index of an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum By {
+    Nothing,
+    Int(Reg),
+    Unsigned(Reg),
+    Long(Reg),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    Uniform,
+    Any,
+}
+
+/// One instruction; the first register is the one that is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Instr {
+    Arithmetic(Operation, Scalar, Reg, Reg, Reg),
+    Compare(Comparison, Scalar, Reg, Reg, Reg),
+    /// Pointers compare as unsigned 64 bits.
+    Negate(Scalar, Reg, Reg),
+    Complement(Scalar, Reg, Reg),
+    Not(Reg, Reg),
+    /// Of two truth values.
+    Both(Reg, Reg, Reg),
+    Either(Reg, Reg, Reg),
+    Convert {
+        from: Scalar,
+        to: Scalar,
+        into: Reg,
+        of: Reg,
+    },
+    Move(Reg, Reg),
+    MoveWide(Reg, Reg),
+    Select(Reg, Reg, Reg, Reg),
+    SelectWide(Reg, Reg, Reg, Reg),
+    Math(Math, Scalar, Reg, [Reg; 3]),
+    /// A pointer so many elements on.
+    Offset {
+        into: Reg,
+        at: At,
+        bytes: u32,
+    },
+    Distance {
+        into: Reg,
+        left: Reg,
+        right: Reg,
+        bytes: u32,
+    },
+    Load {
+        ty: Scalar,
+        into: Reg,
+        at: At,
+    },
+    Store {
+        ty: Scalar,
+        from: Reg,
+        at: At,
+    },
+    Atomic {
+        atomic: Atomic,
+        ty: Scalar,
+        into: Reg,
+        at: At,
+        operands: [Reg; 2],
+    },
+    Shuffle {
+        shuffle: Shuffle,
+        ty: Scalar,
+        into: Reg,
+        mask: Reg,
+        value: Reg,
+        lane: Reg,
+        width: Option<Reg>,
+    },
+    Vote {
+        vote: Vote,
+        into: Reg,
+        mask: Reg,
+        value: Reg,
+    },
+    Barrier,
+    WarpBarrier(Option<Reg>),
+    /// Lanes where the register is false go to `otherwise`.
+    If {
+        condition: Reg,
+        otherwise: Pc,
+        how: How,
+    },
+    Else {
+        end: Pc,
+    },
+    EndIf {
+        skip: Pc,
+    },
+    LoopEnter,
+    /// Lanes where the register is false leave.
+    LoopTest {
+        condition: Reg,
+        end: Pc,
+    },
+    /// Lanes that said `continue` are back.
+    LoopNext {
+        end: Pc,
+    },
+    /// Back to the top.
+    LoopBack {
+        top: Pc,
+    },
+    LoopEnd {
+        skip: Pc,
+    },
+    Break {
+        skip: Pc,
+    },
+    Continue {
+        skip: Pc,
+    },
+    CallEnter,
+    CallEnd {
+        skip: Pc,
+    },
+    Return {
+        skip: Pc,
+    },
+    /// Lanes end.
+    Exit {
+        skip: Pc,
+    },
+    /// The end of the kernel.
+    End,
+    /// A variable without a value, by its slot; then with one; then it must have one.
+    Forget(Reg),
+    Learn(Reg),
+    Expect(Reg),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A branch: warps whose lanes disagree diverge.
+    Branch,
+    /// Part of an expression, which a compiler predicates.
+    Predicate,
+}
+
+/// What a register holds from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Preset {
+    Narrow(u32),
+    Param(usize),
+    ThreadIdx(usize),
+    BlockIdx(usize),
+    BlockDim(usize),
+    GridDim(usize),
+    Wide(u64),
+    WideParam(usize),
+}
+
+impl Preset {
+    pub(crate) fn is_wide(self) -> bool {
+        matches!(self, Self::Wide(_) | Self::WideParam(_))
+    }
+}
+
+/// A variable for people who look.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) home: Home,
+    /// Instructions during which it exists.
+    pub(crate) from: Pc,
+    pub(crate) to: Pc,
+    /// The slot that knows which lanes have given it a value.
+    pub(crate) slot: Option<Reg>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Home {
+    Register(Reg),
+    /// Bytes from the start of local memory.
+    Local(u32),
+}
+
+/// A kernel, ready to run.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) name: String,
+    pub(crate) params: Vec<Param>,
+    pub(crate) instrs: Vec<Instr>,
+    /// Where each came from.
+    pub(crate) places: Vec<Place>,
+    pub(crate) presets: Vec<(Reg, Preset)>,
+    pub(crate) narrow: usize,
+    pub(crate) wide: usize,
+    /// Variables that have no value before their declaration, or before what assigns to them.
+    pub(crate) slots: usize,
+    /// Bytes of each thread's own memory.
+    pub(crate) local: usize,
+    pub(crate) shared: Vec<crate::typed_ast::Shared>,
+    pub(crate) static_shared: u32,
+    pub(crate) shown: Vec<Shown>,
+}
+
+impl Code {
+    /// The `__shared__` variable that a byte belongs to, with the indices that the text would write; accesses are of so
+    /// many bytes. None where no variable is.
+    pub(crate) fn shared_element(&self, at: u32, bytes: u32) -> Option<String> {
+        let variable = self.shared.iter().find(|shared| {
+            let end = match shared.bytes {
+                0 => u32::MAX,
+                bytes => shared.offset + bytes,
+            };
+            (shared.offset..end).contains(&at)
+        })?;
+        let mut written = variable.name.clone();
+        let inner = match &variable.ty {
+            Type::Scalar(_) => return Some(written),
+            Type::Array { extents, .. } => extents.list().get(1..).unwrap_or_default(),
+            Type::Void | Type::Pointer { .. } => &[],
+        };
+        let mut rest = u64::from((at - variable.offset) / bytes.max(1));
+        let mut stride: u64 = inner.iter().map(|extent| u64::from(*extent)).product();
+        for extent in inner.iter().chain([&1]) {
+            written.push_str(&format!("[{}]", rest / stride.max(1)));
+            rest %= stride.max(1);
+            stride /= u64::from(*extent).max(1);
+        }
+        Some(written)
+    }
+}
+
+/// Addresses: what they point into stands in the high bits, and the offset lies far from both ends of its field, so that
+/// running past either end of a buffer stays a fault of that buffer.
+pub(crate) mod address {
+    pub(crate) const GLOBAL: u64 = 1;
+    pub(crate) const SHARED: u64 = 2;
+    pub(crate) const LOCAL: u64 = 3;
+    const ZERO: u64 = 1 << 44;
+
+    pub(crate) fn global(buffer: usize) -> u64 {
+        GLOBAL << 56 | (buffer as u64) << 48 | ZERO
+    }
+
+    pub(crate) fn shared(offset: u32) -> u64 {
+        SHARED << 56 | (ZERO + u64::from(offset))
+    }
+
+    pub(crate) fn local(offset: u32) -> u64 {
+        LOCAL << 56 | (ZERO + u64::from(offset))
+    }
+
+    pub(crate) fn space(address: u64) -> u64 {
+        address >> 56
+    }
+
+    pub(crate) fn buffer(address: u64) -> usize {
+        (address >> 48 & 0xff) as usize
+    }
+
+    /// Bytes from the beginning; negative before it.
+    pub(crate) fn offset(address: u64) -> i64 {
+        (address & ((1 << 48) - 1)) as i64 - ZERO as i64
+    }
+}

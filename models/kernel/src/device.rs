@@ -1,0 +1,331 @@
+//! The seam to real devices: what is launched there, and what comes back. This crate knows no device; whoever does
+//! implements [`Launcher`].
+//!
+//! Whether a device agrees with the interpreter, element by element.
+
+use crate::diagnostic::Complaint;
+use crate::machine::{bits, real, value};
+use crate::types::{Access, Scalar};
+use crate::{Fault, Given, Kernel, Machine};
+use mlsys_lab::{DeviceId, Value};
+
+/// Runs kernels on devices.
+pub trait Launcher: Send + Sync {
+    /// Runs a kernel on a device and waits for it; each launch begins with the very same buffers.
+    ///
+    /// # Errors
+    /// Why it does not run there, or how it failed.
+    fn launch(&self, device: DeviceId, work: &Work<'_>) -> Result<Answer, Refusal>;
+
+    /// The most bytes a second that the device's memory was seen to move, to hold a kernel's rate against; nothing
+    /// where that cannot be measured. Takes up to some seconds the first time it is asked of a device.
+    fn bandwidth(&self, device: DeviceId) -> Option<f64>;
+}
+
+/// One launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'a> {
+    /// The kernel as it was read.
+    pub kernel: &'a Kernel,
+    /// Its text.
+    pub source: &'a str,
+    /// The name its text goes by in complaints.
+    pub file: &'a str,
+    /// The launch before its first instruction: grid, block, arguments, and what the buffers hold.
+    pub start: &'a Machine,
+}
+
+/// What a device made of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The bytes of each buffer after the last launch, in the order of the arguments.
+    pub buffers: Vec<Vec<u8>>,
+    /// The median time of one launch in seconds, after a launch that nobody timed.
+    pub seconds: f64,
+    /// Launches that were timed.
+    pub launches: usize,
+    /// What told the time.
+    pub clock: Clock,
+}
+
+/// What a launch is timed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The device's own, read just before and just after the kernel.
+    Device,
+    /// The processor's, from handing the launch over to hearing that it has ended.
+    Host,
+}
+
+impl Clock {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// Why a device did not run a kernel to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no such device, or nothing here runs kernels on it.
+    NoDevice(String),
+    /// The kernel has no translation into the device's language.
+    Untranslated {
+        /// The name its text goes by.
+        file: String,
+        /// What stands in the way.
+        complaints: Vec<Complaint>,
+    },
+    /// The launch is larger than the device takes.
+    TooLarge(String),
+    /// The interpreter found what may do harm on a device.
+    Harmful(String),
+    /// The device was given it, and failed.
+    Failed(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoDevice(reason)
+            | Self::TooLarge(reason)
+            | Self::Harmful(reason)
+            | Self::Failed(reason) => f.write_str(reason),
+            Self::Untranslated { file, complaints } => {
+                f.write_str("the kernel has no translation into WGSL")?;
+                for Complaint { place, message, help } in complaints {
+                    write!(f, "; {file}:{}:{}: {message}", place.line, place.column)?;
+                    if !help.is_empty() {
+                        write!(f, " ({help})")?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Faults for which a kernel is not given to a device: it would write where it must not, wait for ever, or compute what
+/// depends on who comes first. The last four give a number that C leaves open: what the interpreter makes of it says
+/// nothing of the device's, and an index computed from it may lie anywhere.
+pub const HARMFUL: [Fault; 9] = [
+    Fault::OutOfBounds,
+    Fault::Misaligned,
+    Fault::BarrierDivergence,
+    Fault::Race,
+    Fault::LostLane,
+    Fault::Uninitialized,
+    Fault::DivisionByZero,
+    Fault::Shift,
+    Fault::Overflow,
+];
+
+/// Whether a launch that the interpreter ran to its end may be given to a device.
+///
+/// # Errors
+/// [`Refusal::Harmful`] names the first fault that speaks against it.
+pub fn harmless(ended: &Machine) -> Result<(), Refusal> {
+    let findings = ended.findings();
+    let Some(fault) = HARMFUL.into_iter().find(|fault| findings.count(*fault) > 0) else {
+        return Ok(());
+    };
+    let first = findings.told().iter().find(|found| found.fault == fault);
+    let told = first.map_or_else(String::new, |found| {
+        format!(
+            ": line {}, block {:?}, thread {:?}: {}",
+            found.place.line, found.block, found.thread, found.sentence
+        )
+    });
+    Err(Refusal::Harmful(format!(
+        "not sent, because the interpreter found {} ({}){told}",
+        fault.name(),
+        findings.count(fault)
+    )))
+}
+
+/// How far a float of a device may be from the interpreter's, relative to the larger of the two.
+///
+/// Both round each operation to the nearest; what may differ is a function of `math.h` by some units in the last place,
+/// a contraction of `a * b + c`, and the order of floating-point atomics.
+pub const TOLERANCE: f64 = 1e-5;
+
+/// Where a device and the interpreter differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agreement {
+    /// Elements that were compared: those that the kernel may write and that hold something by the interpreter.
+    pub compared: u64,
+    /// Elements that differ by more than the tolerance; whole numbers by anything.
+    pub differing: u64,
+    /// The largest absolute difference between two finite elements.
+    pub largest: f64,
+    /// The first element that differs.
+    pub first: Option<Difference>,
+}
+
+/// An element that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its buffer.
+    pub buffer: String,
+    /// Its index.
+    pub element: usize,
+    /// What the interpreter has there.
+    pub interpreter: Value,
+    /// What the device has there; a word where its buffer ends before.
+    pub device: Value,
+}
+
+impl Agreement {
+    /// Whether something was compared and nothing differs.
+    pub fn is_whole(&self) -> bool {
+        self.differing == 0 && self.compared > 0
+    }
+
+    /// Compares the bytes of each buffer, in the order of the arguments, with a machine that has ended. A buffer that
+    /// the kernel only reads agrees by itself and says nothing; what a device did not give back differs.
+    pub fn of(machine: &Machine, device: &[Vec<u8>]) -> Self {
+        let mut agreement = Self::default();
+        let buffers = machine.given().filter_map(|given| match given {
+            Given::Buffer { name, of, access, bytes } => Some((name, of, access, bytes)),
+            Given::Number { .. } => None,
+        });
+        let mut answered = device.iter();
+        for (name, of, access, here) in buffers {
+            let there = answered.next().map_or(&[][..], Vec::as_slice);
+            if access == Access::Constant {
+                continue;
+            }
+            let size = of.bytes() as usize;
+            for element in 0..here.len() / size {
+                // What nobody wrote is nothing to compare with.
+                if !machine.cell(name, element).is_some_and(|cell| cell.defined) {
+                    continue;
+                }
+                agreement.compared += 1;
+                let a = bits(here, element, of);
+                if there.len() < (element + 1) * size {
+                    agreement.differing += 1;
+                    agreement.first.get_or_insert_with(|| Difference {
+                        buffer: name.to_owned(),
+                        element,
+                        interpreter: value(a, of),
+                        device: Value::from("nothing"),
+                    });
+                    continue;
+                }
+                let b = bits(there, element, of);
+                let (x, y) = (real(a, of), real(b, of));
+                if x.is_finite() && y.is_finite() {
+                    agreement.largest = agreement.largest.max((x - y).abs());
+                }
+                if !equal(a, b, of) {
+                    agreement.differing += 1;
+                    agreement.first.get_or_insert_with(|| Difference {
+                        buffer: name.to_owned(),
+                        element,
+                        interpreter: value(a, of),
+                        device: value(b, of),
+                    });
+                }
+            }
+        }
+        agreement
+    }
+}
+
+/// Whether two elements are equal as far as a device can be held to it.
+fn equal(a: u64, b: u64, of: Scalar) -> bool {
+    if !of.is_real() {
+        return a == b;
+    }
+    let (x, y) = (real(a, of), real(b, of));
+    // A device may take a subnormal number for zero.
+    let least = match of {
+        Scalar::Double => f64::MIN_POSITIVE,
+        Scalar::Float
+        | Scalar::Bool
+        | Scalar::Int
+        | Scalar::Unsigned
+        | Scalar::Long
+        | Scalar::UnsignedLong => f64::from(f32::MIN_POSITIVE),
+    };
+    // Infinities are equal to themselves only, and so are the two zeros to each other.
+    x == y
+        || (x.is_nan() && y.is_nan())
+        || (x.is_finite()
+            && y.is_finite()
+            && (x - y).abs() <= (TOLERANCE * x.abs().max(y.abs())).max(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Argument, Kernel, Launch, Values};
+
+    #[test]
+    fn floats_agree_within_the_tolerance_and_whole_numbers_exactly() {
+        let float = |x: f32| u64::from(x.to_bits());
+        for (x, y, agree) in [
+            (1.0, 1.0, true),
+            (1.0, 1.000009, true),
+            (1.0, 1.00002, false),
+            (0.0, -0.0, true),
+            (0.0, 1e-39, true),
+            (0.0, 1e-30, false),
+            (f32::NAN, -f32::NAN, true),
+            (f32::NAN, 0.0, false),
+            (f32::INFINITY, f32::INFINITY, true),
+            (f32::INFINITY, f32::MAX, false),
+            (f32::INFINITY, f32::NEG_INFINITY, false),
+        ] {
+            assert_eq!(equal(float(x), float(y), Scalar::Float), agree, "{x} {y}");
+            assert_eq!(equal(float(y), float(x), Scalar::Float), agree, "{y} {x}");
+        }
+        assert!(equal(7, 7, Scalar::Int) && !equal(7, 8, Scalar::Int));
+        // Beyond 2^53 a comparison as floats would miss it.
+        let large = (1_u64 << 60) + 1;
+        assert!(!equal(large, large - 1, Scalar::UnsignedLong));
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_not_compared_and_the_first_difference_is_told() {
+        let text =
+            "__global__ void k(int *a) { if (threadIdx.x != 1) a[threadIdx.x] = threadIdx.x; }";
+        let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+        let mut machine = kernel
+            .launch(Launch::line(1, 4), &[Argument::Buffer(Values::Poison(4))])
+            .unwrap_or_else(|error| panic!("{error}"));
+        machine.run(1000);
+        let bytes = |list: [i32; 4]| vec![list.iter().flat_map(|x| x.to_le_bytes()).collect()];
+        let same = Agreement::of(&machine, &bytes([0, 99, 2, 3]));
+        assert!(same.is_whole() && same.compared == 3, "{same:?}");
+        let other = Agreement::of(&machine, &bytes([0, 99, 5, 7]));
+        assert_eq!((other.differing, other.largest), (2, 4.0));
+        let first = other.first.unwrap_or_else(|| panic!("nothing differs"));
+        assert_eq!((first.element, first.device), (2, Value::Int(5)));
+        // A buffer that comes back short, or not at all, differs where it ends.
+        let short = Agreement::of(&machine, &[vec![0; 4]]);
+        assert_eq!((short.compared, short.differing), (3, 2));
+        assert_eq!(Agreement::of(&machine, &[]).differing, 3);
+    }
+
+    #[test]
+    fn what_a_kernel_only_reads_is_no_agreement() {
+        let text = "__global__ void k(const int *a, int *b) { if (a[0] > 7) b[0] = a[1]; }";
+        let kernel = Kernel::parse("k.cu", text).unwrap_or_else(|refused| panic!("{refused}"));
+        for (first, compared) in [(8, 1), (7, 0)] {
+            let given = [Values::Int(vec![first, 2]), Values::Poison(1)].map(Argument::Buffer);
+            let mut machine =
+                kernel.launch(Launch::line(1, 1), &given).unwrap_or_else(|error| panic!("{error}"));
+            machine.run(1000);
+            let same = Agreement::of(&machine, &[vec![0; 8], vec![2, 0, 0, 0]]);
+            assert_eq!((same.compared, same.differing), (compared, 0));
+            assert_eq!(same.is_whole(), compared > 0);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The text of a kernel: places in it, what is wrong with it, and its tokens.
+//!
+//! What is wrong with a kernel, where, and what to do about it.
+
+use std::fmt;
+
+/// Bytes a kernel's text may have.
+pub const MOST_BYTES: usize = 64 * 1024;
+
+/// A place in the source, both counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column.
+    pub column: u32,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Complaint {
+    /// Where it begins.
+    pub place: Place,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// What to do, or empty.
+    pub help: String,
+}
+
+impl Complaint {
+    /// Something wrong at a place, and a way out.
+    pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { place, message: message.into(), help: help.into() }
+    }
+}
+
+/// A kernel that is not taken: everything that is wrong with it, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The name the text goes by, such as a file's.
+    pub file: String,
+    /// The lines that are complained about, as they stand in the text, one a complaint.
+    pub lines: Vec<String>,
+    /// What is wrong.
+    pub complaints: Vec<Complaint>,
+}
+
+/// Complaints that are told; what follows is mostly their echo.
+const MOST: usize = 40;
+
+impl Refused {
+    pub(crate) fn new(file: &str, text: &str, mut complaints: Vec<Complaint>) -> Self {
+        complaints.sort();
+        complaints.dedup_by_key(|complaint| complaint.place);
+        complaints.truncate(MOST);
+        let line = |c: &Complaint| text.lines().nth(c.place.line.saturating_sub(1) as usize);
+        // Control characters of a text somebody else wrote never reach a terminal.
+        let clean = |line: &str| line.replace(|c: char| c.is_control(), " ");
+        Self {
+            file: file.to_owned(),
+            lines: complaints.iter().map(|c| clean(line(c).unwrap_or_default())).collect(),
+            complaints,
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (complaint, line)) in self.complaints.iter().zip(&self.lines).enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            let Place { line: at, column } = complaint.place;
+            writeln!(f, "{}:{at}:{column}: {}", self.file, complaint.message)?;
+            let number = at.to_string();
+            let gutter = " ".repeat(number.len());
+            let (part, indent) = around(line, column.saturating_sub(1) as usize);
+            writeln!(f, " {number} | {part}")?;
+            let before = " ".repeat(indent);
+            write!(f, " {gutter} | {before}^")?;
+            if !complaint.help.is_empty() {
+                write!(f, "\n {gutter} = {}", complaint.help)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters of a line before the place, and from it on, that are shown of a long one.
+const AROUND: (usize, usize) = (60, 80);
+
+/// The part of a line around a place, and where the place lies in it.
+fn around(line: &str, at: usize) -> (String, usize) {
+    let skipped = match line.chars().count() {
+        all if all <= AROUND.0 + AROUND.1 => 0,
+        _ => at.saturating_sub(AROUND.0),
+    };
+    let part = line.chars().skip(skipped).take(AROUND.0 + AROUND.1);
+    (part.collect(), at - skipped)
+}
+
+impl std::error::Error for Refused {}

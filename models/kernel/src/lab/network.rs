@@ -1,0 +1,243 @@
+//! What a kernel can be put beside or into, and this crate does not know: whoever registers the labs joins it.
+//!
+//! A kernel inside a network: what it is given there, and what the network makes of its result.
+
+use crate::examples::{Example, Problem};
+use crate::types::{Access, Scalar, Type};
+use crate::{Kernel, Launcher, Machine, Values};
+use mlsys_lab::frame::{Image, Images, Verdict};
+use mlsys_lab::{DeviceId, Frame, LabError, Params, Run};
+use std::collections::BTreeMap;
+
+/// What the lab `kernel` is given besides the interpreter; nothing of it has to be there.
+#[derive(Default)]
+pub struct Beside {
+    /// A trained network whose forward pass can be opened at one of its operations.
+    pub classifier: Option<Box<dyn Classifier>>,
+    /// Runs kernels on real devices.
+    pub launcher: Option<Box<dyn Launcher>>,
+}
+
+/// The operation of a hidden layer that a kernel takes the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plug {
+    /// The addition of the bias: two operands, the sums and the bias repeated for each example.
+    BiasAdd,
+    /// The activation: one operand.
+    Relu,
+}
+
+impl Plug {
+    /// Buffers that the operation reads.
+    pub fn operands(self) -> usize {
+        match self {
+            Self::BiasAdd => 2,
+            Self::Relu => 1,
+        }
+    }
+}
+
+/// A classifier of small grey images with one hidden layer.
+pub trait Classifier: Send + Sync {
+    /// Neurons of its hidden layer.
+    fn hidden(&self) -> usize;
+
+    /// Classifies `batch` fresh images up to the operation that a kernel is to do. The network and the images are
+    /// those of `seed`; it is trained at the first call, on the device where its forward pass runs.
+    ///
+    /// # Errors
+    /// A sentence that says why there is no network.
+    fn open(&self, plug: Plug, batch: usize, seed: u64, device: DeviceId)
+    -> Result<Opened, String>;
+}
+
+/// A forward pass that waits for the result of one of its operations.
+pub struct Opened {
+    /// What goes into the operation, each `[batch * hidden]`, row by row.
+    pub operands: Vec<Vec<f32>>,
+    /// What the framework's own operation makes of it: `[batch * hidden]`.
+    pub result: Vec<f32>,
+    /// The images: `[batch, width * height]`, from 0 to 1.
+    pub pixels: Vec<Vec<f32>>,
+    /// Pixels in a row of an image.
+    pub width: usize,
+    /// What each image shows.
+    pub truth: Vec<usize>,
+    /// The rest of the forward pass: from the operation's result to the class that each image is taken for.
+    pub rest: Rest,
+}
+
+/// From `[batch * hidden]` to a class for each image.
+pub type Rest = Box<dyn Fn(Vec<f32>) -> Result<Vec<usize>, String> + Send>;
+
+/// A forward pass that waits for a kernel.
+pub(super) struct Plugged {
+    pub(super) opened: Opened,
+    /// Elements of the hidden layers of the batch.
+    pub(super) elements: usize,
+    plug: Plug,
+}
+
+/// Which of the kernel's buffers is what.
+pub(super) struct Roles {
+    /// What its buffers hold at first.
+    pub(super) buffers: BTreeMap<String, Values>,
+    /// The one that the network goes on with.
+    pub(super) output: String,
+}
+
+impl Plugged {
+    /// The forward pass that `plug_in` asks for, if it does.
+    pub(super) fn of(
+        params: &Params,
+        beside: &Beside,
+        device: DeviceId,
+    ) -> Result<Option<Self>, LabError> {
+        let name = params.text("plug_in")?;
+        let plug = match name {
+            "bias-add" => Plug::BiasAdd,
+            "relu" => Plug::Relu,
+            _ => return Ok(None),
+        };
+        let fits =
+            |example: &Example| (plug, example.problem) == (Plug::BiasAdd, Problem::VectorAdd);
+        if Example::of(params.text("example")?).is_some_and(|example| !fits(example)) {
+            let message = match plug {
+                Plug::BiasAdd => {
+                    "bias-add needs a kernel that adds two arrays: vector-add and its variants, grid-stride, or custom"
+                }
+                Plug::Relu => {
+                    "relu needs a kernel of one input and one output: example = custom with its source"
+                }
+            };
+            return Err(LabError::contradiction(["plug_in", "example"], message));
+        }
+        let Some(classifier) = &beside.classifier else {
+            let message = "there is no network here to put a kernel into";
+            return Err(LabError::contradiction(["plug_in"], message));
+        };
+        let batch = params.size("batch_size")?;
+        let seed = params.int("seed")?.unsigned_abs();
+        let opened = classifier
+            .open(plug, batch, seed, device)
+            .map_err(|reason| LabError::Failed { device, reason })?;
+        Ok(Some(Self { opened, elements: batch * classifier.hidden(), plug }))
+    }
+
+    /// What a kernel's buffers hold, in the order in which it takes them: operands, then the output. The only buffer
+    /// it may write is the output wherever it stands; with one buffer too few, it works in place.
+    pub(super) fn roles(&self, kernel: &Kernel) -> Result<Roles, LabError> {
+        let mut names = Vec::new();
+        let mut writable = Vec::new();
+        for (name, ty) in kernel.params() {
+            let Type::Pointer { to, access } = ty else {
+                continue;
+            };
+            if to != Scalar::Float {
+                let message = format!("the network's numbers are float, and '{name}' is {to}*");
+                return Err(LabError::contradiction(["plug_in", "source"], message));
+            }
+            if access == Access::Mutable {
+                writable.push(names.len());
+            }
+            names.push(name.to_owned());
+        }
+        let operands = self.plug.operands();
+        let place = match (writable.as_slice(), names.len()) {
+            ([only], count) if count == operands || count == operands + 1 => *only,
+            ([_, .., last], count) if count == operands + 1 => *last,
+            ([first, ..], count) if count == operands => *first,
+            _ => {
+                let message = format!(
+                    "the kernel takes {} and may write to {} of them; the network hands it {operands}, and takes one that it has written",
+                    plural(names.len()),
+                    writable.len(),
+                );
+                return Err(LabError::contradiction(["plug_in", "source"], message));
+            }
+        };
+        let output = names[place].clone();
+        let in_place = names.len() == operands;
+        let mut operands = self.opened.operands.iter().cloned().map(Values::Float);
+        let mut buffers = BTreeMap::new();
+        // Working in place, the first operand is what lies in the output.
+        if in_place && let Some(first) = operands.next() {
+            buffers.insert(output.clone(), first);
+        }
+        for (index, name) in names.into_iter().enumerate() {
+            if index != place
+                && let Some(operand) = operands.next()
+            {
+                buffers.insert(name, operand);
+            }
+        }
+        buffers.entry(output.clone()).or_insert(Values::Poison(self.elements));
+        Ok(Roles { buffers, output })
+    }
+
+    /// What should come out: what the framework's own operation gives.
+    pub(super) fn wanted(&self) -> Vec<f64> {
+        self.opened.result.iter().map(|x| f64::from(*x)).collect()
+    }
+
+    /// Classes with the kernel's result in place of the framework's, and without.
+    pub(super) fn classes(
+        &self,
+        machine: &Machine,
+        output: &str,
+    ) -> Result<[Vec<usize>; 2], String> {
+        // What nobody wrote holds whatever lay there before; on a fresh device that is most often zero.
+        let number = |element: usize| {
+            let defined = machine.cell(output, element).is_some_and(|cell| cell.defined);
+            let value = machine.element(output, element).filter(|_| defined);
+            value.unwrap_or_default() as f32
+        };
+        let found = (0..self.elements).map(number).collect();
+        Ok([(self.opened.rest)(found)?, (self.opened.rest)(self.opened.result.clone())?])
+    }
+
+    /// Reports what the network reads.
+    pub(super) fn report(&self, run: &mut Run<'_>, [with, without]: &[&[usize]; 2], wrong: usize) {
+        let share = |classes: &[usize]| {
+            let right = classes.iter().zip(&self.opened.truth);
+            right.filter(|(class, truth)| class == truth).count() as f64
+                / self.opened.truth.len().max(1) as f64
+        };
+        run.scalar("network_accuracy", share(with));
+        run.scalar("network_reference_accuracy", share(without));
+        run.scalar("network_mismatches", wrong as i64);
+    }
+}
+
+/// The digits with what they are taken for, behind a wrong one what it is; without a network, how to get one.
+pub(super) fn picture(read: Option<(&Plugged, Vec<usize>)>) -> Frame {
+    let Some((Plugged { opened, .. }, classes)) = read else {
+        let how = "This kernel runs by itself. With plug_in = bias-add or relu it takes the place of that operation in a network that reads digits.";
+        return Frame::Text(how.to_owned());
+    };
+    let seen = opened.pixels.iter().zip(&classes).zip(&opened.truth);
+    let image = |((pixels, class), truth): ((&Vec<f32>, &usize), &usize)| {
+        let (label, verdict) = if class == truth {
+            (class.to_string(), Verdict::Right)
+        } else {
+            (format!("{class} ({truth})"), Verdict::Wrong)
+        };
+        let bytes = pixels.iter().map(|pixel| (255.0 * pixel).round() as u8);
+        Image { pixels: bytes.collect(), label, verdict }
+    };
+    let width = opened.width.max(1);
+    Frame::Images(Images {
+        width,
+        height: opened.pixels.first().map_or(0, |image| image.len() / width),
+        images: seen.map(image).collect(),
+        blank: None,
+        together: 1,
+    })
+}
+
+fn plural(buffers: usize) -> String {
+    match buffers {
+        1 => "1 buffer".to_owned(),
+        count => format!("{count} buffers"),
+    }
+}

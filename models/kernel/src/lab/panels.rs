@@ -1,0 +1,230 @@
+//! The lab's pictures.
+
+use crate::{Counts, Event, Machine, Traffic};
+use mlsys_lab::frame::kernel::{Kernel as KernelFrame, Problem, Recipe, View, Whole};
+use mlsys_lab::frame::{Dimension, Pane, Scatter, ScatterLine, ScatterPoint, Span, Timeline};
+use mlsys_lab::schema::Scale;
+use mlsys_lab::steps::percent;
+use mlsys_lab::{Frame, Tables, Value, picture};
+
+/// Warp instructions of the timeline.
+const DRAWN_STEPS: usize = 4096;
+
+/// Warps of it.
+const DRAWN_WARPS: usize = 32;
+
+/// Problems that are marked in the text.
+const MARKED: usize = 64;
+
+/// A picture that can be stepped through.
+///
+/// `again` is the machine as it was launched, to tell in which order the first instructions ran.
+pub(super) fn steps(
+    view: View,
+    recipe: &Recipe,
+    machine: &Machine,
+    again: Option<Machine>,
+) -> Frame {
+    let told = machine.findings().told().iter().take(MARKED);
+    let problems = told.map(|finding| Problem {
+        step: finding.step,
+        fault: finding.fault.name().to_owned(),
+        line: finding.place.line,
+        block: finding.block,
+        thread: finding.thread,
+        sentence: finding.sentence.clone(),
+    });
+    let lines = machine.lines().into_iter();
+    Frame::Kernel(Box::new(KernelFrame {
+        view,
+        recipe: recipe.clone(),
+        whole: Whole {
+            steps: machine.clock(),
+            lines: lines.map(|(line, counts)| counts.of_line(line)).collect(),
+            problems: problems.collect(),
+            order: again.map(order).unwrap_or_default(),
+        },
+    }))
+}
+
+/// Lines that access memory, with what moves.
+pub(super) fn accesses(text: &str, machine: &Machine) -> Frame {
+    let accesses = |counts: &Counts| {
+        counts.load.accesses + counts.store.accesses + counts.atomic.accesses + counts.shared
+    };
+    let row = |(line, counts): (u32, Counts)| {
+        let global = [counts.load, counts.store, counts.atomic];
+        let sum = |of: fn(&Traffic) -> u64| global.iter().map(of).sum::<u64>();
+        let (warps, sectors) = (sum(|t| t.accesses), sum(|t| t.sectors));
+        let each =
+            if warps == 0 { Value::from("") } else { Value::Float(sectors as f64 / warps as f64) };
+        let used = if sectors == 0 {
+            String::new()
+        } else {
+            percent(sum(|t| t.used) as f64 / (32 * sectors) as f64)
+        };
+        let text = text.lines().nth(line.saturating_sub(1) as usize);
+        [
+            Value::Int(i64::from(line)),
+            Value::from(plain(text.unwrap_or_default().trim())),
+            Value::Int(warps as i64),
+            Value::Int(sectors as i64),
+            each,
+            Value::from(used),
+            Value::Int(counts.shared as i64),
+            Value::Int(counts.replays as i64),
+        ]
+    };
+    let lines = machine.lines().into_iter();
+    let mut rows: Vec<_> = lines.filter(|(_, counts)| accesses(counts) > 0).map(row).collect();
+    if rows.is_empty() {
+        rows.push(["", "no memory is accessed", "", "", "", "", "", ""].map(Value::from));
+    }
+    picture::table(
+        [
+            "line",
+            "kernel",
+            "warp accesses",
+            "sectors",
+            "sectors each",
+            "used",
+            "shared accesses",
+            "bank replays",
+        ],
+        rows,
+    )
+}
+
+/// The first instructions in the order they ran: a lane a warp, a bar a stretch on one line.
+fn order(mut machine: Machine) -> Timeline {
+    let mut timeline = Timeline {
+        unit: "warp instructions".to_owned(),
+        classes: ["runs", "waits at a barrier"].map(str::to_owned).to_vec(),
+        ..Timeline::default()
+    };
+    let mut lanes: Vec<(u32, u32)> = Vec::new();
+    // Of each lane the bar that may still grow, and since when it waits.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut waiting: Vec<Option<f64>> = Vec::new();
+    for _ in 0..DRAWN_STEPS {
+        let before = machine.clock() as f64;
+        let Some(step) = machine.step() else {
+            break;
+        };
+        let after = machine.clock() as f64;
+        let known = lanes.iter().position(|lane| *lane == (step.block, step.warp));
+        let lane = match known {
+            Some(lane) => lane,
+            None if lanes.len() == DRAWN_WARPS => continue,
+            None => {
+                lanes.push((step.block, step.warp));
+                open.push(None);
+                waiting.push(None);
+                lanes.len() - 1
+            }
+        };
+        if let Some(since) = waiting[lane].take()
+            && since < before
+        {
+            timeline.spans.push(Span {
+                lane,
+                start: since,
+                end: before,
+                class: 1,
+                ..Span::default()
+            });
+        }
+        let label = format!("line {}", step.place.line);
+        let grows = open[lane].filter(|&at| {
+            let span = &timeline.spans[at];
+            span.end == before && span.label == label
+        });
+        match grows {
+            Some(at) => timeline.spans[at].end = after,
+            None => {
+                open[lane] = Some(timeline.spans.len());
+                timeline.spans.push(Span {
+                    lane,
+                    start: before,
+                    end: after,
+                    label,
+                    ..Span::default()
+                });
+            }
+        }
+        if matches!(step.event, Event::Arrived | Event::Released) {
+            waiting[lane] = Some(after);
+        }
+    }
+    let name = |(block, warp): (u32, u32)| format!("block {block} warp {warp}");
+    timeline.lanes = lanes.into_iter().map(name).collect();
+    timeline
+}
+
+/// The kernel in both languages.
+pub(super) fn translation(text: &str, wgsl: Result<String, String>) -> Frame {
+    let lines = |text: &str| text.lines().map(plain).collect::<Vec<_>>().join("\n");
+    let pane =
+        |title: &str, text: &str| Pane { title: title.to_owned(), frame: Frame::Text(lines(text)) };
+    let other = match wgsl {
+        Ok(text) => pane("WGSL", &text),
+        Err(reasons) => pane("WGSL: no translation", &reasons),
+    };
+    Frame::Panes(vec![pane("CUDA C", text), other])
+}
+
+/// A line without what a terminal would take for a command.
+fn plain(line: &str) -> String {
+    line.replace('\t', "    ").replace(|c: char| c.is_control(), " ")
+}
+
+/// GPUs whose roofs the kernel is put under.
+const ROOFS: [(&str, &str); 3] =
+    [("V100", "v100-sxm2-16gb"), ("A100", "a100-sxm4-80gb"), ("H100", "h100-sxm5-80gb")];
+
+/// The kernel under the roofs of tabled GPUs: FP32 peak and memory bandwidth.
+pub(super) fn roofline(flops: u64, bytes: u64) -> Frame {
+    let field = |gpu: &str, name: &str| {
+        let value = Tables::builtin().field("gpu", gpu, name)?;
+        value.as_f64()
+    };
+    let own = (flops > 0 && bytes > 0).then(|| flops as f64 / bytes as f64);
+    let mut scatter = Scatter {
+        x: axis("intensity", "flops/byte"),
+        y: axis("attainable", "flop/s"),
+        series: vec!["ridge".to_owned(), "this kernel".to_owned()],
+        ..Scatter::default()
+    };
+    for (name, gpu) in ROOFS {
+        let peak = field(gpu, "path.fp32.peak_flops_per_second");
+        let (Some(peak), Some(bandwidth)) = (peak, field(gpu, "bandwidth_bytes_per_second")) else {
+            continue;
+        };
+        let rate = |intensity: f64| peak.min(intensity * bandwidth);
+        let ridge = peak / bandwidth;
+        let at = |intensity: f64| (intensity, rate(intensity));
+        let (least, most) = own.map_or((ridge, ridge), |own| (ridge.min(own), ridge.max(own)));
+        scatter.lines.push(ScatterLine {
+            name: format!("{name} FP32"),
+            points: vec![at(least.min(0.1) / 4.0), at(ridge), at(most * 8.0)],
+        });
+        let mut point = |x: f64, label: String, series: usize| {
+            scatter.points.push(ScatterPoint { x: Some(x), y: Some(rate(x)), label, series });
+        };
+        point(ridge, format!("ridge of {name}"), 0);
+        if let Some(own) = own {
+            let share = percent(rate(own) / peak);
+            point(own, format!("this kernel on {name}: {share} of its peak"), 1);
+        }
+    }
+    Frame::Scatter(scatter)
+}
+
+fn axis(name: &str, unit: &str) -> Dimension {
+    Dimension {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        scale: Scale::Log,
+        ..Dimension::default()
+    }
+}

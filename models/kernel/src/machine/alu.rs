@@ -1,0 +1,402 @@
+//! Arithmetic of 32 lanes: wrapping, truncating and rounding as C on a device does, with faults told.
+//!
+//! Conversions from type to type on 32 lanes.
+//!
+//! The mathematical functions on 32 lanes.
+
+use crate::bytecode::{Reg, WARP};
+use crate::machine::execute::{Core, lanes};
+use crate::machine::fault::Fault;
+use crate::machine::warp::{double, float};
+use crate::math;
+use crate::math::Math;
+use crate::typed_ast::{Comparison, Operation};
+use crate::types::Scalar;
+
+impl Core<'_> {
+    pub(super) fn arithmetic(
+        &mut self,
+        operation: Operation,
+        scalar: Scalar,
+        into: Reg,
+        a: Reg,
+        b: Reg,
+    ) {
+        use Operation::{Add, And, Divide, Left, Multiply, Or, Remainder, Right, Subtract, Xor};
+        match (scalar, operation) {
+            (_, Divide | Remainder) if !scalar.is_real() => {
+                self.divide(operation, scalar, into, a, b)
+            }
+            (_, Left | Right) => self.shift(operation, scalar, into, a, b),
+            (Scalar::Int | Scalar::Bool, Add) => self.signed("+", into, a, b, |x, y| {
+                let r = x.wrapping_add(y);
+                (r, ((x ^ r) & (y ^ r)) as u32)
+            }),
+            (Scalar::Int | Scalar::Bool, Subtract) => self.signed("-", into, a, b, |x, y| {
+                let r = x.wrapping_sub(y);
+                (r, ((x ^ y) & (x ^ r)) as u32)
+            }),
+            (Scalar::Int | Scalar::Bool, Multiply) => self.signed("*", into, a, b, |x, y| {
+                let exact = i64::from(x) * i64::from(y);
+                let r = exact as i32;
+                (r, u32::from(i64::from(r) != exact) << 31)
+            }),
+            (Scalar::Unsigned, Add) => self.narrow2(into, a, b, u32::wrapping_add),
+            (Scalar::Unsigned, Subtract) => self.narrow2(into, a, b, u32::wrapping_sub),
+            (Scalar::Unsigned, Multiply) => self.narrow2(into, a, b, u32::wrapping_mul),
+            (Scalar::Long, Add) => self.signed_wide("+", into, a, b, i64::overflowing_add),
+            (Scalar::Long, Subtract) => self.signed_wide("-", into, a, b, i64::overflowing_sub),
+            (Scalar::Long, Multiply) => self.signed_wide("*", into, a, b, i64::overflowing_mul),
+            (Scalar::UnsignedLong, Add) => self.wide2(into, a, b, u64::wrapping_add),
+            (Scalar::UnsignedLong, Subtract) => self.wide2(into, a, b, u64::wrapping_sub),
+            (Scalar::UnsignedLong, Multiply) => self.wide2(into, a, b, u64::wrapping_mul),
+            (Scalar::Float, Add) => self.floats(into, a, b, |x, y| x + y),
+            (Scalar::Float, Subtract) => self.floats(into, a, b, |x, y| x - y),
+            (Scalar::Float, Multiply) => self.floats(into, a, b, |x, y| x * y),
+            (Scalar::Float, Divide) => self.floats(into, a, b, |x, y| x / y),
+            (Scalar::Double, Add) => self.doubles(into, a, b, |x, y| x + y),
+            (Scalar::Double, Subtract) => self.doubles(into, a, b, |x, y| x - y),
+            (Scalar::Double, Multiply) => self.doubles(into, a, b, |x, y| x * y),
+            (Scalar::Double, Divide) => self.doubles(into, a, b, |x, y| x / y),
+            (Scalar::Long | Scalar::UnsignedLong, And) => self.wide2(into, a, b, |x, y| x & y),
+            (Scalar::Long | Scalar::UnsignedLong, Or) => self.wide2(into, a, b, |x, y| x | y),
+            (Scalar::Long | Scalar::UnsignedLong, Xor) => self.wide2(into, a, b, |x, y| x ^ y),
+            (_, And) => self.narrow2(into, a, b, |x, y| x & y),
+            (_, Or) => self.narrow2(into, a, b, |x, y| x | y),
+            (_, Xor) => self.narrow2(into, a, b, |x, y| x ^ y),
+            // Whole numbers are divided above, and the checker lets no number with a fraction have a remainder.
+            (_, Divide | Remainder) => {}
+        }
+    }
+
+    /// Whole division truncates; by zero it gives all ones, as devices do, and is a fault.
+    fn divide(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
+        let quotient = operation == Operation::Divide;
+        let sign = if quotient { "/" } else { "%" };
+        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
+        for lane in lanes(self.warp.mask) {
+            let read = |core: &Self, reg: Reg| -> i128 {
+                match scalar {
+                    Scalar::Unsigned => i128::from(core.warp.narrow[usize::from(reg)][lane]),
+                    Scalar::Long => i128::from(core.warp.wide[usize::from(reg)][lane] as i64),
+                    Scalar::UnsignedLong => i128::from(core.warp.wide[usize::from(reg)][lane]),
+                    Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                        i128::from(core.warp.narrow[usize::from(reg)][lane] as i32)
+                    }
+                }
+            };
+            let (x, y) = (read(self, a), read(self, b));
+            let result = if y == 0 {
+                self.find(Fault::DivisionByZero, lane, || format!("{x} {sign} 0 has no value"));
+                if quotient { -1 } else { x }
+            } else {
+                let exact = if quotient { x / y } else { x % y };
+                let low = match scalar {
+                    Scalar::Long => -x == i128::from(i64::MAX) + 1 && y == -1,
+                    Scalar::Int => -x == i128::from(i32::MAX) + 1 && y == -1,
+                    Scalar::Bool
+                    | Scalar::Unsigned
+                    | Scalar::UnsignedLong
+                    | Scalar::Float
+                    | Scalar::Double => false,
+                };
+                if low {
+                    self.find(Fault::Overflow, lane, || {
+                        format!("{x} {sign} {y} does not fit into its type")
+                    });
+                }
+                exact
+            };
+            narrow[lane] = result as u32;
+            wide[lane] = result as u64;
+        }
+        if scalar.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+    }
+
+    fn shift(&mut self, operation: Operation, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
+        // The count may be of any whole type: its low 32 bits, with a glance at whether it is in range.
+        let left = operation == Operation::Left;
+        let bits = scalar.bytes() * 8;
+        let counts = self.narrow(b);
+        for lane in lanes(self.warp.mask).filter(|lane| counts[*lane] >= bits) {
+            let count = counts[lane] as i32;
+            self.find(Fault::Shift, lane, || {
+                format!("a shift by {count} of a number of {bits} bits has no value")
+            });
+        }
+        if scalar.is_wide() {
+            let x = self.wide(a);
+            let mut result = [0; WARP];
+            for lane in 0..WARP {
+                let count = counts[lane] & 63;
+                result[lane] = match (left, scalar) {
+                    (true, _) => x[lane] << count,
+                    (false, Scalar::Long) => ((x[lane] as i64) >> count) as u64,
+                    (false, _) => x[lane] >> count,
+                };
+            }
+            self.put_wide(into, &result);
+        } else {
+            self.narrow2(into, a, b, |x, count| match (left, scalar) {
+                (true, _) => x << (count & 31),
+                (false, Scalar::Unsigned) => x >> (count & 31),
+                (false, _) => ((x as i32) >> (count & 31)) as u32,
+            });
+        }
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        comparison: Comparison,
+        scalar: Scalar,
+        into: Reg,
+        a: Reg,
+        b: Reg,
+    ) {
+        use Comparison::{Equal, Less, LessEqual, NotEqual};
+        macro_rules! narrow {
+            ($of:expr) => {
+                match comparison {
+                    Equal => self.narrow2(into, a, b, |x, y| u32::from($of(x) == $of(y))),
+                    NotEqual => self.narrow2(into, a, b, |x, y| u32::from($of(x) != $of(y))),
+                    Less => self.narrow2(into, a, b, |x, y| u32::from($of(x) < $of(y))),
+                    LessEqual => self.narrow2(into, a, b, |x, y| u32::from($of(x) <= $of(y))),
+                }
+            };
+        }
+        macro_rules! wide {
+            ($of:expr) => {{
+                let (x, y) = (self.wide(a), self.wide(b));
+                let mut result = [0; WARP];
+                for lane in 0..WARP {
+                    let (x, y) = ($of(x[lane]), $of(y[lane]));
+                    result[lane] = u32::from(match comparison {
+                        Equal => x == y,
+                        NotEqual => x != y,
+                        Less => x < y,
+                        LessEqual => x <= y,
+                    });
+                }
+                self.put(into, &result);
+            }};
+        }
+        match scalar {
+            Scalar::Bool | Scalar::Unsigned => narrow!(|x: u32| x),
+            Scalar::Int => narrow!(|x: u32| x as i32),
+            Scalar::Float => narrow!(float),
+            Scalar::Long => wide!(|x: u64| x as i64),
+            Scalar::UnsignedLong => wide!(|x: u64| x),
+            Scalar::Double => wide!(double),
+        }
+    }
+
+    pub(super) fn negate(&mut self, scalar: Scalar, into: Reg, a: Reg) {
+        match scalar {
+            Scalar::Bool | Scalar::Int => self.signed("* -1, from", into, a, a, |x, _| {
+                let (r, over) = x.overflowing_neg();
+                (r, u32::from(over) << 31)
+            }),
+            Scalar::Unsigned => self.narrow2(into, a, a, |x, _| x.wrapping_neg()),
+            Scalar::Float => self.narrow2(into, a, a, |x, _| x ^ 1 << 31),
+            Scalar::Long => self.signed_wide("* -1, from", into, a, a, |x, _| x.overflowing_neg()),
+            Scalar::UnsignedLong => self.wide2(into, a, a, |x, _| x.wrapping_neg()),
+            Scalar::Double => self.wide2(into, a, a, |x, _| x ^ 1 << 63),
+        }
+    }
+
+    pub(super) fn complement(&mut self, scalar: Scalar, into: Reg, a: Reg) {
+        if scalar.is_wide() {
+            self.wide2(into, a, a, |x, _| !x);
+        } else {
+            self.narrow2(into, a, a, |x, _| !x);
+        }
+    }
+
+    pub(super) fn select(&mut self, into: Reg, c: Reg, a: Reg, b: Reg) {
+        let c = self.narrow(c);
+        let (x, y) = (self.narrow(a), self.narrow(b));
+        let mut result = [0; WARP];
+        for lane in 0..WARP {
+            result[lane] = if c[lane] != 0 { x[lane] } else { y[lane] };
+        }
+        self.put(into, &result);
+    }
+
+    pub(super) fn select_wide(&mut self, into: Reg, c: Reg, a: Reg, b: Reg) {
+        let c = self.narrow(c);
+        let (x, y) = (self.wide(a), self.wide(b));
+        let mut result = [0; WARP];
+        for lane in 0..WARP {
+            result[lane] = if c[lane] != 0 { x[lane] } else { y[lane] };
+        }
+        self.put_wide(into, &result);
+    }
+}
+
+impl Core<'_> {
+    pub(super) fn convert(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
+        if from.is_real() && !to.is_real() && to != Scalar::Bool {
+            self.whole_from_real(from, to, into, of);
+            return;
+        }
+        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
+        for lane in 0..WARP {
+            let x = || self.warp.narrow[usize::from(of)][lane];
+            let w = || self.warp.wide[usize::from(of)][lane];
+            match to {
+                Scalar::Bool => {
+                    narrow[lane] = u32::from(match from {
+                        Scalar::Float => float(x()) != 0.0,
+                        Scalar::Double => double(w()) != 0.0,
+                        Scalar::Long | Scalar::UnsignedLong => w() != 0,
+                        Scalar::Bool | Scalar::Int | Scalar::Unsigned => x() != 0,
+                    });
+                }
+                Scalar::Int | Scalar::Unsigned => {
+                    narrow[lane] = if from.is_wide() { w() as u32 } else { x() }
+                }
+                Scalar::Long | Scalar::UnsignedLong => {
+                    wide[lane] = match from {
+                        Scalar::Int => x() as i32 as i64 as u64,
+                        Scalar::Bool | Scalar::Unsigned | Scalar::Float => u64::from(x()),
+                        Scalar::Long | Scalar::UnsignedLong | Scalar::Double => w(),
+                    };
+                }
+                Scalar::Float => {
+                    narrow[lane] = match from {
+                        Scalar::Int => x() as i32 as f32,
+                        Scalar::Bool | Scalar::Unsigned => x() as f32,
+                        Scalar::Long => w() as i64 as f32,
+                        Scalar::UnsignedLong => w() as f32,
+                        Scalar::Float => float(x()),
+                        Scalar::Double => double(w()) as f32,
+                    }
+                    .to_bits();
+                }
+                Scalar::Double => {
+                    wide[lane] = match from {
+                        Scalar::Int => f64::from(x() as i32),
+                        Scalar::Bool | Scalar::Unsigned => f64::from(x()),
+                        Scalar::Long => w() as i64 as f64,
+                        Scalar::UnsignedLong => w() as f64,
+                        Scalar::Float => f64::from(float(x())),
+                        Scalar::Double => double(w()),
+                    }
+                    .to_bits();
+                }
+            }
+        }
+        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+    }
+
+    /// Towards zero; what does not fit becomes the nearest that does, as on a device, and is a fault.
+    pub(super) fn whole_from_real(&mut self, from: Scalar, to: Scalar, into: Reg, of: Reg) {
+        let (mut narrow, mut wide) = ([0; WARP], [0; WARP]);
+        for lane in lanes(self.warp.mask) {
+            let x = match from {
+                Scalar::Double => double(self.warp.wide[usize::from(of)][lane]),
+                Scalar::Bool
+                | Scalar::Int
+                | Scalar::Unsigned
+                | Scalar::Long
+                | Scalar::UnsignedLong
+                | Scalar::Float => f64::from(float(self.warp.narrow[usize::from(of)][lane])),
+            };
+            let whole = x.trunc();
+            let (low, high) = match to {
+                Scalar::Unsigned => (0.0, 4_294_967_296.0),
+                Scalar::Long => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0),
+                Scalar::UnsignedLong => (0.0, 18_446_744_073_709_551_616.0),
+                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                    (-2_147_483_648.0, 2_147_483_648.0)
+                }
+            };
+            if !(whole >= low && whole < high) {
+                self.find(Fault::Overflow, lane, || format!("{x} does not fit into {to}"));
+            }
+            match to {
+                Scalar::Unsigned => narrow[lane] = whole as u32,
+                Scalar::Long => wide[lane] = whole as i64 as u64,
+                Scalar::UnsignedLong => wide[lane] = whole as u64,
+                Scalar::Bool | Scalar::Int | Scalar::Float | Scalar::Double => {
+                    narrow[lane] = whole as i32 as u32
+                }
+            }
+        }
+        if to.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+    }
+}
+
+impl Core<'_> {
+    pub(super) fn math(&mut self, of: Math, scalar: Scalar, into: Reg, [a, b, c]: [Reg; 3]) {
+        match (of, scalar) {
+            (Math::Min | Math::Max | Math::Abs, _) if !scalar.is_real() => {
+                self.whole(of, scalar, into, a, b)
+            }
+            (Math::Popc, _) => self.narrow2(into, a, a, |x, _| x.count_ones()),
+            (Math::Clz, _) => self.narrow2(into, a, a, |x, _| x.leading_zeros()),
+            (Math::Ffs, _) => {
+                self.narrow2(into, a, a, |x, _| if x == 0 { 0 } else { x.trailing_zeros() + 1 })
+            }
+            (Math::Brev, _) => self.narrow2(into, a, a, |x, _| x.reverse_bits()),
+            (Math::IsNan | Math::IsInf, Scalar::Double) => {
+                let x = self.wide(a).map(double);
+                let test = |x: f64| {
+                    if of == Math::IsNan { x.is_nan() } else { x.is_infinite() }
+                };
+                self.put(into, &x.map(|x| u32::from(test(x))));
+            }
+            (Math::IsNan, _) => self.narrow2(into, a, a, |x, _| u32::from(float(x).is_nan())),
+            (Math::IsInf, _) => self.narrow2(into, a, a, |x, _| u32::from(float(x).is_infinite())),
+            (Math::Fma, Scalar::Double) => {
+                let (x, y, z) = (self.wide(a), self.wide(b), self.wide(c));
+                let result = std::array::from_fn(|lane| {
+                    double(x[lane]).mul_add(double(y[lane]), double(z[lane])).to_bits()
+                });
+                self.put_wide(into, &result);
+            }
+            (Math::Fma, _) => {
+                let (x, y, z) = (self.narrow(a), self.narrow(b), self.narrow(c));
+                let result = std::array::from_fn(|lane| {
+                    float(x[lane]).mul_add(float(y[lane]), float(z[lane])).to_bits()
+                });
+                self.put(into, &result);
+            }
+            (_, Scalar::Double) if of.arguments() == 2 => {
+                self.doubles(into, a, b, |x, y| math::two_f64(of, x, y))
+            }
+            (_, Scalar::Double) => self.doubles(into, a, a, |x, _| math::one_f64(of, x)),
+            _ if of.arguments() == 2 => self.floats(into, a, b, |x, y| math::two_f32(of, x, y)),
+            _ => self.floats(into, a, a, |x, _| math::one_f32(of, x)),
+        }
+    }
+
+    /// `min`, `max` and `abs` of whole numbers.
+    pub(super) fn whole(&mut self, of: Math, scalar: Scalar, into: Reg, a: Reg, b: Reg) {
+        match (of, scalar) {
+            (Math::Min, Scalar::Unsigned) => self.narrow2(into, a, b, u32::min),
+            (Math::Max, Scalar::Unsigned) => self.narrow2(into, a, b, u32::max),
+            (Math::Min, Scalar::Long) => {
+                self.wide2(into, a, b, |x, y| (x as i64).min(y as i64) as u64)
+            }
+            (Math::Max, Scalar::Long) => {
+                self.wide2(into, a, b, |x, y| (x as i64).max(y as i64) as u64)
+            }
+            (Math::Min, Scalar::UnsignedLong) => self.wide2(into, a, b, u64::min),
+            (Math::Max, Scalar::UnsignedLong) => self.wide2(into, a, b, u64::max),
+            (Math::Min, _) => self.narrow2(into, a, b, |x, y| (x as i32).min(y as i32) as u32),
+            (Math::Max, _) => self.narrow2(into, a, b, |x, y| (x as i32).max(y as i32) as u32),
+            (_, Scalar::Unsigned | Scalar::UnsignedLong) if scalar.is_wide() => {
+                self.wide2(into, a, a, |x, _| x)
+            }
+            (_, Scalar::Unsigned) => self.narrow2(into, a, a, |x, _| x),
+            (_, Scalar::Long) => {
+                self.signed_wide("as abs, from", into, a, a, |x, _| x.overflowing_abs())
+            }
+            _ => self.signed("as abs, from", into, a, a, |x, _| {
+                let (r, over) = x.overflowing_abs();
+                (r, u32::from(over) << 31)
+            }),
+        }
+    }
+}

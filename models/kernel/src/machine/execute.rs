@@ -1,0 +1,346 @@
+//! One warp running: from instruction to instruction until it waits, ends, or its turn is over.
+
+use crate::bytecode::{Code, How, Instr, Reg, WARP};
+use crate::diagnostic::Place;
+use crate::machine::counters::Counts;
+use crate::machine::fault::{Fault, Finding, Findings};
+use crate::machine::memory::{Store, Toucher};
+use crate::machine::warp::{Frame, Warp, WarpState};
+
+/// A warp, and all it can reach.
+pub(crate) struct Core<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) buffers: &'a mut [crate::machine::Buffer],
+    pub(crate) shared: &'a mut Store,
+    pub(crate) warp: &'a mut Warp,
+    pub(crate) counts: &'a mut [Counts],
+    pub(crate) findings: &'a mut Findings,
+    pub(crate) block: [u32; 3],
+    pub(crate) block_dim: [u32; 3],
+    pub(crate) grid_dim: [u32; 3],
+    pub(crate) who: Toucher,
+    pub(crate) nan: NanWatch,
+    /// Warp instructions of the run before this turn.
+    pub(crate) step: u64,
+}
+
+/// Whether the birth of a NaN is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NanWatch {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is.
+    On,
+}
+
+impl Core<'_> {
+    /// Runs at most so many instructions and says how many it ran. What only keeps masks in order is none.
+    pub(crate) fn run(&mut self, most: u64) -> u64 {
+        let mut done = 0;
+        loop {
+            let pc = self.warp.pc as usize;
+            let instr = self.code.instrs[pc];
+            self.warp.pc += 1;
+            if self.bookkeeping(instr) {
+                if self.warp.state == WarpState::Done {
+                    return done;
+                }
+                continue;
+            }
+            if done == most {
+                self.warp.pc = pc as u32;
+                return done;
+            }
+            let mask = self.warp.mask;
+            let counts = &mut self.counts[pc];
+            counts.issues += 1;
+            counts.lanes += u64::from(mask.count_ones());
+            self.execute(instr, pc);
+            done += 1;
+            self.step += 1;
+            if self.warp.state != WarpState::Ready {
+                return done;
+            }
+        }
+    }
+
+    /// Instructions that a device has no counterpart for; false for all others.
+    #[inline(always)]
+    fn bookkeeping(&mut self, instr: Instr) -> bool {
+        let warp = &mut *self.warp;
+        match instr {
+            Instr::Else { end } => {
+                if let Some(Frame::Branch { other, .. }) = warp.frames.last() {
+                    warp.mask = other & !warp.gone;
+                }
+                if warp.mask == 0 {
+                    warp.pc = end;
+                }
+            }
+            Instr::EndIf { skip } => {
+                if let Some(Frame::Branch { entry, .. }) = warp.frames.pop() {
+                    warp.mask = entry & !warp.gone;
+                }
+                if warp.mask == 0 {
+                    warp.pc = skip;
+                }
+            }
+            Instr::LoopEnter => {
+                warp.frames.push(Frame::Loop { entry: warp.mask, left: 0, continued: 0 })
+            }
+            Instr::LoopNext { end } => {
+                if let Some(Frame::Loop { entry, continued, .. }) = warp.frames.last_mut() {
+                    warp.gone &= !*continued;
+                    *continued = 0;
+                    warp.mask = *entry & !warp.gone;
+                }
+                if warp.mask == 0 {
+                    warp.pc = end;
+                }
+            }
+            Instr::LoopEnd { skip } => {
+                if let Some(Frame::Loop { entry, left, .. }) = warp.frames.pop() {
+                    warp.gone &= !left;
+                    warp.mask = entry & !warp.gone;
+                }
+                if warp.mask == 0 {
+                    warp.pc = skip;
+                }
+            }
+            Instr::Break { skip } | Instr::Continue { skip } => {
+                let broke = matches!(instr, Instr::Break { .. });
+                let inner = warp.frames.iter_mut().rev().find_map(|frame| match frame {
+                    Frame::Loop { left, continued, .. } => {
+                        Some(if broke { left } else { continued })
+                    }
+                    Frame::Branch { .. } | Frame::Call { .. } => None,
+                });
+                if let Some(lanes) = inner {
+                    *lanes |= warp.mask;
+                }
+                warp.gone |= warp.mask;
+                warp.mask = 0;
+                warp.pc = skip;
+            }
+            Instr::CallEnter => warp.frames.push(Frame::Call { entry: warp.mask, returned: 0 }),
+            Instr::CallEnd { skip } => {
+                if let Some(Frame::Call { entry, returned }) = warp.frames.pop() {
+                    warp.gone &= !returned;
+                    warp.mask = entry & !warp.gone;
+                }
+                if warp.mask == 0 {
+                    warp.pc = skip;
+                }
+            }
+            Instr::Return { skip } => {
+                let inner = warp.frames.iter_mut().rev().find_map(|frame| match frame {
+                    Frame::Call { returned, .. } => Some(returned),
+                    Frame::Branch { .. } | Frame::Loop { .. } => None,
+                });
+                if let Some(lanes) = inner {
+                    *lanes |= warp.mask;
+                }
+                warp.gone |= warp.mask;
+                warp.mask = 0;
+                warp.pc = skip;
+            }
+            Instr::Exit { skip } => {
+                warp.live &= !warp.mask;
+                warp.gone |= warp.mask;
+                warp.mask = 0;
+                warp.pc = skip;
+            }
+            Instr::End => {
+                warp.live = 0;
+                warp.mask = 0;
+                warp.state = WarpState::Done;
+            }
+            Instr::Forget(slot) => warp.set[usize::from(slot)] &= !warp.mask,
+            Instr::Learn(slot) => warp.set[usize::from(slot)] |= warp.mask,
+            Instr::Expect(slot) => self.expect(slot),
+            Instr::Arithmetic(..)
+            | Instr::Compare(..)
+            | Instr::Negate(..)
+            | Instr::Complement(..)
+            | Instr::Not(..)
+            | Instr::Both(..)
+            | Instr::Either(..)
+            | Instr::Convert { .. }
+            | Instr::Move(..)
+            | Instr::MoveWide(..)
+            | Instr::Select(..)
+            | Instr::SelectWide(..)
+            | Instr::Math(..)
+            | Instr::Offset { .. }
+            | Instr::Distance { .. }
+            | Instr::Load { .. }
+            | Instr::Store { .. }
+            | Instr::Atomic { .. }
+            | Instr::Shuffle { .. }
+            | Instr::Vote { .. }
+            | Instr::Barrier
+            | Instr::WarpBarrier(_)
+            | Instr::If { .. }
+            | Instr::LoopTest { .. }
+            | Instr::LoopBack { .. } => return false,
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn execute(&mut self, instr: Instr, pc: usize) {
+        match instr {
+            Instr::Arithmetic(operation, scalar, into, a, b) => {
+                self.arithmetic(operation, scalar, into, a, b)
+            }
+            Instr::Compare(comparison, scalar, into, a, b) => {
+                self.compare(comparison, scalar, into, a, b)
+            }
+            Instr::Negate(scalar, into, a) => self.negate(scalar, into, a),
+            Instr::Complement(scalar, into, a) => self.complement(scalar, into, a),
+            Instr::Not(into, a) => self.narrow2(into, a, a, |x, _| x ^ 1),
+            Instr::Both(into, a, b) => self.narrow2(into, a, b, |x, y| x & y),
+            Instr::Either(into, a, b) => self.narrow2(into, a, b, |x, y| x | y),
+            Instr::Convert { from, to, into, of } => self.convert(from, to, into, of),
+            Instr::Move(into, of) => self.narrow2(into, of, of, |x, _| x),
+            Instr::MoveWide(into, of) => self.wide2(into, of, of, |x, _| x),
+            Instr::Select(into, c, a, b) => self.select(into, c, a, b),
+            Instr::SelectWide(into, c, a, b) => self.select_wide(into, c, a, b),
+            Instr::Math(math, scalar, into, of) => self.math(math, scalar, into, of),
+            Instr::Offset { into, at, bytes } => {
+                let addresses = self.addresses(at, bytes);
+                self.put_wide(into, &addresses);
+            }
+            Instr::Distance { into, left, right, bytes } => {
+                self.wide2(into, left, right, |x, y| {
+                    ((x as i64).wrapping_sub(y as i64) / i64::from(bytes)) as u64
+                })
+            }
+            Instr::Load { ty, into, at } => self.load(ty, into, at, pc),
+            Instr::Store { ty, from, at } => self.store(ty, from, at, pc),
+            Instr::Atomic { atomic, ty, into, at, operands } => {
+                self.atomic(atomic, ty, into, at, operands, pc)
+            }
+            Instr::Shuffle { shuffle, ty, into, mask, value, lane, width } => {
+                self.shuffle(shuffle, ty, into, mask, value, lane, width);
+            }
+            Instr::Vote { vote, into, mask, value } => self.vote(vote, into, mask, value),
+            Instr::Barrier => self.warp.state = WarpState::Waiting,
+            Instr::WarpBarrier(mask) => self.warp_barrier(mask),
+            Instr::If { condition, otherwise, how } => {
+                let truth = self.truth(condition);
+                let warp = &mut *self.warp;
+                let (yes, no) = (warp.mask & truth, warp.mask & !truth);
+                if yes != 0 && no != 0 && how == How::Branch {
+                    self.counts[pc].divergent += 1;
+                }
+                warp.frames.push(Frame::Branch { entry: warp.mask, other: no });
+                if yes == 0 {
+                    warp.mask = no;
+                    warp.pc = otherwise;
+                } else {
+                    warp.mask = yes;
+                }
+            }
+            Instr::LoopTest { condition, end } => {
+                let truth = self.truth(condition);
+                let warp = &mut *self.warp;
+                let (stay, leave) = (warp.mask & truth, warp.mask & !truth);
+                if stay != 0 && leave != 0 {
+                    self.counts[pc].divergent += 1;
+                }
+                if leave != 0
+                    && let Some(Frame::Loop { left, .. }) = warp.frames.last_mut()
+                {
+                    *left |= leave;
+                    warp.gone |= leave;
+                }
+                warp.mask = stay;
+                if stay == 0 {
+                    warp.pc = end;
+                }
+            }
+            Instr::LoopBack { top } => self.warp.pc = top,
+            Instr::Else { .. }
+            | Instr::EndIf { .. }
+            | Instr::LoopEnter
+            | Instr::LoopNext { .. }
+            | Instr::LoopEnd { .. }
+            | Instr::Break { .. }
+            | Instr::Continue { .. }
+            | Instr::CallEnter
+            | Instr::CallEnd { .. }
+            | Instr::Return { .. }
+            | Instr::Exit { .. }
+            | Instr::End
+            | Instr::Forget(_)
+            | Instr::Learn(_)
+            | Instr::Expect(_) => {}
+        }
+    }
+
+    /// Lanes whose truth value is true.
+    #[inline(always)]
+    pub(super) fn truth(&self, condition: Reg) -> u32 {
+        let lanes = &self.warp.narrow[usize::from(condition)];
+        lanes.iter().enumerate().fold(0, |mask, (lane, value)| mask | (value & 1) << lane)
+    }
+
+    fn expect(&mut self, slot: Reg) {
+        let missing = self.warp.mask & !self.warp.set[usize::from(slot)];
+        if missing == 0 {
+            return;
+        }
+        let shown = self.code.shown.iter().find(|shown| shown.slot == Some(slot));
+        let name = shown.map_or("a variable", |shown| shown.name.as_str());
+        // The check stands before the instruction that reads.
+        let pc = self.warp.pc as usize;
+        for lane in lanes(missing) {
+            self.find_at(pc, Fault::Uninitialized, lane, || {
+                format!("reads '{name}', which has no value yet")
+            });
+        }
+    }
+
+    pub(super) fn thread(&self, lane: usize) -> [u32; 3] {
+        thread_of(self.warp.first + lane as u32, self.block_dim)
+    }
+
+    pub(super) fn place(&self, pc: usize) -> Place {
+        self.code.places.get(pc).copied().unwrap_or_default()
+    }
+
+    /// Tells of something that went wrong in a lane at the instruction that runs.
+    pub(super) fn find(&mut self, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
+        self.find_at(self.warp.pc as usize - 1, fault, lane, sentence);
+    }
+
+    fn find_at(&mut self, pc: usize, fault: Fault, lane: usize, sentence: impl FnOnce() -> String) {
+        let (place, block, thread, step) =
+            (self.place(pc), self.block, self.thread(lane), self.step);
+        self.findings.add(fault, || Finding {
+            fault,
+            place,
+            block,
+            thread,
+            step,
+            sentence: sentence(),
+        });
+    }
+}
+
+/// The lanes of a mask, ascending.
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// A thread's place in its block.
+pub(crate) fn thread_of(thread: u32, dim: [u32; 3]) -> [u32; 3] {
+    [thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]]
+}
+
+/// A block's place in its grid.
+pub(crate) fn block_of(block: u32, grid: [u32; 3]) -> [u32; 3] {
+    thread_of(block, grid)
+}

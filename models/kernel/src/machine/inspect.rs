@@ -1,0 +1,480 @@
+//! Looking at a machine: what a panel, a check or a test may read of it.
+//!
+//! What a thread holds and where its addresses point.
+//!
+//! Shared memory of a block, array by array, for whoever draws it.
+
+use crate::bytecode::{Home, address};
+use crate::diagnostic::Place;
+use crate::machine::execute::{lanes, thread_of};
+use crate::machine::{
+    Access, Buffer, CellState, Counts, Findings, LANES, Launch, Machine, WarpState,
+};
+use crate::types::{Scalar, Type};
+use mlsys_lab::Value;
+use std::collections::BTreeMap;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadState {
+    /// It runs with its warp's next instruction.
+    Active,
+    /// Its warp runs the other side of a branch.
+    Masked,
+    /// It waits at a barrier.
+    Waiting,
+    /// It has ended.
+    Done,
+    /// Something went wrong in it in the last step.
+    Faulted,
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// It has not begun.
+    Waiting,
+    /// It is in flight.
+    Resident,
+    /// It has ended.
+    Ended,
+}
+
+/// A block in flight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockView {
+    /// Its number in the grid.
+    pub block: u32,
+    /// The same in x, y and z.
+    pub id: [u32; 3],
+    /// Barriers it has passed.
+    pub barriers: u32,
+    /// Of each warp, what it does and where it comes to next, or the barrier at which it waits.
+    pub warps: Vec<(WarpState, Place)>,
+}
+
+impl Machine {
+    /// How it was launched.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// Warp instructions so far.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// What went wrong so far.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Threads of blocks that have ended and accessed no memory.
+    pub fn idle_threads(&self) -> u64 {
+        self.idle_threads
+    }
+
+    /// Blocks that have ended.
+    pub fn ended_blocks(&self) -> u64 {
+        self.ended_blocks
+    }
+
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> u32 {
+        self.launch.shared_bytes(&self.code)
+    }
+
+    /// What everything cost so far.
+    pub fn totals(&self) -> Counts {
+        let mut total = Counts::default();
+        self.counts.iter().for_each(|counts| total.add(counts));
+        total
+    }
+
+    /// What each line cost so far; lines that nothing ran are left out.
+    pub fn lines(&self) -> BTreeMap<u32, Counts> {
+        let mut lines: BTreeMap<u32, Counts> = BTreeMap::new();
+        for (counts, place) in self.counts.iter().zip(&self.code.places) {
+            if counts.issues > 0 {
+                lines.entry(place.line).or_default().add(counts);
+            }
+        }
+        lines
+    }
+
+    /// Names and types of the buffers, in the order of the arguments.
+    pub fn buffers(&self) -> impl Iterator<Item = (&str, Scalar, usize)> {
+        self.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.of, buffer.elements()))
+    }
+
+    fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.buffers.iter().find(|buffer| buffer.name == name)
+    }
+
+    /// Elements of a buffer as numbers; none beyond its end. A cell nobody wrote shows what lies there.
+    pub fn element(&self, buffer: &str, element: usize) -> Option<f64> {
+        let buffer = self.buffer(buffer)?;
+        let bits = (element < buffer.elements())
+            .then(|| buffer.store.read(element * buffer.of.bytes() as usize, buffer.of))?;
+        Some(real(bits, buffer.of))
+    }
+
+    /// The first elements of a buffer as values.
+    pub fn contents(&self, buffer: &str, most: usize) -> Vec<Value> {
+        let Some(buffer) = self.buffer(buffer) else {
+            return Vec::new();
+        };
+        let count = buffer.elements().min(most);
+        (0..count)
+            .map(|element| {
+                value(buffer.store.read(element * buffer.of.bytes() as usize, buffer.of), buffer.of)
+            })
+            .collect()
+    }
+
+    /// What happened to an element of a buffer.
+    pub fn cell(&self, buffer: &str, element: usize) -> Option<CellState> {
+        self.buffer(buffer)?.store.cells.get(element).map(crate::machine::memory::Cell::state)
+    }
+
+    /// Blocks in flight, in the order in which they began.
+    pub fn blocks(&self) -> Vec<BlockView> {
+        let mut residents: Vec<_> =
+            self.residents.iter().flatten().filter(|r| r.done < r.warps.len()).collect();
+        residents.sort_by_key(|resident| resident.turn);
+        let view = |resident: &&crate::machine::Resident| BlockView {
+            block: resident.block,
+            id: resident.id,
+            barriers: resident.epoch,
+            warps: resident.warps.iter().map(|warp| (warp.state, self.stands(warp))).collect(),
+        };
+        residents.iter().map(view).collect()
+    }
+
+    pub(super) fn resident(&self, block: u32) -> Option<&crate::machine::Resident> {
+        self.residents
+            .iter()
+            .flatten()
+            .find(|resident| resident.block == block && resident.done < resident.warps.len())
+    }
+
+    /// Where a block of the grid stands.
+    pub fn block_state(&self, block: u32) -> BlockState {
+        if self.resident(block).is_some() {
+            BlockState::Resident
+        } else if self.scheduler.has_begun(block) {
+            BlockState::Ended
+        } else {
+            BlockState::Waiting
+        }
+    }
+
+    /// A block's place in the grid.
+    pub fn block_id(&self, block: u32) -> [u32; 3] {
+        crate::machine::execute::block_of(block, self.launch.grid_dim)
+    }
+
+    /// Of a warp of a block in flight, what it does.
+    pub fn warp_state(&self, block: u32, warp: usize) -> Option<WarpState> {
+        Some(self.resident(block)?.warps.get(warp)?.state)
+    }
+
+    /// What each thread of a block in flight is doing.
+    pub fn threads(&self, block: u32) -> Vec<ThreadState> {
+        let Some(resident) = self.resident(block) else {
+            return Vec::new();
+        };
+        let mut states = Vec::new();
+        for warp in &resident.warps {
+            for lane in lanes(warp.launched) {
+                let has = |mask: u32| mask >> lane & 1 != 0;
+                states.push(match warp.state {
+                    _ if !has(warp.live) => ThreadState::Done,
+                    WarpState::Done => ThreadState::Done,
+                    WarpState::Waiting if has(warp.mask) => ThreadState::Waiting,
+                    WarpState::Ready if has(warp.mask) => ThreadState::Active,
+                    WarpState::Waiting | WarpState::Ready => ThreadState::Masked,
+                });
+            }
+        }
+        for finding in self
+            .findings
+            .told()
+            .iter()
+            .filter(|finding| finding.block == resident.id && finding.step + 1 >= self.clock)
+        {
+            let [x, y, z] = finding.thread;
+            let [dx, dy, _] = self.launch.block_dim;
+            if let Some(state) = states.get_mut((x + dx * (y + dy * z)) as usize) {
+                *state = ThreadState::Faulted;
+            }
+        }
+        states
+    }
+
+    /// Where a warp of a block in flight comes to next, or the barrier at which it waits.
+    pub fn place(&self, block: u32, warp: usize) -> Option<Place> {
+        self.resident(block)?.warps.get(warp).map(|warp| self.stands(warp))
+    }
+
+    /// Where a warp comes to next; one that waits stands at its barrier still.
+    fn stands(&self, warp: &crate::machine::Warp) -> Place {
+        match warp.state {
+            WarpState::Waiting => self.executed(warp.pc.saturating_sub(1)),
+            WarpState::Ready | WarpState::Done => self.executed(warp.pc),
+        }
+    }
+
+    /// A thread's place in its block.
+    pub fn thread(&self, thread: u32) -> [u32; 3] {
+        thread_of(thread, self.launch.block_dim)
+    }
+
+    /// Whether another machine of the same launch is in the very same state.
+    pub fn same_state(&self, other: &Self) -> bool {
+        self.clock == other.clock
+            && self.buffers == other.buffers
+            && self.residents == other.residents
+            && self.scheduler == other.scheduler
+            && self.counts == other.counts
+            && self.findings == other.findings
+            && (self.ended_blocks, self.idle_threads) == (other.ended_blocks, other.idle_threads)
+    }
+
+    /// Bytes that a copy of the machine takes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        let store = |store: &crate::machine::Store| store.bytes.len() + 16 * store.cells.len();
+        let warp = |warp: &crate::machine::Warp| {
+            128 * warp.narrow.len() + 256 * warp.wide.len() + 2 * warp.local.len() + 512
+        };
+        let resident = |resident: &crate::machine::Resident| {
+            store(&resident.shared) + resident.warps.iter().map(warp).sum::<usize>()
+        };
+        self.buffers.iter().map(|buffer| store(&buffer.store)).sum::<usize>()
+            + self.residents.iter().flatten().map(resident).sum::<usize>()
+            + self.counts.len() * size_of::<Counts>()
+    }
+}
+
+impl Buffer {
+    pub(crate) fn elements(&self) -> usize {
+        self.store.bytes.len() / self.of.bytes() as usize
+    }
+}
+
+/// Bits of a type as a number.
+pub(crate) fn real(bits: u64, of: Scalar) -> f64 {
+    match of {
+        Scalar::Bool | Scalar::Unsigned => f64::from(bits as u32),
+        Scalar::Int => f64::from(bits as u32 as i32),
+        Scalar::Long => bits as i64 as f64,
+        Scalar::UnsignedLong => bits as f64,
+        Scalar::Float => f64::from(f32::from_bits(bits as u32)),
+        Scalar::Double => f64::from_bits(bits),
+    }
+}
+
+/// Bits of a type as a value of a report.
+pub(crate) fn value(bits: u64, of: Scalar) -> Value {
+    match of {
+        Scalar::Bool => Value::Bool(bits != 0),
+        Scalar::Int | Scalar::Unsigned => Value::Int(real(bits, of) as i64),
+        Scalar::Long | Scalar::UnsignedLong => Value::Int(bits as i64),
+        Scalar::Float | Scalar::Double => Value::Float(real(bits, of)),
+    }
+}
+
+impl Machine {
+    /// Variables that exist where a thread's warp is, with the thread's values; the innermost declaration last.
+    pub fn variables(&self, block: u32, thread: usize) -> Vec<VariableView> {
+        let Some(warp) =
+            self.resident(block).and_then(|resident| resident.warps.get(thread / LANES))
+        else {
+            return Vec::new();
+        };
+        let lane = thread % LANES;
+        let here =
+            self.code.shown.iter().filter(|shown| (shown.from..=shown.to).contains(&warp.pc));
+        here.map(|shown| {
+            let set = shown.slot.is_none_or(|slot| warp.set[usize::from(slot)] >> lane & 1 != 0);
+            let local = |offset: u32, of: Scalar| {
+                let at = lane * self.code.local + offset as usize;
+                let mut bytes = [0; 8];
+                let length = of.bytes() as usize;
+                bytes[..length].copy_from_slice(&warp.local[at..at + length]);
+                let whole = !warp.written[at..at + length].contains(&0);
+                whole.then(|| value(u64::from_le_bytes(bytes), of))
+            };
+            let held = || match (shown.ty, shown.home) {
+                (Type::Scalar(of), Home::Register(reg)) if of.is_wide() => {
+                    Some(value(warp.wide[usize::from(reg)][lane], of))
+                }
+                (Type::Scalar(of), Home::Register(reg)) => {
+                    Some(value(u64::from(warp.narrow[usize::from(reg)][lane]), of))
+                }
+                (Type::Pointer { to, .. }, Home::Register(reg)) => {
+                    Some(Value::Text(self.pointed(warp.wide[usize::from(reg)][lane], to.bytes())))
+                }
+                (Type::Scalar(of), Home::Local(offset)) => local(offset, of),
+                (Type::Array { of, extents, .. }, Home::Local(offset)) => {
+                    let count = extents.elements().min(64) as u32;
+                    let element = |element| {
+                        local(offset + element * of.bytes(), of)
+                            .unwrap_or_else(|| Value::Text("poison".to_owned()))
+                    };
+                    Some(Value::Array((0..count).map(element).collect()))
+                }
+                (Type::Void | Type::Pointer { .. } | Type::Array { .. }, _) => {
+                    Some(Value::Text(String::new()))
+                }
+            };
+            VariableView { name: shown.name.clone(), ty: shown.ty, value: set.then(held).flatten() }
+        })
+        .collect()
+    }
+
+    /// An address as the text would write it.
+    fn pointed(&self, at: u64, bytes: u32) -> String {
+        match self.reach(at, bytes) {
+            Reach::Global { buffer, element, .. } => format!("&{buffer}[{element}]"),
+            Reach::Shared { byte, .. } => format!("shared memory + {byte}"),
+            Reach::Local { byte } => format!("own memory + {byte}"),
+            Reach::Nowhere => "nowhere".to_owned(),
+        }
+    }
+
+    pub(super) fn reach(&self, at: u64, bytes: u32) -> Reach {
+        let byte = address::offset(at);
+        match (address::space(at), self.buffers.get(address::buffer(at))) {
+            (address::GLOBAL, Some(buffer)) => Reach::Global {
+                buffer: buffer.name.clone(),
+                element: byte.div_euclid(i64::from(bytes.max(1))),
+                sector: byte.div_euclid(32),
+            },
+            (address::SHARED, _) => Reach::Shared { byte, bank: byte.div_euclid(4).rem_euclid(32) },
+            (address::LOCAL, _) => Reach::Local { byte },
+            _ => Reach::Nowhere,
+        }
+    }
+
+    /// The last access of a warp in flight, and where each of its lanes reached; none for lanes that took no part.
+    pub fn access(&self, block: u32, warp: usize) -> Option<(&Access, Vec<Option<Reach>>)> {
+        let access = self.resident(block)?.warps.get(warp)?.access.as_deref()?;
+        let lane = |lane: usize| {
+            (access.mask >> lane & 1 != 0).then(|| self.reach(access.addresses[lane], access.bytes))
+        };
+        Some((access, (0..LANES).map(lane).collect()))
+    }
+
+    /// The element of a `__shared__` array, or the variable, that a byte of shared memory belongs to, as the text would write it; accesses
+    /// are of so many bytes. None where no array is.
+    pub fn shared_element(&self, byte: i64, bytes: u32) -> Option<String> {
+        self.code.shared_element(u32::try_from(byte).ok()?, bytes)
+    }
+
+    /// Words of a block's shared memory, as numbers of a type; none where nobody wrote.
+    pub fn shared(&self, block: u32, of: Scalar) -> Vec<Option<Value>> {
+        let Some(resident) = self.resident(block) else {
+            return Vec::new();
+        };
+        let bytes = of.bytes() as usize;
+        let store = &resident.shared;
+        let word = |at: usize| {
+            let cell = store.cells.get(store.cell_of(at * bytes))?;
+            cell.state().defined.then(|| value(store.read(at * bytes, of), of))
+        };
+        (0..store.bytes.len() / bytes).map(word).collect()
+    }
+}
+
+/// Where a lane's address points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// An element of a buffer; negative before its beginning.
+    Global {
+        /// The buffer's name.
+        buffer: String,
+        /// The element.
+        element: i64,
+        /// The 32-byte sector, counted from the buffer's beginning.
+        sector: i64,
+    },
+    /// A byte of shared memory, and its bank.
+    Shared {
+        /// The byte.
+        byte: i64,
+        /// The bank.
+        bank: i64,
+    },
+    /// A byte of the thread's own arrays.
+    Local {
+        /// The byte.
+        byte: i64,
+    },
+    /// Nowhere.
+    Nowhere,
+}
+
+/// A variable of one thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableView {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Its value; none if it has none yet. Arrays are lists, addresses texts.
+    pub value: Option<Value>,
+}
+
+/// An array in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedArray {
+    /// Its name.
+    pub name: String,
+    /// What it is of.
+    pub of: Scalar,
+    /// Its first byte.
+    pub offset: u32,
+    /// Its elements, of all dimensions together.
+    pub elements: usize,
+}
+
+impl Machine {
+    /// The arrays of shared memory in the order of their bytes; a dynamic one reaches to the end.
+    pub fn shared_arrays(&self) -> Vec<SharedArray> {
+        let all = self.shared_bytes();
+        let array = |shared: &crate::typed_ast::Shared| {
+            let of = match shared.ty {
+                Type::Array { of, .. } | Type::Scalar(of) => of,
+                Type::Pointer { to, .. } => to,
+                Type::Void => return None,
+            };
+            let bytes = match shared.bytes {
+                0 => all.saturating_sub(shared.offset),
+                bytes => bytes,
+            };
+            Some(SharedArray {
+                name: shared.name.clone(),
+                of,
+                offset: shared.offset,
+                elements: (bytes / of.bytes().max(1)) as usize,
+            })
+        };
+        let mut arrays: Vec<SharedArray> = self.code.shared.iter().filter_map(array).collect();
+        arrays.sort_by_key(|array| array.offset);
+        arrays
+    }
+
+    /// What happened to the number at a byte of a block's shared memory, and the number; none if the block is not in
+    /// flight or has no such byte.
+    pub fn shared_cell(&self, block: u32, byte: u32, of: Scalar) -> Option<(CellState, Value)> {
+        let store = &self.resident(block)?.shared;
+        let at = byte as usize;
+        let end = at.checked_add(of.bytes() as usize)?;
+        if end > store.bytes.len() {
+            return None;
+        }
+        let cell = store.cells.get(store.cell_of(at))?;
+        Some((cell.state(), value(store.read(at, of), of)))
+    }
+}

@@ -1,0 +1,411 @@
+//! Loads and stores: where each lane reaches, what that moves, and what is wrong with it.
+//!
+//! Loads and stores of 32 lanes, and the short way for lanes that stand side by side.
+
+use crate::bytecode::{At, Base, By, Reg, WARP, address};
+use crate::machine::counters::{Moved, moved, replays};
+use crate::machine::execute::{Core, lanes};
+use crate::machine::fault::Fault;
+use crate::machine::memory::{POISON, Store, Touch, word};
+use crate::machine::warp::{Access, AccessKind, Wide};
+use crate::types::Scalar;
+
+/// Where one lane reaches, once it has been found right.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Global { buffer: usize, offset: usize },
+    Shared { offset: usize },
+    Local { offset: usize },
+}
+
+/// A row of four bytes a lane, one lane after the other: where it lies and its first byte.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    space: Space,
+    pub(super) begin: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Space {
+    Global(usize),
+    Shared,
+}
+
+impl Row {
+    /// Bytes of all lanes.
+    pub(super) const BYTES: usize = 4 * WARP;
+
+    /// What one lane of it reaches.
+    pub(super) fn target(self, lane: usize) -> Target {
+        let offset = self.begin + 4 * lane;
+        match self.space {
+            Space::Global(buffer) => Target::Global { buffer, offset },
+            Space::Shared => Target::Shared { offset },
+        }
+    }
+}
+
+impl Core<'_> {
+    #[inline(always)]
+    pub(super) fn addresses(&self, at: At, bytes: u32) -> Wide {
+        let mut addresses = self.warp.wide[usize::from(at.pointer)];
+        let bytes = i64::from(bytes);
+        match at.index {
+            By::Nothing => {}
+            By::Int(reg) => {
+                let index = &self.warp.narrow[usize::from(reg)];
+                for lane in 0..WARP {
+                    let by = i64::from(index[lane] as i32) * bytes;
+                    addresses[lane] = addresses[lane].wrapping_add(by as u64);
+                }
+            }
+            By::Unsigned(reg) => {
+                let index = &self.warp.narrow[usize::from(reg)];
+                for lane in 0..WARP {
+                    addresses[lane] =
+                        addresses[lane].wrapping_add((i64::from(index[lane]) * bytes) as u64);
+                }
+            }
+            By::Long(reg) => {
+                let index = &self.warp.wide[usize::from(reg)];
+                for lane in 0..WARP {
+                    addresses[lane] = addresses[lane]
+                        .wrapping_add((index[lane] as i64).wrapping_mul(bytes) as u64);
+                }
+            }
+        }
+        addresses
+    }
+
+    /// The row that all lanes reach one after the other, if they do.
+    #[inline(always)]
+    pub(super) fn row(&self, at: At, ty: Scalar) -> Option<Row> {
+        if self.warp.mask != u32::MAX || ty.bytes() != 4 || at.base != Base::Uniform {
+            return None;
+        }
+        let (first, follow) = match at.index {
+            By::Int(reg) | By::Unsigned(reg) => {
+                let index = &self.warp.narrow[usize::from(reg)];
+                let first = index[0];
+                let wrong = (0..WARP as u32).fold(0, |wrong, lane| {
+                    wrong | (index[lane as usize].wrapping_sub(first) ^ lane)
+                });
+                (i64::from(first as i32), wrong == 0 && first < i32::MAX as u32 - 32)
+            }
+            By::Nothing | By::Long(_) => return None,
+        };
+        if !follow {
+            return None;
+        }
+        let pointer = self.warp.wide[usize::from(at.pointer)][0];
+        let space = match address::space(pointer) {
+            address::GLOBAL => Space::Global(address::buffer(pointer)),
+            address::SHARED => Space::Shared,
+            _ => return None,
+        };
+        let begin = address::offset(pointer) + 4 * first;
+        let store = match space {
+            Space::Global(buffer) => &self.buffers.get(buffer)?.store,
+            Space::Shared => &*self.shared,
+        };
+        let inside = begin >= 0
+            && begin % 4 == 0
+            && begin as usize + Row::BYTES <= store.bytes.len()
+            && store.shift == 2;
+        let begin = begin as usize;
+        inside.then_some(Row { space, begin })
+    }
+
+    /// The bytes and cells that a row lies in.
+    #[inline(always)]
+    pub(super) fn store_of(&mut self, row: Row) -> &mut Store {
+        match row.space {
+            Space::Global(buffer) => &mut self.buffers[buffer].store,
+            Space::Shared => self.shared,
+        }
+    }
+
+    /// Counts and remembers the access to a row. Its 32 words lie in 32 banks, so that none waits in shared memory.
+    pub(super) fn swept(&mut self, row: Row, kind: AccessKind, pc: usize) {
+        let begin = row.begin;
+        let (base, moved) = match row.space {
+            Space::Global(buffer) => {
+                let last = begin + Row::BYTES - 1;
+                let moved = Moved {
+                    sectors: (last / 32 - begin / 32 + 1) as u64,
+                    lines: (last / 128 - begin / 128 + 1) as u64,
+                    used: Row::BYTES as u64,
+                };
+                self.count(kind, pc, WARP as u64, moved);
+                (address::global(buffer), moved)
+            }
+            Space::Shared => {
+                self.counts[pc].shared += 1;
+                (address::shared(0), Moved::default())
+            }
+        };
+        let base = base + begin as u64;
+        let addresses = std::array::from_fn(|lane| base + 4 * lane as u64);
+        self.remember(kind, pc, 4, addresses, moved, 0);
+        self.warp.touched = u32::MAX;
+    }
+
+    fn remember(
+        &mut self,
+        kind: AccessKind,
+        pc: usize,
+        bytes: u32,
+        addresses: Wide,
+        moved: Moved,
+        replays: u64,
+    ) {
+        let place = self.place(pc);
+        let mask = self.warp.mask;
+        let Moved { sectors, lines, used } = moved;
+        let access = Access { place, kind, bytes, addresses, mask, sectors, lines, used, replays };
+        match &mut self.warp.access {
+            Some(old) => **old = access,
+            none => *none = Some(Box::new(access)),
+        }
+    }
+
+    fn count(&mut self, kind: AccessKind, pc: usize, elements: u64, moved: Moved) {
+        let counts = &mut self.counts[pc];
+        let traffic = match kind {
+            AccessKind::Load => &mut counts.load,
+            AccessKind::Store => &mut counts.store,
+            AccessKind::Atomic => &mut counts.atomic,
+        };
+        traffic.accesses += 1;
+        traffic.elements += elements;
+        traffic.sectors += moved.sectors;
+        traffic.lines += moved.lines;
+        traffic.used += moved.used;
+    }
+
+    /// Looks where the running lanes reach, counts what that moves, and tells what is wrong; lanes that are wrong reach nowhere.
+    pub(super) fn reach(
+        &mut self,
+        at: At,
+        ty: Scalar,
+        kind: AccessKind,
+        pc: usize,
+    ) -> [Option<Target>; WARP] {
+        let bytes = ty.bytes();
+        let addresses = self.addresses(at, bytes);
+        let mut targets = [None; WARP];
+        let mut global = [0_u64; WARP];
+        let mut shared = [(0_usize, 0_u32); WARP];
+        let (mut globals, mut shareds) = (0, 0);
+        for lane in lanes(self.warp.mask) {
+            let target = self.target(addresses[lane], bytes, kind, lane);
+            match target {
+                Some(Target::Global { .. }) => {
+                    global[globals] = addresses[lane];
+                    globals += 1;
+                    self.warp.touched |= 1 << lane;
+                }
+                Some(Target::Shared { offset }) => {
+                    shared[shareds] = (lane, offset as u32);
+                    shareds += 1;
+                    self.warp.touched |= 1 << lane;
+                }
+                Some(Target::Local { .. }) => {}
+                // A thread that reaches past the end has tried.
+                None => self.warp.touched |= 1 << lane,
+            }
+            targets[lane] = target;
+        }
+        let mut total = Moved::default();
+        if globals > 0 {
+            total = moved(&mut global[..globals], u64::from(bytes));
+            self.count(kind, pc, globals as u64, total);
+        }
+        let mut passes = 0;
+        if shareds > 0 {
+            passes = replays(&shared[..shareds], bytes);
+            self.counts[pc].shared += 1;
+            self.counts[pc].replays += passes;
+        }
+        self.remember(kind, pc, bytes, addresses, total, passes);
+        targets
+    }
+
+    fn target(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        kind: AccessKind,
+        lane: usize,
+    ) -> Option<Target> {
+        let offset = address::offset(address);
+        let space = address::space(address);
+        let (what, size) = match space {
+            address::GLOBAL => match self.buffers.get(address::buffer(address)) {
+                Some(buffer) => ("", buffer.store.bytes.len()),
+                None => ("", 0),
+            },
+            address::SHARED => ("shared memory", self.shared.bytes.len()),
+            address::LOCAL => ("the thread's own arrays", self.code.local),
+            _ => ("", 0),
+        };
+        let inside = offset >= 0 && (offset as u64).saturating_add(u64::from(bytes)) <= size as u64;
+        if !inside {
+            let verb = verb(kind);
+            let name = match (space, self.buffers.get(address::buffer(address))) {
+                (address::GLOBAL, Some(buffer)) => buffer.name.clone(),
+                _ => what.to_owned(),
+            };
+            self.find(Fault::OutOfBounds, lane, || {
+                if name.is_empty() {
+                    return format!("{verb} through a pointer that points nowhere");
+                }
+                let index = offset.div_euclid(i64::from(bytes));
+                let last = size / bytes as usize;
+                format!("{verb} element {index} of {name}, which has {last}")
+            });
+            return None;
+        }
+        let offset = offset as usize;
+        if !offset.is_multiple_of(bytes as usize) {
+            let verb = verb(kind);
+            self.find(Fault::Misaligned, lane, || {
+                format!("{verb} {bytes} bytes at byte {offset}, which is no multiple of {bytes}")
+            });
+            return None;
+        }
+        Some(match space {
+            address::GLOBAL => Target::Global { buffer: address::buffer(address), offset },
+            address::SHARED => Target::Shared { offset },
+            _ => Target::Local { offset },
+        })
+    }
+}
+
+fn verb(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Load => "reads",
+        AccessKind::Store => "writes",
+        AccessKind::Atomic => "changes",
+    }
+}
+
+impl Core<'_> {
+    pub(super) fn load(&mut self, ty: Scalar, into: Reg, at: At, pc: usize) {
+        if let Some(row) = self.row(at, ty) {
+            self.load_row(into, row, pc);
+            return;
+        }
+        let targets = self.reach(at, ty, AccessKind::Load, pc);
+        let (mut narrow, mut wide) =
+            ([POISON; WARP], [u64::from(POISON) << 32 | u64::from(POISON); WARP]);
+        for lane in lanes(self.warp.mask) {
+            let Some(target) = targets[lane] else {
+                continue;
+            };
+            self.touch(target, ty.bytes(), Touch::Read, lane);
+            let value = self.read(target, ty, lane);
+            narrow[lane] = value as u32;
+            wide[lane] = value;
+        }
+        if ty == Scalar::Bool {
+            // A bool that nobody wrote is true, whatever its bits.
+            narrow = narrow.map(|value| u32::from(value != 0));
+        }
+        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+    }
+
+    fn load_row(&mut self, into: Reg, row: Row, pc: usize) {
+        let bytes = row.begin..row.begin + Row::BYTES;
+        let mut result = [0; WARP];
+        for (lane, four) in self.store_of(row).bytes[bytes].chunks_exact(4).enumerate() {
+            result[lane] = word(four, 0);
+        }
+        self.touch_row(row, Touch::Read);
+        self.swept(row, AccessKind::Load, pc);
+        self.put(into, &result);
+    }
+
+    /// Notes the touch of all lanes in the cells of a row; what is found is told by the way that takes its time.
+    #[inline(always)]
+    fn touch_row(&mut self, row: Row, touch: Touch) {
+        let (who, first) = (self.who, self.warp.first as u16);
+        let from = row.begin >> 2;
+        let mut unusual = 0_u32;
+        let cells = &mut self.store_of(row).cells[from..from + WARP];
+        for (lane, cell) in cells.iter_mut().enumerate() {
+            let before = *cell;
+            let found = cell.touch(who, first + lane as u16, touch);
+            if found.poison || found.race {
+                *cell = before;
+                unusual |= 1 << lane;
+            }
+        }
+        for lane in lanes(unusual) {
+            self.touch(row.target(lane), 4, touch, lane);
+        }
+    }
+
+    pub(super) fn read(&self, target: Target, ty: Scalar, lane: usize) -> u64 {
+        match target {
+            Target::Global { buffer, offset } => self.buffers[buffer].store.read(offset, ty),
+            Target::Shared { offset } => self.shared.read(offset, ty),
+            Target::Local { offset } => {
+                let at = lane * self.code.local + offset;
+                let mut value = [0; 8];
+                let length = ty.bytes() as usize;
+                value[..length].copy_from_slice(&self.warp.local[at..at + length]);
+                u64::from_le_bytes(value)
+            }
+        }
+    }
+
+    pub(super) fn write(&mut self, target: Target, ty: Scalar, lane: usize, value: u64) {
+        match target {
+            Target::Global { buffer, offset } => {
+                self.buffers[buffer].store.write(offset, ty, value)
+            }
+            Target::Shared { offset } => self.shared.write(offset, ty, value),
+            Target::Local { offset } => {
+                let at = lane * self.code.local + offset;
+                let length = ty.bytes() as usize;
+                self.warp.local[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
+                self.warp.written[at..at + length].fill(1);
+            }
+        }
+    }
+
+    pub(super) fn value(&self, reg: Reg, ty: Scalar, lane: usize) -> u64 {
+        if ty.is_wide() {
+            self.warp.wide[usize::from(reg)][lane]
+        } else {
+            u64::from(self.warp.narrow[usize::from(reg)][lane])
+        }
+    }
+
+    pub(super) fn store(&mut self, ty: Scalar, from: Reg, at: At, pc: usize) {
+        if let Some(row) = self.row(at, ty) {
+            self.store_row(from, row, pc);
+            return;
+        }
+        let targets = self.reach(at, ty, AccessKind::Store, pc);
+        for lane in lanes(self.warp.mask) {
+            let Some(target) = targets[lane] else {
+                continue;
+            };
+            self.touch(target, ty.bytes(), Touch::Write, lane);
+            self.write(target, ty, lane, self.value(from, ty, lane));
+        }
+    }
+
+    fn store_row(&mut self, from: Reg, row: Row, pc: usize) {
+        let values = self.narrow(from);
+        let bytes = row.begin..row.begin + Row::BYTES;
+        let into = self.store_of(row).bytes[bytes].chunks_exact_mut(4);
+        for (value, four) in values.iter().zip(into) {
+            four.copy_from_slice(&value.to_le_bytes());
+        }
+        self.touch_row(row, Touch::Write);
+        self.swept(row, AccessKind::Store, pc);
+    }
+}

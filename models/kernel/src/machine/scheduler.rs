@@ -1,0 +1,156 @@
+//! Which block begins next, and which warp goes next.
+
+use crate::machine::Resident;
+use crate::machine::warp::WarpState;
+
+/// The order in which warps and blocks go on. A correct kernel does not care.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// A warp goes on until it waits or ends; blocks begin in the order of their numbers.
+    InOrder,
+    /// Warps take turns, an instruction each.
+    #[default]
+    RoundRobin,
+    /// Any warp that can goes next, and blocks begin in any order: by the seed.
+    Random,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scheduler {
+    schedule: Schedule,
+    /// The warp that went last, counted over all slots.
+    cursor: usize,
+    begun: u64,
+    blocks: u64,
+    /// Block number of turn t: (t * stride + shift) mod blocks, with a stride that shares no factor with blocks.
+    stride: u64,
+    shift: u64,
+    random: u64,
+}
+
+impl Scheduler {
+    pub(super) fn new(schedule: Schedule, blocks: u64, seed: u64) -> Self {
+        let mut scheduler = Self {
+            schedule,
+            cursor: 0,
+            begun: 0,
+            blocks,
+            stride: 1,
+            shift: 0,
+            random: seed ^ 0x9e37_79b9_7f4a_7c15,
+        };
+        if schedule == Schedule::Random && blocks > 1 {
+            scheduler.shift = scheduler.draw() % blocks;
+            let mut stride = scheduler.draw() % blocks;
+            while common(stride, blocks) != 1 {
+                stride = (stride + 1) % blocks;
+            }
+            scheduler.stride = stride;
+        }
+        scheduler
+    }
+
+    /// Splitmix64: small, and the same everywhere.
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    pub(super) fn waiting(&self) -> u64 {
+        self.blocks - self.begun
+    }
+
+    pub(super) fn next_block(&mut self) -> Option<(u64, u32)> {
+        if self.waiting() == 0 {
+            return None;
+        }
+        let turn = self.begun;
+        self.begun += 1;
+        let block = (u128::from(turn) * u128::from(self.stride) + u128::from(self.shift))
+            % u128::from(self.blocks);
+        Some((turn, block as u32))
+    }
+
+    /// Whether a block has begun.
+    pub(super) fn has_begun(&self, block: u32) -> bool {
+        let blocks = i128::from(self.blocks);
+        let from = i128::from(block) - i128::from(self.shift);
+        let turn = (from * inverse(i128::from(self.stride), blocks)).rem_euclid(blocks);
+        turn < i128::from(self.begun)
+    }
+
+    /// Instructions a warp may do before another is asked.
+    pub(super) fn stretch(&self) -> u64 {
+        match self.schedule {
+            Schedule::InOrder => u64::MAX,
+            Schedule::RoundRobin | Schedule::Random => 1,
+        }
+    }
+
+    /// The slot and the warp that go next.
+    pub(super) fn pick(
+        &mut self,
+        residents: &[Option<Resident>],
+        warps: usize,
+    ) -> Option<(usize, usize)> {
+        let count = residents.len() * warps;
+        let ready = |at: usize| {
+            residents[at / warps]
+                .as_ref()
+                .is_some_and(|resident| resident.warps[at % warps].state == WarpState::Ready)
+        };
+        let first = match self.schedule {
+            Schedule::InOrder => {
+                if self.cursor < count && ready(self.cursor) {
+                    return Some((self.cursor / warps, self.cursor % warps));
+                }
+                // The block that began first, so that order does not depend on which slot it came to.
+                let slots = residents
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(slot, resident)| Some((resident.as_ref()?.turn, slot)));
+                let mut slots: Vec<(u64, usize)> = slots.collect();
+                slots.sort_unstable();
+                let found = slots
+                    .iter()
+                    .flat_map(|(_, slot)| (0..warps).map(move |warp| slot * warps + warp))
+                    .find(|at| ready(*at))?;
+                self.cursor = found;
+                return Some((found / warps, found % warps));
+            }
+            Schedule::RoundRobin => self.cursor + 1,
+            Schedule::Random => self.draw() as usize % count.max(1),
+        };
+        let mut at = if first >= count { 0 } else { first };
+        for _ in 0..count {
+            if ready(at) {
+                self.cursor = at;
+                return Some((at / warps, at % warps));
+            }
+            at += 1;
+            if at == count {
+                at = 0;
+            }
+        }
+        None
+    }
+}
+
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+/// What undoes a multiplication by `a` modulo `of`, where the two share no factor.
+fn inverse(a: i128, of: i128) -> i128 {
+    let (mut old, mut rest) = (a, of);
+    let (mut x, mut next) = (1, 0);
+    while rest != 0 {
+        let quotient = old / rest;
+        (old, rest) = (rest, old - quotient * rest);
+        (x, next) = (next, x - quotient * next);
+    }
+    x.rem_euclid(of)
+}

@@ -1,0 +1,176 @@
+//! What lanes do together: atomics, shuffles, votes and barriers of one warp.
+
+use crate::bytecode::{At, Reg, WARP};
+use crate::machine::execute::{Core, lanes};
+use crate::machine::fault::Fault;
+use crate::machine::memory::{POISON, Touch};
+use crate::machine::warp::AccessKind;
+use crate::typed_ast::{Atomic, Shuffle, Vote};
+use crate::types::Scalar;
+
+impl Core<'_> {
+    /// One lane after the other, in ascending order; each gets what was there before.
+    pub(super) fn atomic(
+        &mut self,
+        atomic: Atomic,
+        ty: Scalar,
+        into: Reg,
+        at: At,
+        operands: [Reg; 2],
+        pc: usize,
+    ) {
+        let targets = self.reach(at, ty, AccessKind::Atomic, pc);
+        let (mut narrow, mut wide) = ([POISON; WARP], [u64::from(POISON); WARP]);
+        for lane in lanes(self.warp.mask) {
+            let Some(target) = targets[lane] else {
+                continue;
+            };
+            self.touch(target, ty.bytes(), Touch::Atomic, lane);
+            let old = self.read(target, ty, lane);
+            let (a, b) = (self.value(operands[0], ty, lane), self.value(operands[1], ty, lane));
+            if let Some(new) = changed(atomic, ty, old, a, b) {
+                self.write(target, ty, lane, new);
+            }
+            narrow[lane] = old as u32;
+            wide[lane] = old;
+        }
+        if ty.is_wide() { self.put_wide(into, &wide) } else { self.put(into, &narrow) }
+    }
+
+    /// The mask that lanes gave, which must name exactly the lanes that are here.
+    fn named(&mut self, mask: Reg) {
+        let here = self.warp.mask;
+        let masks = self.narrow(mask);
+        for lane in lanes(here) {
+            // Lanes that never were, or have ended, may be named: nobody waits for them.
+            let named = masks[lane] & self.warp.live;
+            if named != here {
+                self.find(Fault::LostLane, lane, || {
+                    format!("the mask names lanes {named:#010x} of those that live, and {here:#010x} are here")
+                });
+                return;
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
+    pub(super) fn shuffle(
+        &mut self,
+        shuffle: Shuffle,
+        ty: Scalar,
+        into: Reg,
+        mask: Reg,
+        value: Reg,
+        lane: Reg,
+        width: Option<Reg>,
+    ) {
+        self.named(mask);
+        let here = self.warp.mask;
+        let which = self.narrow(lane);
+        let widths = width.map_or([32; WARP], |width| self.narrow(width));
+        let mut from = [0_usize; WARP];
+        for own in lanes(here) {
+            let width = match widths[own] as usize {
+                width if width.is_power_of_two() && width <= WARP => width,
+                width => {
+                    self.find(Fault::LostLane, own, || {
+                        format!("a width of {} is no power of two up to 32", width as i32)
+                    });
+                    WARP
+                }
+            };
+            let first = own / width * width;
+            let by = which[own];
+            let asked = match shuffle {
+                Shuffle::Index => first + by as usize % width,
+                Shuffle::Up => (own as i64 - i64::from(by as i32)).max(-1) as usize,
+                Shuffle::Down => own.saturating_add(by as usize),
+                Shuffle::Xor => own ^ by as usize,
+            };
+            // Whoever asks beyond its group gets its own value back.
+            let inside = match shuffle {
+                Shuffle::Xor => asked < first + width,
+                Shuffle::Index | Shuffle::Up | Shuffle::Down => {
+                    (first..first + width).contains(&asked)
+                }
+            };
+            let asked = if inside { asked } else { own };
+            if here >> asked & 1 == 0 {
+                self.find(Fault::LostLane, own, || {
+                    format!("takes its value from lane {asked}, which is not here")
+                });
+            }
+            from[own] = asked;
+        }
+        if ty.is_wide() {
+            let values = self.wide(value);
+            let result = std::array::from_fn(|own| values[from[own]]);
+            self.put_wide(into, &result);
+        } else {
+            let values = self.narrow(value);
+            let result = std::array::from_fn(|own| values[from[own]]);
+            self.put(into, &result);
+        }
+    }
+
+    pub(super) fn vote(&mut self, vote: Vote, into: Reg, mask: Reg, value: Reg) {
+        self.named(mask);
+        let here = self.warp.mask;
+        let yes = self.truth(value) & here;
+        let result = match vote {
+            Vote::Ballot => yes,
+            Vote::Any => u32::from(yes != 0),
+            Vote::All => u32::from(yes == here),
+        };
+        self.put(into, &[result; WARP]);
+    }
+
+    pub(super) fn warp_barrier(&mut self, mask: Option<Reg>) {
+        match mask {
+            Some(mask) => self.named(mask),
+            None if self.warp.mask != self.warp.live => {
+                let (here, live) = (self.warp.mask.count_ones(), self.warp.live.count_ones());
+                let lane = self.warp.mask.trailing_zeros() as usize;
+                self.find(Fault::LostLane, lane, || {
+                    format!("{here} of {live} live lanes reach this __syncwarp")
+                });
+            }
+            None => {}
+        }
+        self.warp.turn += 1;
+        self.who.turn = self.warp.turn;
+    }
+}
+
+/// What an atomic leaves behind; none if it leaves what was there.
+fn changed(atomic: Atomic, ty: Scalar, old: u64, a: u64, b: u64) -> Option<u64> {
+    let float = |x: u64| f32::from_bits(x as u32);
+    Some(match (atomic, ty) {
+        (Atomic::Add, Scalar::Float) => u64::from((float(old) + float(a)).to_bits()),
+        (Atomic::Add, Scalar::Double) => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
+        (Atomic::Add, _) => old.wrapping_add(a),
+        (Atomic::Subtract, _) => old.wrapping_sub(a),
+        (Atomic::Min | Atomic::Max, _) => {
+            let less = match ty {
+                Scalar::Int => (a as u32 as i32) < old as u32 as i32,
+                Scalar::Long => (a as i64) < old as i64,
+                Scalar::Bool
+                | Scalar::Unsigned
+                | Scalar::UnsignedLong
+                | Scalar::Float
+                | Scalar::Double => a < old,
+            };
+            if a != old && less == (atomic == Atomic::Min) {
+                a
+            } else {
+                return None;
+            }
+        }
+        (Atomic::Exchange, _) => a,
+        (Atomic::CompareAndSwap, _) if old == a => b,
+        (Atomic::CompareAndSwap, _) => return None,
+        (Atomic::And, _) => old & a,
+        (Atomic::Or, _) => old | a,
+        (Atomic::Xor, _) => old ^ a,
+    })
+}

@@ -1,0 +1,316 @@
+//! Walking over tokens: what the parts of the parser share, and types.
+
+mod expression;
+mod statement;
+
+use crate::ast::{TypeName, Unit};
+use crate::diagnostic::{Complaint, Place};
+use crate::lexer::{Lexeme, Token};
+use crate::preprocess::tokens;
+use crate::types::{Access, Scalar};
+
+/// How deep brackets, blocks and operators may nest, so that no text exhausts the stack.
+const DEEPEST: u32 = 200;
+
+/// Somewhere inside, something was complained about: whoever called goes on at the next statement.
+pub(super) struct Lost;
+
+pub(super) type Parsed<T> = Result<T, Lost>;
+
+pub(super) struct Parser {
+    tokens: Vec<Lexeme>,
+    at: usize,
+    depth: u32,
+    pub(super) complaints: Vec<Complaint>,
+}
+
+/// Reads a text; all that is wrong with it at once.
+pub(crate) fn parse(text: &str) -> Result<Unit, Vec<Complaint>> {
+    let (tokens, complaints) = tokens(text);
+    let mut parser = Parser { tokens, at: 0, depth: 0, complaints };
+    let unit = parser.unit();
+    if parser.complaints.is_empty() { Ok(unit) } else { Err(parser.complaints) }
+}
+
+impl Parser {
+    pub(super) fn token(&self) -> &Token {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, by: usize) -> &Token {
+        self.tokens.get(self.at + by).map_or(&Token::End, |lexeme| &lexeme.token)
+    }
+
+    pub(super) fn place(&self) -> Place {
+        let last = self.tokens.last();
+        self.tokens.get(self.at).or(last).map_or_else(Place::default, |lexeme| lexeme.place)
+    }
+
+    pub(super) fn is(&self, mark: &str) -> bool {
+        matches!(self.token(), Token::Mark(found) if *found == mark)
+    }
+
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        matches!(self.token(), Token::Name(found) if found == name)
+    }
+
+    pub(super) fn mark(&self) -> &'static str {
+        match self.token() {
+            Token::Mark(mark) => mark,
+            Token::Name(_)
+            | Token::Integer { .. }
+            | Token::Double(_)
+            | Token::Float(_)
+            | Token::End => "",
+        }
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.at = (self.at + 1).min(self.tokens.len());
+    }
+
+    pub(super) fn take(&mut self, mark: &str) -> bool {
+        let found = self.is(mark);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn take_name(&mut self, name: &str) -> bool {
+        let found = self.is_name(name);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn need(&mut self, mark: &str, after: &str) -> Parsed<()> {
+        if self.take(mark) {
+            return Ok(());
+        }
+        // A forgotten semicolon is missed where the line before ends, not where the next one begins.
+        let place = match (mark, self.at.checked_sub(1).and_then(|at| self.tokens.get(at))) {
+            (";", Some(previous)) if previous.place.line < self.place().line => previous.place,
+            _ => self.place(),
+        };
+        let found = self.token().to_string();
+        self.complain(place, format!("'{mark}' is missing after {after}; here is {found}"), "");
+        Err(Lost)
+    }
+
+    pub(super) fn complain(
+        &mut self,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.complaints.push(Complaint::new(place, message, help));
+    }
+
+    pub(super) fn lose<T>(
+        &mut self,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Parsed<T> {
+        self.complain(self.place(), message, help);
+        Err(Lost)
+    }
+
+    /// Goes one level deeper, or refuses.
+    pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            // What is left would only be told the same.
+            let lost =
+                self.lose(format!("this is nested more than {DEEPEST} deep"), "name parts of it");
+            self.at = self.tokens.len();
+            return lost;
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    pub(super) fn name(&mut self, of: &str) -> Parsed<(String, Place)> {
+        let place = self.place();
+        match self.token() {
+            Token::Name(name) if !is_keyword(name) => {
+                let name = name.clone();
+                self.advance();
+                Ok((name, place))
+            }
+            other @ (Token::Name(_)
+            | Token::Integer { .. }
+            | Token::Double(_)
+            | Token::Float(_)
+            | Token::Mark(_)
+            | Token::End) => {
+                let message = format!("the name of {of} is missing; here is {other}");
+                self.lose(message, "")
+            }
+        }
+    }
+
+    /// Whether a type begins here.
+    pub(super) fn at_type(&self) -> bool {
+        matches!(self.token(), Token::Name(name) if TYPE_WORDS.contains(&name.as_str()))
+    }
+
+    /// A type's words, without a star.
+    pub(super) fn plain_type(&mut self) -> Parsed<TypeName> {
+        let place = self.place();
+        let mut access = Access::Mutable;
+        let mut words: Vec<String> = Vec::new();
+        while let Token::Name(word) = self.token() {
+            match word.as_str() {
+                "const" | "constexpr" => access = Access::Constant,
+                // Every access reaches memory here anyway.
+                "volatile" => {}
+                word if TYPE_WORDS.contains(&word) => words.push(word.to_owned()),
+                _ => break,
+            }
+            self.advance();
+        }
+        words.sort();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let scalar = match words.as_slice() {
+            ["void"] => None,
+            ["bool"] => Some(Scalar::Bool),
+            ["int"] | ["signed"] | ["int", "signed"] => Some(Scalar::Int),
+            ["unsigned"] | ["int", "unsigned"] => Some(Scalar::Unsigned),
+            ["long", "long"] | ["int", "long", "long"] | ["long", "long", "signed"] => {
+                Some(Scalar::Long)
+            }
+            ["long", "long", "unsigned"] | ["int", "long", "long", "unsigned"] | ["size_t"] => {
+                Some(Scalar::UnsignedLong)
+            }
+            ["float"] => Some(Scalar::Float),
+            ["double"] => Some(Scalar::Double),
+            ["long"] | ["int", "long"] | ["long", "unsigned"] | ["int", "long", "unsigned"] => {
+                self.complain(
+                    place,
+                    "long has 32 bits on some systems and 64 on others",
+                    "write int or long long",
+                );
+                return Err(Lost);
+            }
+            other => {
+                let message = match other.join(" ").as_str() {
+                    "" => format!("a type is missing; here is {}", self.token()),
+                    other => format!("the type '{other}' is not part of this"),
+                };
+                self.complain(place, message, "the types are int, unsigned, long long, float, double, bool and pointers to them");
+                return Err(Lost);
+            }
+        };
+        Ok(TypeName { scalar, access, pointer: None })
+    }
+
+    /// Stars and what may stand behind them.
+    pub(super) fn stars(&mut self, mut ty: TypeName) -> Parsed<TypeName> {
+        while self.is("*") || self.is("&") || self.is("&&") {
+            if !self.is("*") {
+                return self.lose("references are not part of this", "pass a pointer: float *x");
+            }
+            if ty.pointer.is_some() {
+                return self.lose(
+                    "pointers to pointers are not part of this",
+                    "keep rows side by side in one array: a[y * width + x]",
+                );
+            }
+            self.advance();
+            ty.pointer = Some(Access::Mutable);
+            while let Token::Name(word) = self.token() {
+                match word.as_str() {
+                    "const" => ty.pointer = Some(Access::Constant),
+                    "__restrict__" | "__restrict" | "volatile" => {}
+                    _ => break,
+                }
+                self.advance();
+            }
+        }
+        Ok(ty)
+    }
+}
+
+const TYPE_WORDS: [&str; 17] = [
+    "void",
+    "bool",
+    "int",
+    "unsigned",
+    "signed",
+    "long",
+    "float",
+    "double",
+    "const",
+    "constexpr",
+    "volatile",
+    "size_t",
+    "char",
+    "short",
+    "auto",
+    "float4",
+    "float2",
+];
+
+const KEYWORDS: [&str; 22] = [
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "break",
+    "continue",
+    "return",
+    "true",
+    "false",
+    "sizeof",
+    "switch",
+    "case",
+    "goto",
+    "struct",
+    "class",
+    "template",
+    "typedef",
+    "using",
+    "namespace",
+    "enum",
+    "union",
+];
+
+pub(super) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name) || TYPE_WORDS.contains(&name)
+}
+
+/// What a word of C++ that is not part of the language should be instead.
+pub(super) fn outside(word: &str) -> Option<(&'static str, &'static str)> {
+    Some(match word {
+        "template" | "typename" => ("templates are not part of this", "write the type: float"),
+        "switch" | "case" => ("switch is not part of this", "write if and else"),
+        "goto" => ("goto is not part of this", "write a loop with break"),
+        "struct" | "class" | "union" => {
+            ("structures are not part of this", "pass an array for each field")
+        }
+        "enum" => ("enumerations are not part of this", "write #define NAME value"),
+        "typedef" | "using" => ("names for types are not part of this", "write the type itself"),
+        "namespace" => ("namespaces are not part of this", "leave it out"),
+        "new" | "delete" | "malloc" | "free" => {
+            ("kernels here allocate nothing", "take a buffer as an argument, or a __shared__ array")
+        }
+        "printf" | "assert" => (
+            "kernels here print and stop nothing",
+            "look at variables by stepping, or write them into a buffer",
+        ),
+        "try" | "throw" | "catch" => ("exceptions are not part of this", "a kernel has none"),
+        "asm" => ("assembly is not part of this", "write it in C"),
+        "static_cast" | "reinterpret_cast" | "const_cast" => {
+            ("this kind of cast is not part of this", "write (float)x")
+        }
+        "__constant__" | "__managed__" => (
+            "global variables are not part of this",
+            "pass it as an argument, or write #define or const with a number",
+        ),
+        _ => return None,
+    })
+}

@@ -1,0 +1,258 @@
+//! Expressions, by the ranks of C.
+
+use crate::ast::{Direction, Expr, ExprKind, Infix, Unary, When, assignment, infix};
+use crate::diagnostic::Place;
+use crate::lexer::Token;
+use crate::parser::{Parsed, Parser, is_keyword, outside};
+
+/// How high an expression may be: a sum of more terms than this is written as several.
+const HIGHEST: u32 = 250;
+
+fn boxed(place: Place, kind: ExprKind) -> Expr {
+    let height = 1 + match &kind {
+        ExprKind::Member(a, _)
+        | ExprKind::Unary(_, a)
+        | ExprKind::Cast(_, a)
+        | ExprKind::Step { target: a, .. } => a.height,
+        ExprKind::Index(a, b)
+        | ExprKind::Binary(_, a, b)
+        | ExprKind::And(a, b)
+        | ExprKind::Or(a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::Assign(_, a, b) => a.height.max(b.height),
+        ExprKind::Conditional(a, b, c) => a.height.max(b.height).max(c.height),
+        ExprKind::Call(_, arguments) => arguments.iter().map(|a| a.height).max().unwrap_or(0),
+        ExprKind::Integer { .. }
+        | ExprKind::Float(_)
+        | ExprKind::Double(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Null
+        | ExprKind::Name(_)
+        | ExprKind::SizeOf(_) => 0,
+    };
+    Expr { place, kind, height }
+}
+
+impl Parser {
+    /// With commas.
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        let mut left = self.assignment()?;
+        while self.is(",") {
+            self.bounded(&left)?;
+            let place = self.place();
+            self.advance();
+            let right = self.assignment()?;
+            left = boxed(place, ExprKind::Comma(Box::new(left), Box::new(right)));
+        }
+        Ok(left)
+    }
+
+    /// Without commas.
+    pub(super) fn assignment(&mut self) -> Parsed<Expr> {
+        self.nested(|parser| {
+            let left = parser.conditional()?;
+            let place = parser.place();
+            let Some(operator) = assignment(parser.mark()) else {
+                return Ok(left);
+            };
+            parser.advance();
+            let right = parser.assignment()?;
+            Ok(boxed(place, ExprKind::Assign(operator, Box::new(left), Box::new(right))))
+        })
+    }
+
+    pub(super) fn conditional(&mut self) -> Parsed<Expr> {
+        let condition = self.ranked(1)?;
+        let place = self.place();
+        if !self.take("?") {
+            return Ok(condition);
+        }
+        let yes = self.nested(Self::expression)?;
+        self.need(":", "the first value of '?'")?;
+        let no = self.assignment()?;
+        Ok(boxed(place, ExprKind::Conditional(Box::new(condition), Box::new(yes), Box::new(no))))
+    }
+
+    fn ranked(&mut self, least: u8) -> Parsed<Expr> {
+        let mut left = self.unary()?;
+        while let Some((operator, rank)) = infix(self.mark()) {
+            if rank < least {
+                break;
+            }
+            self.bounded(&left)?;
+            let place = self.place();
+            self.advance();
+            let right = self.nested(|parser| parser.ranked(rank + 1))?;
+            let (left_operand, right) = (Box::new(left), Box::new(right));
+            left = boxed(
+                place,
+                match operator {
+                    Infix::Binary(binary) => ExprKind::Binary(binary, left_operand, right),
+                    Infix::AndAlso => ExprKind::And(left_operand, right),
+                    Infix::OrElse => ExprKind::Or(left_operand, right),
+                },
+            );
+        }
+        if self.is("<<<") || self.is(">>>") {
+            return self.lose(
+                "a kernel launches no kernel here",
+                "the lab launches it: set block_dim and grid_dim",
+            );
+        }
+        Ok(left)
+    }
+
+    fn bounded(&mut self, left: &Expr) -> Parsed<()> {
+        if left.height < HIGHEST {
+            return Ok(());
+        }
+        self.lose(
+            format!("this expression has more than {HIGHEST} operations in a row"),
+            "name parts of it",
+        )
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        self.nested(Self::bare_unary)
+    }
+
+    fn bare_unary(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        let operator = match self.mark() {
+            "+" => Some(Unary::Plus),
+            "-" => Some(Unary::Minus),
+            "!" => Some(Unary::Not),
+            "~" => Some(Unary::Complement),
+            "*" => Some(Unary::Dereference),
+            "&" => Some(Unary::Address),
+            _ => None,
+        };
+        if let Some(operator) = operator {
+            self.advance();
+            let operand = self.unary()?;
+            return Ok(boxed(place, ExprKind::Unary(operator, Box::new(operand))));
+        }
+        if self.is("++") || self.is("--") {
+            let up = if self.is("++") { Direction::Up } else { Direction::Down };
+            self.advance();
+            let target = Box::new(self.unary()?);
+            return Ok(boxed(place, ExprKind::Step { up, when: When::Before, target }));
+        }
+        if self.take_name("sizeof") {
+            self.need("(", "sizeof")?;
+            if !self.at_type() {
+                return self.lose("sizeof takes a type here", "write sizeof(float)");
+            }
+            let plain = self.plain_type()?;
+            let ty = self.stars(plain)?;
+            self.need(")", "the type")?;
+            return Ok(boxed(place, ExprKind::SizeOf(ty)));
+        }
+        let cast = self.is("(") && {
+            self.advance();
+            let cast = self.at_type();
+            if !cast {
+                let inner = self.expression()?;
+                self.need(")", "the expression")?;
+                return self.postfix(inner);
+            }
+            cast
+        };
+        if cast {
+            let plain = self.plain_type()?;
+            let ty = self.stars(plain)?;
+            self.need(")", "the type")?;
+            let operand = self.unary()?;
+            return Ok(boxed(place, ExprKind::Cast(ty, Box::new(operand))));
+        }
+        let primary = self.primary()?;
+        self.postfix(primary)
+    }
+
+    fn postfix(&mut self, mut left: Expr) -> Parsed<Expr> {
+        loop {
+            self.bounded(&left)?;
+            let place = self.place();
+            match self.mark() {
+                "[" => {
+                    self.advance();
+                    let index = self.nested(Self::expression)?;
+                    self.need("]", "the index")?;
+                    left = boxed(place, ExprKind::Index(Box::new(left), Box::new(index)));
+                }
+                "." => {
+                    self.advance();
+                    let (member, _) = self.name("a member")?;
+                    left = boxed(place, ExprKind::Member(Box::new(left), member));
+                }
+                "++" | "--" => {
+                    let up = if self.is("++") { Direction::Up } else { Direction::Down };
+                    self.advance();
+                    let target = Box::new(left);
+                    left = boxed(place, ExprKind::Step { up, when: When::After, target });
+                }
+                "->" | "::" => {
+                    return self.lose(
+                        "structures and namespaces are not part of this",
+                        "pass an array for each field",
+                    );
+                }
+                _ => return Ok(left),
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        let kind = match self.token().clone() {
+            Token::Integer { value, suffix, base } => ExprKind::Integer { value, suffix, base },
+            Token::Float(value) => ExprKind::Float(value),
+            Token::Double(value) => ExprKind::Double(value),
+            Token::Name(name) => return self.named(name, place),
+            other @ (Token::Mark(_) | Token::End) => {
+                return self.lose(format!("a value is missing; here is {other}"), "");
+            }
+        };
+        self.advance();
+        Ok(boxed(place, kind))
+    }
+
+    fn named(&mut self, name: String, place: Place) -> Parsed<Expr> {
+        if let Some((message, help)) = outside(&name) {
+            return self.lose(message, help);
+        }
+        // `float(x)` is a cast.
+        if self.at_type() {
+            let ty = self.plain_type()?;
+            self.need("(", "the type")?;
+            let operand = self.nested(Self::expression)?;
+            self.need(")", "the value")?;
+            return Ok(boxed(place, ExprKind::Cast(ty, Box::new(operand))));
+        }
+        let kind = match name.as_str() {
+            "true" => ExprKind::Bool(true),
+            "false" => ExprKind::Bool(false),
+            "nullptr" | "NULL" => ExprKind::Null,
+            keyword if is_keyword(keyword) => {
+                return self.lose(format!("'{keyword}' cannot stand here"), "");
+            }
+            _ => {
+                self.advance();
+                if !self.take("(") {
+                    return Ok(boxed(place, ExprKind::Name(name)));
+                }
+                let mut arguments = Vec::new();
+                while !self.is(")") {
+                    arguments.push(self.assignment()?);
+                    if !self.take(",") {
+                        break;
+                    }
+                }
+                self.need(")", "the arguments")?;
+                return Ok(boxed(place, ExprKind::Call(name, arguments)));
+            }
+        };
+        self.advance();
+        Ok(boxed(place, kind))
+    }
+}

@@ -1,0 +1,431 @@
+//! What stands outside of functions: the kernel, its helpers, constants.
+//!
+//! Statements.
+
+use crate::ast::{
+    Declaration, Declarator, Function, Initial, Param, Role, Statement, StatementKind, Storage,
+    TypeName, Unit,
+};
+use crate::lexer::Token;
+use crate::parser::{Lost, Parsed, Parser, outside};
+use crate::types::Access;
+
+impl Parser {
+    pub(super) fn unit(&mut self) -> Unit {
+        let mut unit = Unit::default();
+        while *self.token() != Token::End {
+            let before = self.place();
+            if self.item(&mut unit).is_err() {
+                self.skip_item();
+                if self.place() == before {
+                    self.advance();
+                }
+            }
+        }
+        unit
+    }
+
+    fn item(&mut self, unit: &mut Unit) -> Parsed<()> {
+        if self.take(";") {
+            return Ok(());
+        }
+        let start = self.place();
+        let mut role = None;
+        while let Token::Name(word) = self.token() {
+            let word = word.clone();
+            match word.as_str() {
+                "__global__" if role.is_none() => role = Some(Role::Kernel),
+                "__device__" if role.is_none() => role = Some(Role::Helper),
+                "__global__" | "__device__" => {
+                    return self
+                        .lose("a function is either __global__ or __device__", "keep one of them");
+                }
+                "static" | "inline" | "__forceinline__" | "__noinline__" | "__inline__" => {}
+                "extern" => {
+                    return self.lose(
+                        "extern stands only before __shared__, inside a kernel",
+                        "leave it out",
+                    );
+                }
+                "__launch_bounds__" => {
+                    self.advance();
+                    self.need("(", "__launch_bounds__")?;
+                    while !self.is(")") && *self.token() != Token::End {
+                        self.advance();
+                    }
+                }
+                "__host__" => {
+                    return self.lose(
+                        "functions of the host are not part of this",
+                        "leave __host__ out: the lab launches the kernel",
+                    );
+                }
+                "__shared__" => {
+                    return self
+                        .lose("__shared__ stands inside a kernel", "move it into the kernel");
+                }
+                other => match outside(other) {
+                    Some((message, help)) => return self.lose(message, help),
+                    None => break,
+                },
+            }
+            self.advance();
+        }
+        // `__global__ __launch_bounds__(256) void f` and `void __launch_bounds__(256) f` are both usual.
+        let plain = self.plain_type()?;
+        let ty = self.stars(plain)?;
+        if self.is_name("__launch_bounds__") {
+            while !self.is(")") && *self.token() != Token::End {
+                self.advance();
+            }
+            self.advance();
+        }
+        let (name, place) = self.name("a function or a constant")?;
+        if !self.is("(") {
+            if role.is_some() {
+                return self.lose(
+                    format!("'(' is missing after '{name}'"),
+                    "global variables are not part of this: pass a buffer as an argument",
+                );
+            }
+            let names = self.declarators(plain, ty, name, place)?;
+            for declarator in &names {
+                if declarator.ty.access == Access::Mutable
+                    || !matches!(declarator.initial, Some(Initial::Value(_)))
+                {
+                    let message =
+                        format!("'{}' outside of a function is no constant", declarator.name);
+                    self.complain(
+                        declarator.place,
+                        message,
+                        "write const int N = 4, or pass a buffer as an argument",
+                    );
+                }
+            }
+            unit.constants.push(Declaration { storage: Storage::Local, names });
+            return Ok(());
+        }
+        let Some(role) = role else {
+            self.complain(
+                start,
+                format!("'{name}' is a function of the host"),
+                "write __global__ before the kernel, __device__ before what it calls",
+            );
+            return Err(Lost);
+        };
+        let params = self.params()?;
+        if self.take(";") {
+            // A declaration ahead of the definition says nothing new.
+            return Ok(());
+        }
+        let body = self.block("a function")?;
+        unit.functions.push(Function { role, name, place, result: ty, params, body });
+        Ok(())
+    }
+
+    fn params(&mut self) -> Parsed<Vec<Param>> {
+        self.need("(", "the function's name")?;
+        let mut params = Vec::new();
+        if self.is_name("void") && *self.ahead(1) == Token::Mark(")") {
+            self.advance();
+        }
+        while !self.is(")") {
+            let plain = self.plain_type()?;
+            let mut ty = self.stars(plain)?;
+            let (name, place) = self.name("an argument")?;
+            if self.take("[") {
+                // The extent of an array argument means nothing in C: it is a pointer.
+                if !self.is("]") {
+                    self.expression()?;
+                }
+                self.need("]", "the extent")?;
+                if self.is("[") || ty.pointer.is_some() {
+                    return self.lose(
+                        "arrays of arrays are not passed here",
+                        "pass a pointer and the width",
+                    );
+                }
+                ty.pointer = Some(Access::Mutable);
+            }
+            params.push(Param { name, place, ty });
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need(")", "the arguments")?;
+        Ok(params)
+    }
+
+    /// The rest of a declaration whose first name has been read, with its semicolon.
+    pub(super) fn declarators(
+        &mut self,
+        plain: TypeName,
+        first: TypeName,
+        name: String,
+        place: crate::diagnostic::Place,
+    ) -> Parsed<Vec<Declarator>> {
+        let mut names = Vec::new();
+        let mut next = (name, place, first);
+        loop {
+            let (name, place, ty) = next;
+            let mut extents = Vec::new();
+            while self.take("[") {
+                let extent = if self.is("]") { None } else { Some(self.conditional()?) };
+                extents.push(extent);
+                self.need("]", "the extent")?;
+            }
+            let initial = if self.take("=") {
+                Some(if self.is("{") {
+                    Initial::List(self.list()?)
+                } else {
+                    Initial::Value(self.assignment()?)
+                })
+            } else if self.is("(") || self.is("{") {
+                return self
+                    .lose("this way to give a first value is not part of this", "write = value");
+            } else {
+                None
+            };
+            names.push(Declarator { name, place, ty, extents, initial });
+            if !self.take(",") {
+                break;
+            }
+            let ty = self.stars(plain)?;
+            let (name, place) = self.name("a variable")?;
+            next = (name, place, ty);
+        }
+        self.need(";", "the declaration")?;
+        Ok(names)
+    }
+
+    fn list(&mut self) -> Parsed<Vec<crate::ast::Expr>> {
+        self.need("{", "=")?;
+        let mut values = Vec::new();
+        while !self.is("}") {
+            if self.is("{") {
+                return self.lose(
+                    "lists inside lists are not part of this",
+                    "write all values in one row",
+                );
+            }
+            values.push(self.assignment()?);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.need("}", "the values")?;
+        Ok(values)
+    }
+
+    /// To the end of what could not be read: past its block, or its semicolon.
+    fn skip_item(&mut self) {
+        let mut depth = 0_usize;
+        while *self.token() != Token::End {
+            match self.mark() {
+                "{" => depth += 1,
+                "}" => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.advance();
+                        return;
+                    }
+                }
+                ";" if depth == 0 => {
+                    self.advance();
+                    return;
+                }
+                _ => {}
+            }
+            self.advance();
+            // The next function begins at its own word, whatever was left open before it.
+            if self.is_name("__global__") || self.is_name("__device__") {
+                return;
+            }
+        }
+    }
+}
+
+impl Parser {
+    /// A block in braces; after a mistake it goes on at the next statement.
+    pub(super) fn block(&mut self, of: &str) -> Parsed<Vec<Statement>> {
+        self.need("{", of)?;
+        let mut statements = Vec::new();
+        while !self.is("}") {
+            if *self.token() == Token::End {
+                return self.lose(format!("the block of {of} never ends"), "close it with }");
+            }
+            let before = self.place();
+            match self.statement() {
+                Ok(statement) => statements.push(statement),
+                Err(Lost) => self.skip_statement(before),
+            }
+        }
+        self.advance();
+        Ok(statements)
+    }
+
+    fn skip_statement(&mut self, before: crate::diagnostic::Place) {
+        if self.place() == before && !self.is("}") {
+            self.advance();
+        }
+        let mut depth = 0_usize;
+        while *self.token() != Token::End {
+            match self.mark() {
+                "{" => depth += 1,
+                "}" if depth == 0 => return,
+                "}" => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.advance();
+                        return;
+                    }
+                }
+                ";" if depth == 0 => {
+                    self.advance();
+                    return;
+                }
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    pub(super) fn statement(&mut self) -> Parsed<Statement> {
+        self.nested(Self::bare_statement)
+    }
+
+    fn bare_statement(&mut self) -> Parsed<Statement> {
+        let place = self.place();
+        let kind = match self.token().clone() {
+            Token::Mark("{") => StatementKind::Block(self.block("this block")?),
+            Token::Mark(";") => {
+                self.advance();
+                StatementKind::Empty
+            }
+            Token::Name(word) => self.word(&word)?,
+            Token::Mark(_)
+            | Token::Integer { .. }
+            | Token::Double(_)
+            | Token::Float(_)
+            | Token::End => self.plain()?,
+        };
+        Ok(Statement { place, kind })
+    }
+
+    fn word(&mut self, word: &str) -> Parsed<StatementKind> {
+        match word {
+            "if" => {
+                self.advance();
+                let condition = self.condition("if")?;
+                let then = Box::new(self.statement()?);
+                let otherwise =
+                    if self.take_name("else") { Some(Box::new(self.statement()?)) } else { None };
+                Ok(StatementKind::If(condition, then, otherwise))
+            }
+            "while" => {
+                self.advance();
+                let condition = self.condition("while")?;
+                Ok(StatementKind::While(condition, Box::new(self.statement()?)))
+            }
+            "do" => {
+                self.advance();
+                let body = Box::new(self.statement()?);
+                if !self.take_name("while") {
+                    return self.lose(
+                        "'while' is missing after the body of do",
+                        "write do { .. } while (condition);",
+                    );
+                }
+                let condition = self.condition("while")?;
+                self.need(";", "do .. while")?;
+                Ok(StatementKind::DoWhile(body, condition))
+            }
+            "for" => self.for_loop(),
+            "break" | "continue" => {
+                self.advance();
+                self.need(";", word)?;
+                Ok(if word == "break" { StatementKind::Break } else { StatementKind::Continue })
+            }
+            "return" => {
+                self.advance();
+                let value = if self.is(";") { None } else { Some(self.expression()?) };
+                self.need(";", "return")?;
+                Ok(StatementKind::Return(value))
+            }
+            "else" => self.lose("else without an if", "give the if a block in braces"),
+            "extern" | "__shared__" | "static" => self.shared(word),
+            _ if self.at_type() && *self.ahead(1) != Token::Mark("(") => {
+                Ok(StatementKind::Declare(self.declaration(Storage::Local)?))
+            }
+            _ => match outside(word) {
+                Some((message, help)) => self.lose(message, help),
+                None => self.plain(),
+            },
+        }
+    }
+
+    fn shared(&mut self, word: &str) -> Parsed<StatementKind> {
+        let storage = match word {
+            "extern" => Storage::Dynamic,
+            "static" => {
+                return self.lose(
+                    "static variables are not part of this",
+                    "write __shared__ for what a block shares",
+                );
+            }
+            _ => Storage::Shared,
+        };
+        if storage == Storage::Dynamic {
+            self.advance();
+        }
+        if !self.take_name("__shared__") {
+            return self.lose(
+                "extern stands only before __shared__",
+                "write extern __shared__ float tile[];",
+            );
+        }
+        Ok(StatementKind::Declare(self.declaration(storage)?))
+    }
+
+    fn declaration(&mut self, storage: Storage) -> Parsed<Declaration> {
+        let plain = self.plain_type()?;
+        let ty = self.stars(plain)?;
+        let (name, place) = self.name("a variable")?;
+        let names = self.declarators(plain, ty, name, place)?;
+        Ok(Declaration { storage, names })
+    }
+
+    fn condition(&mut self, of: &str) -> Parsed<crate::ast::Expr> {
+        self.need("(", of)?;
+        let condition = self.expression()?;
+        self.need(")", "the condition")?;
+        Ok(condition)
+    }
+
+    fn for_loop(&mut self) -> Parsed<StatementKind> {
+        self.advance();
+        self.need("(", "for")?;
+        let place = self.place();
+        let first = if self.take(";") {
+            None
+        } else if self.at_type() {
+            let declaration = self.declaration(Storage::Local)?;
+            Some(Box::new(Statement { place, kind: StatementKind::Declare(declaration) }))
+        } else {
+            Some(Box::new(Statement { place, kind: self.plain()? }))
+        };
+        let condition = if self.is(";") { None } else { Some(self.expression()?) };
+        self.need(";", "the condition of for")?;
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        self.need(")", "the step of for")?;
+        let body = Box::new(self.statement()?);
+        Ok(StatementKind::For { first, condition, step, body })
+    }
+
+    /// An expression with its semicolon.
+    fn plain(&mut self) -> Parsed<StatementKind> {
+        let expression = self.expression()?;
+        self.need(";", "the statement")?;
+        Ok(StatementKind::Expr(expression))
+    }
+}

@@ -1,0 +1,300 @@
+//! Texts that are refused: where, and with which words.
+//!
+//! Every kind of fault, where it happens and how often.
+
+use crate::tests::*;
+
+#[test]
+fn what_lies_outside_is_refused_at_its_place_with_a_way_out() {
+    for (line, column, fragment, text) in [
+        (1, 1, "templates are not part of this", "template <typename T>\n__global__ void k() {}"),
+        (1, 23, "'x' is not declared", "__global__ void k() { x = 1; }"),
+        (1, 30, "';' is missing", "__global__ void k() { int x = 1 }"),
+        (2, 1, "#include is not part", "\n#include <math.h>\n__global__ void k() {}"),
+        (1, 1, "takes arguments is not part", "#define F(x) x\n__global__ void k() {}"),
+        (1, 23, "switch is not part", "__global__ void k() { switch (1) {} }"),
+        (1, 25, "pointers to pointers", "__global__ void k(float **a) { }"),
+        (1, 19, "32 bits on some systems", "__global__ void k(long n) { }"),
+        (1, 23, "there is no loop", "__global__ void k() { break; }"),
+        (1, 1, "there is no kernel", "__device__ int f(int x) { return x; }"),
+        (
+            1,
+            34,
+            "recursion is not part",
+            "__device__ int f(int x) { return f(x); } __global__ void k() { f(1); }",
+        ),
+        (1, 43, "this is const", "__global__ void k(const float *a) { a[0] = 1; }"),
+        (1, 42, "an index is a whole number", "__global__ void k(float *a) { float x; a[x] = 1; }"),
+        (1, 35, "known before the kernel runs", "__global__ void k(int n) { float a[n]; }"),
+        (1, 28, "did you mean 'sqrt", "__global__ void k() { float x = sqrtt(2.0f); }"),
+        (1, 23, "kernels here print", "__global__ void k() { printf(\"x\"); }"),
+        (1, 23, "write expf", "__global__ void k() { __expf(1.0f); }"),
+        (1, 40, "takes no int* and int*", "__global__ void k(int *a, int *b) { a = a + b; }"),
+        (1, 33, "'%' takes whole numbers", "__global__ void k() { float x = 1.0f % 2; }"),
+        (1, 40, "49152", "__global__ void k() { __shared__ float t[20000]; }"),
+        (1, 23, "comment never ends", "__global__ void k() { /* "),
+        (1, 12, "may end without a value", "__device__ int f() { } __global__ void k() {}"),
+        (1, 27, "is declared already", "__global__ void k() { int a, a; }"),
+        (1, 23, "a value is missing", "__global__ void k() { + ; }"),
+    ] {
+        let refused = Kernel::parse("k.cu", text).expect_err(text);
+        let said = refused.to_string();
+        assert!(said.contains(fragment), "{said}\n for {text}");
+        let at = refused
+            .complaints
+            .iter()
+            .find(|c| format!("{} {}", c.message, c.help).contains(fragment))
+            .expect("it");
+        if at.place.line != line || at.place.column.abs_diff(column) > 8 {
+            panic!("{said}\nexpected {line}:{column}");
+        }
+        assert!(said.starts_with("k.cu:"), "{said}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_and_in_order() {
+    let text =
+        "__global__ void k(float *a) {\n  int i = j;\n  a[0] = ;\n  a[1.5f] = 2;\n  foo(3);\n}\n";
+    let refused = Kernel::parse("k.cu", text).expect_err("refused");
+    // What does not parse is told first; types are looked at once it does.
+    assert_eq!(refused.complaints.iter().map(|c| c.place.line).collect::<Vec<_>>(), [3]);
+    let refused = Kernel::parse("k.cu", &text.replace("= ;", "= 1;")).expect_err("refused");
+    assert_eq!(refused.complaints.iter().map(|c| c.place.line).collect::<Vec<_>>(), [2, 4, 5]);
+    assert_eq!(
+        refused.to_string().lines().next(),
+        Some("k.cu:2:11: 'j' is not declared"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn no_text_makes_it_panic_or_run_away() {
+    let deep =
+        format!("__global__ void k() {{ int x = {}1{}; }}", "(".repeat(5000), ")".repeat(5000));
+    let long = format!("__global__ void k() {{ int x = 1{}; }}", " + 1".repeat(5000));
+    let minus = format!("__global__ void k() {{ int x = {}1; }}", "-".repeat(9001));
+    let blocks = format!("__global__ void k() {{ {} {} }}", "{".repeat(5000), "}".repeat(5000));
+    let ifs = format!("__global__ void k() {{ {} ; }}", "if (1) ".repeat(5000));
+    let index = format!("__global__ void k(int *a) {{ a{} = 1; }}", "[0]".repeat(5000));
+    let bomb: String = (0..60).map(|i| format!("#define a{} a{i} a{i}\n", i + 1)).collect();
+    let empty = format!("#define a0\n{bomb}__global__ void k() {{ a60 }}");
+    let calls: String = (1..20)
+        .map(|i| {
+            format!("__device__ int f{i}(int x) {{ return f{0}(x) + f{0}(x) + f{0}(x); }}\n", i - 1)
+        })
+        .collect();
+    let calls = format!(
+        "__device__ int f0(int x) {{ return x; }}\n{calls}__global__ void k(int *a) {{ a[0] = f15(1); }}"
+    );
+    for text in [
+        deep,
+        long,
+        minus,
+        blocks,
+        ifs,
+        index,
+        empty,
+        calls,
+        "\u{feff}é\0".into(),
+        "#".into(),
+        "#define".into(),
+    ] {
+        assert!(Kernel::parse("k.cu", &text).is_err(), "{}", &text[..text.len().min(60)]);
+    }
+    // Every beginning of a right text, and every text with one character taken out.
+    let text = include_str!("../examples/softmax-row.cu");
+    for at in 0..text.len() {
+        let _ = Kernel::parse("k.cu", &text[..at]);
+        let _ = Kernel::parse("k.cu", &format!("{}{}", &text[..at], &text[at + 1..]));
+    }
+}
+
+fn faults(text: &str, threads: u32) -> Machine {
+    ran(text, Launch::line(1, threads), &[poison(64)])
+}
+
+#[test]
+fn every_fault_is_found_at_its_line_and_counted() {
+    for (fault, count, line, body) in [
+        (Fault::OutOfBounds, 1, 2, "\nif (t == 3) o[64] = 1;"),
+        (Fault::OutOfBounds, 4, 2, "\no[t - 4] = 1;"),
+        (Fault::OutOfBounds, 4, 2, "\nint *p = 0; *p = t;"),
+        (Fault::Uninitialized, 4, 2, "\no[t + 8] = o[t];"),
+        (Fault::Uninitialized, 4, 3, "int x;\n\no[t] = x;"),
+        (Fault::Uninitialized, 2, 3, "int x;\nif (t < 2) x = 1;\no[t] = x;"),
+        (Fault::Uninitialized, 4, 2, "int a[4]; a[1] = 2;\no[t] = a[0];"),
+        (Fault::Uninitialized, 4, 2, "__shared__ int s[4];\no[t] = s[t];"),
+        (Fault::Race, 1, 2, "\no[0] = t;"),
+        (Fault::Race, 1, 2, "if (t == 1) o[0] = 1;\nif (t == 2) o[0] += 1;"),
+        (Fault::BarrierDivergence, 1, 2, "if (t < 2)\n__syncthreads();"),
+        (Fault::Overflow, 4, 2, "int x = 2147483647;\no[t] = x + 1;"),
+        (Fault::Overflow, 4, 2, "int x = 65536;\no[t] = x * x;"),
+        (Fault::Overflow, 4, 2, "float x = 3e9f;\no[t] = (int)x;"),
+        (
+            Fault::Overflow,
+            4,
+            2,
+            "long long x = 9223372036854775807ll;\no[t] = (int)(x - t * -1 + 1 - 0 + 0 * x + (x > 0 ? 1 : 0));",
+        ),
+        (Fault::DivisionByZero, 1, 2, "\no[t] = 7 / t;"),
+        (Fault::DivisionByZero, 1, 2, "\no[t] = 7 % t;"),
+        (
+            Fault::Misaligned,
+            4,
+            2,
+            "float *f = (float *)o; double *d = (double *)(f + 1);\nd[t] = 1.0;",
+        ),
+        (Fault::Shift, 4, 2, "int by = 32 + t;\no[t] = 1 << by;"),
+        (Fault::LostLane, 2, 2, "if (t < 2)\no[t] = __shfl_sync(3, t, 3);"),
+        (Fault::LostLane, 1, 2, "if (t < 2)\no[t] = __ballot_sync(15, 1);"),
+        (Fault::LostLane, 1, 2, "if (t < 2)\n__syncwarp();"),
+    ] {
+        let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
+        let machine = faults(&text, 4);
+        let findings = machine.findings();
+        if fault == Fault::Overflow && body.contains("long long") {
+            assert!(findings.count(fault) >= 1, "{body}: {:?}", findings.told());
+            continue;
+        }
+        assert_eq!(findings.count(fault), count, "{body}: {:?}", findings.told());
+        let told = findings.told().iter().find(|finding| finding.fault == fault).expect("told");
+        assert_eq!(told.place.line, line, "{body}: {told:?}");
+        assert!(told.sentence.len() > 10);
+    }
+}
+
+#[test]
+fn what_is_right_is_no_fault() {
+    for body in [
+        "atomicAdd(&o[0], t);",
+        "__shared__ int s[4]; s[t] = t; __syncthreads(); o[t] = s[3 - t];",
+        "__shared__ int s[4]; s[t] = t; __syncwarp(); o[t] = s[3 - t];",
+        "unsigned x = 4294967295u; o[t] = x + 2u;",
+        "if (t < 2) return; __syncthreads(); o[t] = 1;",
+        "int x; if (t < 2) x = 1; else x = 2; o[t] = x;",
+        "o[t] = t != 0 && 6 / t > 1 ? 1 : 0;",
+        "for (int i = 0; i < 3; i++) { o[t] = i; __syncthreads(); }",
+        "int a[4] = {1, 2}; o[t] = a[t];",
+        "o[t] = __shfl_xor_sync(0xffffffff, t, 1);",
+        "int x = 3; int *p = &x; *p += t; o[t] = x;",
+    ] {
+        let text = format!("__global__ void k(int *o) {{ int t = threadIdx.x; {body} }}");
+        let input = Argument::Buffer(Values::Int(vec![0; 64]));
+        let machine = ran(&text, Launch::line(1, 4), &[input]);
+        assert!(machine.findings().is_clean(), "{body}: {:?}", machine.findings().first());
+    }
+}
+
+#[test]
+fn races_between_warps_and_blocks_do_not_depend_on_who_came_first() {
+    let text = "__global__ void k(int *o) { __shared__ int s[64]; s[threadIdx.x] = 1; o[blockIdx.x] = s[63 - threadIdx.x]; }";
+    for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random] {
+        for seed in 0..5 {
+            let mut launch = Launch::line(2, 64);
+            launch.schedule = schedule;
+            launch.seed = seed;
+            let machine = ran(text, launch, &[poison(2)]);
+            // Each of the 64 shared cells of two blocks, and the two outputs that 64 threads write.
+            assert_eq!(machine.findings().count(Fault::Race), 130, "{schedule:?} {seed}");
+        }
+    }
+}
+
+#[test]
+fn an_endless_loop_stops_at_its_budget_and_a_nan_is_told_if_asked() {
+    let mut machine =
+        started("__global__ void k(int *o) { for (;;) ; }", Launch::line(1, 4), &[poison(1)]);
+    assert_eq!(machine.run(1000), Progress::Going);
+    assert_eq!(machine.clock(), 1000);
+    let mut launch = Launch::line(1, 4);
+    launch.nan = NanWatch::On;
+    let machine = ran(
+        "__global__ void k(float *o) { float z = threadIdx.x; o[threadIdx.x] = z / (z * 0.0f); }",
+        launch,
+        &[poison(4)],
+    );
+    assert_eq!(machine.findings().count(Fault::NotANumber), 1);
+    assert!(machine.findings().is_clean());
+}
+
+#[test]
+fn launches_that_cannot_be_are_refused() {
+    let kernel = Kernel::parse("k.cu", "__global__ void k(float *o, int n) { }").expect("a kernel");
+    let whole = Argument::Whole(1);
+    for (grid, block, shared, arguments, word) in [
+        ([1, 1, 1], [1025, 1, 1], 0, vec![poison(1), whole.clone()], "1024"),
+        ([0, 1, 1], [1, 1, 1], 0, vec![poison(1), whole.clone()], "at least 1"),
+        ([1, 70_000, 1], [1, 1, 1], 0, vec![poison(1), whole.clone()], "65535"),
+        ([u32::MAX; 3], [u32::MAX; 3], 0, vec![poison(1), whole.clone()], "threads"),
+        ([1, 1, 1], [1, 1, 1], 300_000, vec![poison(1), whole.clone()], "232448"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1)], "takes 2 arguments"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![whole.clone(), whole.clone()], "wants a buffer"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1), poison(1)], "not a buffer"),
+        ([1, 1, 1], [1, 1, 1], 0, vec![poison(1), Argument::Real(0.5)], "no whole number"),
+        (
+            [1, 1, 1],
+            [1, 1, 1],
+            0,
+            vec![Argument::Buffer(Values::Int(vec![1])), whole],
+            "another type",
+        ),
+    ] {
+        let mut launch = Launch::line(1, 1);
+        (launch.grid_dim, launch.block_dim, launch.dynamic_shared) = (grid, block, shared);
+        let error = kernel.launch(launch, &arguments).expect_err("refused").to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn a_finding_names_shared_memory_as_the_text_does() {
+    for (body, name) in [
+        ("__shared__ float tile[3][32]; o[0] = tile[1][2];", "reads tile[1][2],"),
+        ("__shared__ float total; o[0] = total;", "reads total,"),
+    ] {
+        let machine = faults(&format!("__global__ void k(int *o) {{ {body} }}"), 1);
+        let told = machine.findings().first().map(|one| one.sentence.clone());
+        assert!(told.as_ref().is_some_and(|told| told.starts_with(name)), "{told:?}");
+    }
+}
+
+#[test]
+fn a_row_of_lanes_finds_and_counts_what_lane_by_lane_is_found() {
+    // The same accesses by an array's own index, which goes the short way, and by a pointer that may differ from lane to
+    // lane, which does not: shared rows read before they are written, raced with no barrier, shifted and out of the banks'
+    // order, and global rows of every kind.
+    let body = |tile: &str, o: &str| {
+        format!(
+            "__global__ void k(const int *in, int *o) {{
+                __shared__ int tile[160];
+                int t = threadIdx.x;
+                int *p = t < 0 ? 0 : tile;
+                int *q = t < 0 ? 0 : o;
+                int early = {tile}[t + 96];
+                {tile}[t] = in[t];
+                {tile}[t + 1] = in[t] + 1;
+                __syncthreads();
+                {o}[t] = {tile}[t + 1] + early * 0;
+                {tile}[t + 32] = t;
+                __syncthreads();
+                {o}[t + 64] = {tile}[t + 32] + {tile}[127 - t];
+            }}"
+        )
+    };
+    let run = |text: &str| {
+        let input = Argument::Buffer(Values::Int((0..64).collect()));
+        ran(text, Launch::line(1, 64), &[input, poison(128)])
+    };
+    let (short, long) = (run(&body("tile", "o")), run(&body("p", "q")));
+    assert_eq!(all(&short, "o"), all(&long, "o"));
+    for fault in Fault::ALL {
+        let counts = [&short, &long].map(|machine| machine.findings().count(fault));
+        assert_eq!(counts[0], counts[1], "{fault:?}");
+    }
+    // tile[1] to tile[63] between two writers, tile[64] between its reader and the second row's writer.
+    assert_eq!(short.findings().count(Fault::Race), 64);
+    let totals = [&short, &long].map(Machine::totals);
+    let moved = totals.map(|of| (of.shared, of.replays, of.load, of.store));
+    assert_eq!(moved[0], moved[1]);
+}

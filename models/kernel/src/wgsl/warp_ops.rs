@@ -1,0 +1,223 @@
+//! What threads do together: calls of helpers, atomics, shuffles and votes.
+
+use crate::diagnostic::Place;
+use crate::typed_ast::{Atomic, Expr, Kind, Shuffle, Vote};
+use crate::types::{Scalar, Type};
+use crate::wgsl::expression::Text;
+use crate::wgsl::function::Writer;
+use crate::wgsl::pointer::Spot;
+use crate::wgsl::{Root, Subgroups, Told, function, refuse, type_name};
+
+impl Writer<'_, '_> {
+    /// A call of a helper; addresses among its arguments become indices, and their arrays part of which helper it is.
+    pub(super) fn call(
+        &mut self,
+        function: usize,
+        arguments: &[Expr],
+        place: Place,
+    ) -> Told<String> {
+        let mut roots = Vec::new();
+        let mut given = Vec::new();
+        for (at, argument) in arguments.iter().enumerate() {
+            let (root, text) = if let Type::Pointer { .. } = argument.ty {
+                let (root, text) = self.pointer(argument)?;
+                if let Root::Local(_) = root {
+                    return refuse(
+                        argument.place,
+                        "the address of a thread's own variable is handed to a function",
+                        "return the value, or hand the array over in __shared__ memory",
+                    );
+                }
+                (Some(root), text.unwrap_or_else(|| Text::atom("0i")))
+            } else {
+                (None, self.value(argument)?)
+            };
+            let later = arguments[at + 1..].iter().any(function::has_effect);
+            let text = if later { self.kept(&text) } else { text };
+            roots.push(root);
+            given.push(text.text);
+        }
+        let name = self.module.helper(function, roots, place)?;
+        if function::knows_place(self.module.program, function) {
+            given.extend(["threadIdx", "blockIdx", "gridDim"].map(str::to_owned));
+        }
+        Ok(format!("{name}({})", given.join(", ")))
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        atomic: Atomic,
+        address: &Expr,
+        operands: &[Expr],
+        place: Place,
+    ) -> Told<Text> {
+        let (root, _) = self.aside(|writer| writer.pointer(address))?.1;
+        if let Root::Local(_) = root {
+            return refuse(
+                place,
+                "an atomic on a thread's own variable: WGSL's work on shared and global memory",
+                "write it as an ordinary operation",
+            );
+        }
+        self.module.atomic.insert(root);
+        let spot = self.place(address)?;
+        type_name(spot.of, place)?;
+        let spot = if operands.iter().any(function::has_effect) { spot.fixed(self) } else { spot };
+        let operands = self.operands(&operands.iter().collect::<Vec<_>>())?;
+        let (first, second) = (operands.first(), operands.get(1));
+        let first = first.map_or_else(String::new, |text| text.text.clone());
+        match (atomic, spot.of) {
+            (Atomic::CompareAndSwap, _) => {
+                let value = second.map_or_else(String::new, |text| text.text.clone());
+                Ok(self.compare_and_swap(&spot, &first, &value))
+            }
+            (Atomic::Exchange, Scalar::Float) => {
+                let name = self.module.names.fresh("t");
+                let at = &spot.name;
+                self.line(&format!(
+                    "let {name} = bitcast<f32>(atomicExchange(&{at}, bitcast<u32>({first})));"
+                ));
+                Ok(Text::atom(name))
+            }
+            (Atomic::Add, Scalar::Float) => Ok(self.add_float(&spot, &first)),
+            (_, Scalar::Float) => refuse(
+                place,
+                "an atomic on floats that WGSL has not",
+                "use atomicAdd or atomicExch, or whole numbers",
+            ),
+            (_, _) => {
+                let function = match atomic {
+                    Atomic::Add => "atomicAdd",
+                    Atomic::Subtract => "atomicSub",
+                    Atomic::Min => "atomicMin",
+                    Atomic::Max => "atomicMax",
+                    Atomic::Exchange | Atomic::CompareAndSwap => "atomicExchange",
+                    Atomic::And => "atomicAnd",
+                    Atomic::Or => "atomicOr",
+                    Atomic::Xor => "atomicXor",
+                };
+                let name = self.module.names.fresh("t");
+                self.line(&format!("let {name} = {function}(&{}, {first});", spot.name));
+                Ok(Text::atom(name))
+            }
+        }
+    }
+
+    /// WGSL's compare-and-exchange may fail for no reason: until it has a reason it is tried again.
+    fn compare_and_swap(&mut self, spot: &Spot, compare: &str, value: &str) -> Text {
+        let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
+        let at = &spot.name;
+        self.line(&format!("var {old} = atomicLoad(&{at});"));
+        self.line("loop {");
+        self.line(&format!("  if ({old} != {compare}) {{ break; }}"));
+        self.line(&format!(
+            "  let {tried} = atomicCompareExchangeWeak(&{at}, {compare}, {value});"
+        ));
+        self.line(&format!("  {old} = {tried}.old_value;"));
+        self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
+        self.line("}");
+        Text::atom(old)
+    }
+
+    /// A sum of floats by their bits, tried again until nobody was in between.
+    fn add_float(&mut self, spot: &Spot, value: &str) -> Text {
+        let (old, tried) = (self.module.names.fresh("t"), self.module.names.fresh("t"));
+        let at = &spot.name;
+        self.line(&format!("var {old} = atomicLoad(&{at});"));
+        self.line("loop {");
+        self.line(&format!(
+            "  let {tried} = atomicCompareExchangeWeak(&{at}, {old}, bitcast<u32>(bitcast<f32>({old}) + ({value})));"
+        ));
+        self.line(&format!("  if ({tried}.exchanged) {{ break; }}"));
+        self.line(&format!("  {old} = {tried}.old_value;"));
+        self.line("}");
+        Text::atom(format!("bitcast<f32>({old})"))
+    }
+
+    fn warps(&mut self, place: Place) -> Told<()> {
+        match self.module.target.subgroups {
+            Subgroups::Of32 => {
+                self.module.uses_subgroups = true;
+                Ok(())
+            }
+            Subgroups::Other => refuse(
+                place,
+                "this works on a warp of 32 threads, and the device has no groups of that size",
+                "pass values through __shared__ memory and __syncthreads()",
+            ),
+        }
+    }
+
+    pub(super) fn warp_barrier(&mut self, place: Place) -> Told<()> {
+        self.warps(place)?;
+        self.line("subgroupBarrier();");
+        Ok(())
+    }
+
+    /// All 32 lanes take part, or it is no operation of WGSL.
+    fn whole_warp(&mut self, mask: &Expr) -> Told<()> {
+        self.warps(mask.place)?;
+        if let Kind::Whole(value) = mask.kind
+            && value as u32 == u32::MAX
+        {
+            return Ok(());
+        }
+        refuse(
+            mask.place,
+            "a mask that is not all 32 lanes, and WGSL's groups work as a whole",
+            "write 0xffffffff",
+        )
+    }
+
+    pub(super) fn shuffle(&mut self, shuffle: Shuffle, list: &[Expr], place: Place) -> Told<Text> {
+        let [mask, value, by, width @ ..] = list else {
+            return refuse(place, "a shuffle without its arguments", "");
+        };
+        self.whole_warp(mask)?;
+        if let Some(width) = width.first()
+            && !matches!(width.kind, Kind::Whole(32))
+        {
+            return refuse(
+                width.place,
+                "a shuffle in parts of a warp, and WGSL's groups work as a whole",
+                "leave the width out",
+            );
+        }
+        let operands = self.operands(&[value, by])?;
+        let [value, by] = operands.as_slice() else {
+            return refuse(place, "a shuffle without its arguments", "");
+        };
+        // Kept, since it stands there twice and all lanes must take part once.
+        let (value, by) = (self.kept(value).text, self.kept(by).text);
+        let text = match shuffle {
+            Shuffle::Index => format!("subgroupShuffle({value}, u32({by}) % 32u)"),
+            Shuffle::Xor => format!("subgroupShuffle({value}, (lane ^ u32({by})) % 32u)"),
+            // Lanes whose partner lies beyond the warp keep their own.
+            Shuffle::Up => {
+                format!(
+                    "select(subgroupShuffle({value}, (lane - u32({by})) % 32u), {value}, lane < u32({by}))"
+                )
+            }
+            Shuffle::Down => {
+                format!(
+                    "select(subgroupShuffle({value}, (lane + u32({by})) % 32u), {value}, lane + u32({by}) > 31u)"
+                )
+            }
+        };
+        Ok(self.kept(&Text::sum(text)))
+    }
+
+    pub(super) fn vote(&mut self, vote: Vote, list: &[Expr], place: Place) -> Told<Text> {
+        let [mask, value] = list else {
+            return refuse(place, "a vote without its arguments", "");
+        };
+        self.whole_warp(mask)?;
+        let value = self.value(value)?.text;
+        let text = match vote {
+            Vote::Ballot => format!("subgroupBallot({value}).x"),
+            Vote::Any => format!("i32(subgroupAny({value}))"),
+            Vote::All => format!("i32(subgroupAll({value}))"),
+        };
+        Ok(self.kept(&Text::sum(text)))
+    }
+}
