@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use mlsys_lesson::{CourseId, LessonId};
 
 /// Bytes that a text may have: what the front end takes.
-pub const MOST_BYTES: usize = mlsys_machines::kernel::source::MOST_BYTES;
+pub const MOST_BYTES: usize = mlsys_kernel::MOST_BYTES;
 
 /// The name of a text that is kept as it is typed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

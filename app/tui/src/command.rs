@@ -4,7 +4,7 @@ mod place;
 pub mod reference;
 mod table;
 
-use mlsys_machines::kernel::{Goal, Way};
+use mlsys_kernel::{Goal, Way};
 
 use mlsys_view::panel::Inspect;
 

@@ -8,8 +8,8 @@ mod tests;
 pub mod text;
 mod trial;
 
-use mlsys_machines::kernel::Kernel;
-use mlsys_machines::kernel::source::Complaint;
+use mlsys_kernel::Complaint;
+use mlsys_kernel::Kernel;
 
 use super::key::{Key, Way};
 pub use draft::Whence;

@@ -104,7 +104,7 @@ pub use compute::training_compute::TrainingCompute;
 pub use compute::transformer_flops::TransformerFlops;
 pub use compute::transformer_params::TransformerParams;
 pub use gpu::bank_conflicts::BankConflicts;
-pub use gpu::coalescing::{Coalescing, places_named};
+pub use gpu::coalescing::Coalescing;
 pub use gpu::divergence::Divergence;
 pub use gpu::gpu_peak::GpuPeak;
 pub use gpu::launch_geometry::LaunchGeometry;

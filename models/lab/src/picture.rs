@@ -87,3 +87,24 @@ pub fn folded(kinds: &[usize], across: usize) -> Vec<CellRow> {
 pub fn pane(title: impl Into<String>, frame: Frame) -> Pane {
     Pane { title: title.into(), frame }
 }
+
+/// Ascending indices as ranges: `lanes 0 to 7, 16`.
+pub fn index_ranges(name: &str, indices: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &index in indices {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            Some(_) | None => parts.push((index, index)),
+        }
+    }
+    let part = |&(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first} to {last}"),
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    match indices.len() {
+        0 => format!("no {name}"),
+        1 => format!("{name} {}", parts.concat()),
+        _ => format!("{name}s {}", parts.join(", ")),
+    }
+}

@@ -1,7 +1,7 @@
 //! Commands on the lab's kernel: going along it, both ways, and choosing what of it is looked at.
 
+use mlsys_kernel::{Goal, Way};
 use mlsys_lab::frame::kernel::View;
-use mlsys_machines::kernel::{Goal, Way};
 
 use super::{App, frame};
 use crate::command::{Choice, Motion, Place};

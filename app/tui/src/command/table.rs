@@ -1,6 +1,6 @@
 //! The rows of the table: a command is a row here and an arm in `app/dispatch.rs`.
 
-use mlsys_machines::kernel::{Goal, Way};
+use mlsys_kernel::{Goal, Way};
 
 use super::{Binding, Choice, Command, Motion, Need, Place, Rank};
 use crate::key::Key;

@@ -1,7 +1,7 @@
 //! What a typed line means.
 
+use mlsys_kernel::{Goal, Way};
 use mlsys_lab::nearest::nearest;
-use mlsys_machines::kernel::{Goal, Way};
 
 /// Something a learner can say.
 #[derive(Clone, Debug, PartialEq, Eq)]

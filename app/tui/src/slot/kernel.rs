@@ -1,9 +1,9 @@
 //! A lab's kernel, and the learner's own text in its place.
 
+use mlsys_kernel as kernel;
 use mlsys_lab::params::{Given, Params, Settings};
 use mlsys_lab::tables::Tables;
 use mlsys_lab::value::Value;
-use mlsys_machines::kernel;
 
 use super::Slot;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use mlsys_kernel::{Goal, Way};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::lab::Run;
 use mlsys_lab::report::{Moment, Report, Sink};
-use mlsys_machines::kernel::{Goal, Way};
 
 use super::Bench;
 use crate::app::Restless;

@@ -92,7 +92,8 @@ impl Load {
             let lanes = self.first.iter().enumerate();
             let lanes = lanes.filter(|(_, at)| **at < first + SECTOR && **at + self.size > first);
             let lanes: Vec<usize> = lanes.map(|(lane, _)| lane).collect();
-            let remark = format!("{used} of {SECTOR} used, {}", places_named("lane", &lanes));
+            let remark =
+                format!("{used} of {SECTOR} used, {}", picture::index_ranges("lane", &lanes));
             picture::row(format!("byte {first}"), cells, remark)
         };
         Frame::Cells(Cells {
@@ -161,27 +162,6 @@ impl Moved {
         let efficiency = self.efficiency();
         steps.add("efficiency", "used_bytes/moved_bytes", numbers, efficiency);
         steps.table()
-    }
-}
-
-/// Ascending places with their name, as ranges where they follow each other: `lanes 0 to 7, 16`.
-pub fn places_named(name: &str, places: &[usize]) -> String {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for &place in places {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == place => *last = place,
-            Some(_) | None => parts.push((place, place)),
-        }
-    }
-    let part = |&(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        _ => format!("{first} to {last}"),
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    match places.len() {
-        0 => format!("no {name}"),
-        1 => format!("{name} {}", parts.concat()),
-        _ => format!("{name}s {}", parts.join(", ")),
     }
 }
 

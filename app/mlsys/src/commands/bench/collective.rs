@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use mlsys_machines::collective::{Algorithm, Plan, Tally};
-use mlsys_machines::network::Network;
+use mlsys_sim::collective::{Algorithm, Plan, Tally};
+use mlsys_sim::network::Network;
 
 use super::sample::{self, Sample};
 use crate::cli::BenchCollective;

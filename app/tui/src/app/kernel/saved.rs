@@ -63,7 +63,7 @@ impl App {
         let Some((place, example)) = found else {
             return Vec::new();
         };
-        match mlsys_machines::kernel::Kernel::parse("kernel.cu", &text) {
+        match mlsys_kernel::Kernel::parse("kernel.cu", &text) {
             Ok(_) => self.run_lab_with(place, &example, text),
             Err(refused) => {
                 let first = refused.complaints.first();

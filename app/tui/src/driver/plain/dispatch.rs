@@ -2,8 +2,8 @@
 
 use std::io;
 
+use mlsys_kernel::LANES;
 use mlsys_lesson::Block;
-use mlsys_machines::kernel::LANES;
 
 use super::Talk;
 use crate::command::Command;

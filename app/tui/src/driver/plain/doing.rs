@@ -2,8 +2,8 @@
 
 use std::io;
 
+use mlsys_kernel::{Goal, Way};
 use mlsys_lesson::{Asked, Block};
-use mlsys_machines::kernel::{Goal, Way};
 
 use super::{NoScreen, Talk};
 use crate::app::{App, Restless};

@@ -1,6 +1,6 @@
 //! The lines of a kernel: numbers, letters by what they are, and complaints at their place.
 
-use mlsys_machines::kernel::source::Complaint;
+use mlsys_kernel::Complaint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};

@@ -1,8 +1,8 @@
 //! Blocks, their warps and the threads of one block.
 
+use mlsys_kernel::{BlockState, ThreadState, WarpState};
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::Value;
-use mlsys_machines::kernel::{BlockState, ThreadState, WarpState};
 
 use super::{LaneState, Walk};
 

@@ -1,8 +1,8 @@
 //! The lanes of the warp that is looked at, and what its thread holds, reads and writes.
 
+use mlsys_kernel::{AccessKind, LANES, Reach, VariableView};
 use mlsys_lab::frame::Table;
 use mlsys_lab::value::Value;
-use mlsys_machines::kernel::{AccessKind, LANES, Reach, VariableView};
 
 use super::formula::formulas;
 use super::{Thread, Walk};

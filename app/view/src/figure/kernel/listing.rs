@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mlsys_kernel::WarpState;
 use mlsys_lab::frame::Table;
 use mlsys_lab::frame::kernel::{Kernel, LineCost};
 use mlsys_lab::value::Value;
-use mlsys_machines::kernel::WarpState;
 
 use super::Walk;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mlsys_kernel::{Access, LANES, Machine, Reach};
 use mlsys_lab::frame::{Cell, CellRow, Cells, Frame, Kind, Pane, Tone};
-use mlsys_machines::kernel::{Access, LANES, Machine, Reach};
 
 use super::strips::{kind, kinds, lanes_named, verb};
 use super::{Thread, Walk};
@@ -190,7 +190,7 @@ fn words(machine: &Machine, block: u32) -> Frame {
     let cell = |word: u32| {
         let byte = word * 4;
         let array = arrays.iter().rev().find(|array| array.offset <= byte);
-        let of = array.map_or(mlsys_machines::kernel::types::Scalar::Int, |array| array.of);
+        let of = array.map_or(mlsys_kernel::types::Scalar::Int, |array| array.of);
         // The number that the word belongs to.
         let start = array.map_or(0, |array| array.offset);
         let byte = start + (byte - start) / of.bytes().max(1) * of.bytes();

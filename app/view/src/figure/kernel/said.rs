@@ -1,6 +1,6 @@
 //! Where a walk stands, in sentences.
 
-use mlsys_machines::kernel::{BlockState, Event, Goal};
+use mlsys_kernel::{BlockState, Event, Goal};
 
 use super::{Play, Thread, Walk, Whence, builtin, formulas, global_index, touches, variables};
 

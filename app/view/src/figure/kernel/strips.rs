@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mlsys_kernel::types::Scalar;
+use mlsys_kernel::{AccessKind, CellState, Machine, Reach};
 use mlsys_lab::Value;
 use mlsys_lab::frame::{Cell, CellRow, Cells, Kind, Tone};
-use mlsys_machines::kernel::types::Scalar;
-use mlsys_machines::kernel::{AccessKind, CellState, Machine, Reach};
 
 use super::{Thread, Touch, Walk, touches};
 
@@ -294,7 +294,7 @@ pub(super) fn lanes_named(lanes: &[usize]) -> String {
     let mut lanes = lanes.to_vec();
     lanes.sort_unstable();
     lanes.dedup();
-    mlsys_machines::places_named("lane", &lanes)
+    mlsys_lab::picture::index_ranges("lane", &lanes)
 }
 
 /// What the lane that is looked at does to memory.

@@ -4,10 +4,8 @@ mod choice;
 
 use std::collections::BTreeSet;
 
+use mlsys_kernel::{Goal, LANES, Machine, Replay, Seek, Sought, Step, WarpState, Way, recipe};
 use mlsys_lab::frame::kernel::{Kernel, Problem, Recipe};
-use mlsys_machines::kernel::{
-    Goal, LANES, Machine, Replay, Seek, Sought, Step, WarpState, Way, recipe,
-};
 
 /// Steps of a search between two frames: some milliseconds.
 const SLICE: u64 = 50_000;

@@ -1,6 +1,6 @@
 //! Blocks and their warps, and the threads of the block that is looked at.
 
-use mlsys_machines::kernel::LANES;
+use mlsys_kernel::LANES;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 

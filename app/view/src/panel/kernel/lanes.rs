@@ -1,7 +1,7 @@
 //! The 32 lanes of the warp that is looked at, and one thread in full: where its index comes from, what it reads and writes.
 
+use mlsys_kernel::LANES;
 use mlsys_lab::Value;
-use mlsys_machines::kernel::LANES;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;

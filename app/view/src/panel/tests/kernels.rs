@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use mlsys_kernel::{Goal, Way};
 use mlsys_lab::control::{Control, Limits};
 use mlsys_lab::frame::Frame;
 use mlsys_lab::frame::kernel::Kernel;
 use mlsys_lab::report::RunData;
 use mlsys_lab::{DeviceId, Params, Run, Settings, Tables};
-use mlsys_machines::kernel::{Goal, Way};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -27,7 +27,7 @@ const SCREENS: [(&str, (u16, u16), ColorDepth, GlyphSet); 3] = [
 
 /// What lab `kernel` sends for a panel.
 fn sent(panel: &str, settings: &[&str]) -> Kernel {
-    let labs = mlsys_machines::labs().unwrap();
+    let labs = mlsys_analytic::labs().unwrap();
     let lab = labs.iter().find(|lab| lab.schema().kind == "kernel").unwrap();
     let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
     let mut data = RunData::default();
