@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use mlsys_lab::expr::{
+use mlsys_expr::{
     Dialect, Env, LookupError, Value, evaluate, evaluate_pattern, parse, parse_program,
     program_errors,
 };

@@ -5,7 +5,7 @@ mod picture;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlsys_lab::expr::{Env, LookupError, Value as Found, evaluate};
+use mlsys_expr::{Env, LookupError, Value as Found, evaluate};
 use mlsys_lab::params::Params;
 use mlsys_lab::report::{Change, RunData};
 use mlsys_lab::schema::{Draw, Schema, Term};

@@ -1,6 +1,6 @@
 //! Checks: whether what a lesson asserts holds, and what stood where it does not.
 
-use mlsys_lab::expr::{
+use mlsys_expr::{
     BinaryOp, Env, EvalError, EvalErrorKind, Expr, Function, Node, Span, UnaryOp, Value, evaluate,
 };
 use mlsys_lab::schema::Class;

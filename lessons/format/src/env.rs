@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::expr::{Env, LookupError, Value as Known};
+use mlsys_expr::{Env, LookupError, Value as Known};
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::report::RunData;
 use mlsys_lab::schema::Schema;

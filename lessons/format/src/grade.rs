@@ -10,8 +10,8 @@ mod withheld;
 
 use std::collections::BTreeMap;
 
+use mlsys_expr::Env;
 use mlsys_lab::Registry;
-use mlsys_lab::expr::Env;
 
 use crate::model::{Asked, Match, Question, QuestionKind, Wrong};
 

@@ -8,7 +8,7 @@ mod question;
 
 use std::collections::BTreeMap;
 
-use mlsys_lab::expr::Expr;
+use mlsys_expr::Expr;
 use mlsys_lab::schema::Class;
 
 use crate::source::{Located, Place, Source};

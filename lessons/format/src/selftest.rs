@@ -1,7 +1,7 @@
 //! Whether a lesson's own answers hold: right ones are accepted, wrong ones are not and are recognised.
 
+use mlsys_expr::{Env, Value, evaluate};
 use mlsys_lab::Registry;
-use mlsys_lab::expr::{Env, Value, evaluate};
 
 use crate::check::error_text;
 use crate::diagnostic::{Code, Diagnostic};

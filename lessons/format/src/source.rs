@@ -1,6 +1,6 @@
 //! The text of a lesson file and places in it.
 
-use mlsys_lab::expr::Span;
+use mlsys_expr::Span;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 

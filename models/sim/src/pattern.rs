@@ -2,8 +2,8 @@
 //!
 //! Errors in a text parameter that holds an expression, shown under the place.
 
+use mlsys_expr::{Dialect, Expr, ExprError, Span, evaluate_pattern, parse};
 use mlsys_lab::LabError;
-use mlsys_lab::expr::{Dialect, Expr, ExprError, Span, evaluate_pattern, parse};
 use mlsys_lab::nearest::nearest;
 use std::fmt::Write;
 
@@ -152,7 +152,7 @@ fn shown(source: &str, problem: &ExprError) -> String {
 #[cfg(test)]
 mod tests {
     use super::shown;
-    use mlsys_lab::expr::{ExprError, Span};
+    use mlsys_expr::{ExprError, Span};
 
     #[test]
     fn carets_stand_under_the_place() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use mlsys_lab::expr::Expr;
+use mlsys_expr::Expr;
 use mlsys_lab::schema::Class;
 use mlsys_lesson::{Check, CheckOutcome, DeviceFacts};
 

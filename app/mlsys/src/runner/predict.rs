@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mlsys_lab::expr::{Env, EvalError, Value as Known, evaluate};
+use mlsys_expr::{Env, EvalError, Value as Known, evaluate};
 use mlsys_lab::value::Value;
 use mlsys_lesson::{Formula, Predict, Target};
 

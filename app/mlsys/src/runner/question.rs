@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mlsys_lab::expr::Env;
+use mlsys_expr::Env;
 use mlsys_lesson::{Answer, Answers, Diagnostic, Lesson, Question, Verdict as Graded};
 
 use mlsys_run::results::{Item, Kind, Verdict};

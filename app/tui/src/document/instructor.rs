@@ -1,6 +1,6 @@
 //! What students do not see: notes, stated answers, tolerances, feedback, hints, settings, and what checks come to.
 
-use mlsys_lab::expr::Env;
+use mlsys_expr::Env;
 use mlsys_lesson::{
     Check, Formula, Knob, LabDirective, Predict, PredictKind, Question, QuestionKind, Setting,
     Target, Tolerance, Wrong,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlsys_lab::expr::{Env, LookupError, Value};
+use mlsys_expr::{Env, LookupError, Value};
 use mlsys_lesson::{Case, CaseResult, Grade, Lesson, LessonId, Question, QuestionKind};
 
 /// What is known of the tests of a question's kernel.

@@ -6,8 +6,8 @@ mod expected;
 
 use std::collections::BTreeMap;
 
+use mlsys_expr::{Env, Value as Known, evaluate};
 use mlsys_lab::Registry;
-use mlsys_lab::expr::{Env, Value as Known, evaluate};
 use mlsys_lab::lab::{Lab, LabError};
 use mlsys_lab::params::{Given, Settings};
 use mlsys_lab::report::RunData;

@@ -1,6 +1,6 @@
 //! Answers that are numbers, or expressions that come to one.
 
-use mlsys_lab::expr::{self, Dialect, Env, Value, evaluate};
+use mlsys_expr::{Dialect, Env, Value, evaluate};
 
 use super::Judgement;
 use crate::env::LessonEnv;
@@ -18,7 +18,8 @@ pub struct ReadNumberError {
 pub fn read_number(text: &str) -> Result<f64, ReadNumberError> {
     let fail = |reason: String| ReadNumberError { reason };
     let text = without_separators(text.trim());
-    let expr = expr::parse(&text, Dialect::Lesson).map_err(|error| fail(error.to_string()))?;
+    let expr =
+        mlsys_expr::parse(&text, Dialect::Lesson).map_err(|error| fail(error.to_string()))?;
     if let Some((name, _)) = expr.names().first() {
         // The answer must not be had from the lab that the question is about.
         return Err(fail(format!("`{name}` is a name; write its value")));

@@ -1,6 +1,6 @@
 //! Predictions beside what was measured and what theory says.
 
-use mlsys_lab::expr::{Env, EvalError, Value, evaluate};
+use mlsys_expr::{Env, EvalError, Value, evaluate};
 use mlsys_lab::value::number;
 
 use super::number::read_number;

@@ -1,6 +1,6 @@
 //! Names in expressions: labs of the lesson, their metrics, and facts about the device.
 
-use mlsys_lab::expr::{Expr, Node, Span};
+use mlsys_expr::{Expr, Node, Span};
 use mlsys_lab::schema::{Class, Metric, Schema, Type};
 
 use super::{Validation, suggestion};

@@ -1,7 +1,7 @@
 //! Labs small enough for tests, their registry, and lessons made of them.
 
+use mlsys_expr::{Dialect, Env, LookupError};
 use mlsys_lab::Registry;
-use mlsys_lab::expr::{self, Dialect, Env, LookupError};
 use mlsys_lab::lab::{Lab, LabError, Run};
 use mlsys_lab::schema::Schema;
 use mlsys_lesson::{Answer, Lesson, parse, read};
@@ -98,9 +98,9 @@ struct Graph(Schema);
 struct X(f64);
 
 impl Env for X {
-    fn lookup(&self, name: &str) -> Result<expr::Value, LookupError> {
+    fn lookup(&self, name: &str) -> Result<mlsys_expr::Value, LookupError> {
         match name {
-            "x" => Ok(expr::Value::Number(self.0)),
+            "x" => Ok(mlsys_expr::Value::Number(self.0)),
             _ => Err(LookupError::Unknown { nearest: None }),
         }
     }
@@ -115,9 +115,9 @@ impl Lab for Graph {
         let text = run.params.text("expression")?.to_owned();
         let x = run.params.float("x")?;
         let fail = |message: String| LabError::Expression { param: "expression".into(), message };
-        let tree = expr::parse(&text, Dialect::Lesson).map_err(|e| fail(e.to_string()))?;
-        match expr::evaluate(&tree, &X(x)).map_err(|e| fail(e.to_string()))? {
-            expr::Value::Number(value) => run.scalar("value", value),
+        let tree = mlsys_expr::parse(&text, Dialect::Lesson).map_err(|e| fail(e.to_string()))?;
+        match mlsys_expr::evaluate(&tree, &X(x)).map_err(|e| fail(e.to_string()))? {
+            mlsys_expr::Value::Number(value) => run.scalar("value", value),
             other => return Err(fail(other.kind().into())),
         }
         Ok(())

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, de};
 
 use super::{Draw, Schema};
-use crate::expr::{Dialect, Expr, parse};
 use crate::frame::Dimension;
+use mlsys_expr::{Dialect, Expr, parse};
 
 /// Which runs a panel shows beside the one on the screen, and what of them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

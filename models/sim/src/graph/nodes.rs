@@ -4,11 +4,11 @@
 
 use crate::graph::operation::{Binary, Operation, Unary};
 use crate::pattern;
-use mlsys_lab::LabError;
-use mlsys_lab::expr::{
+use mlsys_expr::{
     BinaryOp, Expr, ExprError, Function, Node as Syntax, Program, Span, UnaryOp, parse_program,
     program_errors,
 };
+use mlsys_lab::LabError;
 use mlsys_lab::nearest::nearest;
 use mlsys_lab::value::number;
 use std::collections::BTreeMap;

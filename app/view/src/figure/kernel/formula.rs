@@ -1,6 +1,6 @@
 //! Where a thread's indices come from: the assignments of the text that read the thread's place, with its numbers in them.
 
-use mlsys_lab::expr::{Dialect, evaluate_pattern, parse};
+use mlsys_expr::{Dialect, evaluate_pattern, parse};
 
 use super::Walk;
 use super::lanes::variables;

@@ -1,6 +1,6 @@
 //! From a TOML value to what a key takes, or an error at its place.
 
-use mlsys_lab::expr::{self, Dialect};
+use mlsys_expr::Dialect;
 use mlsys_lab::value::Value;
 
 use super::Fields;
@@ -44,7 +44,7 @@ impl Fields<'_, '_> {
                 return self.wrong_type(key, node, "a number, or an expression in double quotes");
             }
         };
-        match expr::parse(&source, Dialect::Lesson) {
+        match mlsys_expr::parse(&source, Dialect::Lesson) {
             Ok(expr) => Some(Formula { expr, source, place }),
             Err(error) => {
                 let at = place.within(&source, error.span);
