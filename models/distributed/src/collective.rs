@@ -2,7 +2,7 @@
 
 use mlsys_sim::collective::{Message, Plan, take};
 
-use super::wire::{Payload, Port, Tag, Trouble};
+use super::transport::{CommError, Endpoint, Payload, Tag};
 
 /// Does one worker's part of a plan on its own buffer, round by round: sends all that it has to send, then takes what
 /// comes, in the plan's order. Endpoint and rank of the port are the same number. All endpoints must do the same
@@ -12,18 +12,18 @@ use super::wire::{Payload, Port, Tag, Trouble};
 /// If a message does not come, or is not what the plan says.
 pub fn carry_out(
     plan: &Plan,
-    port: &mut Port,
+    endpoint: &mut Endpoint,
     what: &'static str,
     buffer: &mut [f32],
-) -> Result<(), Trouble> {
+) -> Result<(), CommError> {
     for round in 0..plan.rounds() {
-        let (sends, receives) = plan.part(round, port.rank());
+        let (sends, receives) = plan.part(round, endpoint.rank());
         let tag = Tag { what, index: round };
         for message in sends {
-            port.send(message.to, tag, part(buffer, &message)?.to_vec());
+            endpoint.send(message.to, tag, part(buffer, &message)?.to_vec());
         }
         for message in receives {
-            let came = port.receive_floats(message.from, tag, message.elements.len())?;
+            let came = endpoint.receive_floats(message.from, tag, message.elements.len())?;
             let (elements, action) = (message.elements.clone(), message.action);
             let own = buffer.get_mut(elements).ok_or_else(|| beyond(&message))?;
             take(own, &came, action);
@@ -38,11 +38,11 @@ pub fn carry_out(
 /// If a message does not come.
 pub fn share(
     plan: &Plan,
-    port: &mut Port,
+    endpoint: &mut Endpoint,
     what: &'static str,
     own: Payload,
-) -> Result<Vec<Payload>, Trouble> {
-    let rank = port.rank();
+) -> Result<Vec<Payload>, CommError> {
+    let rank = endpoint.rank();
     let mut all: Vec<Option<Payload>> = vec![None; plan.ranks()];
     if let Some(place) = all.get_mut(rank) {
         *place = Some(own);
@@ -52,10 +52,10 @@ pub fn share(
         let tag = Tag { what, index: round };
         for message in sends {
             let held = all.get(message.pieces.start).cloned().flatten();
-            port.send(message.to, tag, held.ok_or_else(|| beyond(&message))?);
+            endpoint.send(message.to, tag, held.ok_or_else(|| beyond(&message))?);
         }
         for message in receives {
-            let came = port.receive(message.from, tag)?;
+            let came = endpoint.receive(message.from, tag)?;
             if let Some(place) = all.get_mut(message.pieces.start) {
                 *place = Some(came);
             }
@@ -64,13 +64,13 @@ pub fn share(
     Ok(all.into_iter().flatten().collect())
 }
 
-fn part<'a>(buffer: &'a [f32], message: &Message) -> Result<&'a [f32], Trouble> {
+fn part<'a>(buffer: &'a [f32], message: &Message) -> Result<&'a [f32], CommError> {
     let part = buffer.get(message.elements.clone());
     part.ok_or_else(|| beyond(message))
 }
 
-fn beyond(message: &Message) -> Trouble {
-    Trouble::Failed(format!(
+fn beyond(message: &Message) -> CommError {
+    CommError::Failed(format!(
         "was to send elements {} to {} of a buffer that has fewer",
         message.elements.start, message.elements.end
     ))

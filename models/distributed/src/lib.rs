@@ -1,6 +1,6 @@
 //! Training split over several workers, each a thread with a device handle of its own, between which real numbers travel.
 //!
-//! [`wire`] carries messages and counts them, [`crew`] gives workers their orders and sees to it that none is waited for
+//! [`transport`] carries messages and counts them, [`worker_pool`] gives workers their orders and sees to it that none is waited for
 //! without end, [`model`] is what is trained, [`collective`] the sums over
 //! workers, [`reference`] one worker that does everything. The labs beside them
 //! say who holds what and who sends what.
@@ -9,10 +9,10 @@
 //! many threads as there are cores, and a worker that waits for a message sleeps.
 
 pub mod collective;
-pub mod crew;
-mod halt;
 pub mod model;
 pub mod reference;
-pub mod wire;
+mod step_error;
+pub mod transport;
+pub mod worker_pool;
 
-pub use halt::Halt;
+pub use step_error::StepError;

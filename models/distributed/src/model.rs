@@ -7,9 +7,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use mlsys_lab::{LabError, Params};
 
-use super::wire::Trouble;
+use super::transport::CommError;
 use mlsys_nn::data::{self, Data, DataConfig, Dataset, Examples};
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{
     Activation, Architecture, Initialization, MlpConfig, Network, TransformerConfig, cross_entropy,
 };
@@ -136,10 +136,10 @@ pub fn loss(
     examples: &Examples,
     indices: &[usize],
     device: &Device,
-) -> Result<f64, Trouble> {
+) -> Result<f64, CommError> {
     let (inputs, labels) = batch(examples, indices, device);
     let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
-    single(flat::numbers(loss, 1)?)
+    single(flat_params::numbers(loss, 1)?)
 }
 
 /// The mean loss of some examples and its gradient by all weights, as a row. `device` has autodiff.
@@ -151,12 +151,12 @@ pub fn gradient(
     examples: &Examples,
     indices: &[usize],
     device: &Device,
-) -> Result<(f64, Vec<f32>), Trouble> {
+) -> Result<(f64, Vec<f32>), CommError> {
     let (inputs, labels) = batch(examples, indices, device);
     let loss = cross_entropy(network.forward(inputs, Activation::Relu), labels);
     let mut slopes = GradientsParams::from_grads(loss.backward(), network);
-    let slopes = flat::gradients(network, &mut slopes)?;
-    Ok((single(flat::numbers(loss.without_autodiff(), 1)?)?, slopes))
+    let slopes = flat_params::gradients(network, &mut slopes)?;
+    Ok((single(flat_params::numbers(loss.without_autodiff(), 1)?)?, slopes))
 }
 
 /// A network without autodiff.
@@ -164,7 +164,7 @@ pub fn without_autodiff(network: &Network) -> Network {
     network.valid()
 }
 
-fn single(numbers: Vec<f32>) -> Result<f64, Trouble> {
+fn single(numbers: Vec<f32>) -> Result<f64, CommError> {
     let number = numbers.first().copied().map(f64::from);
-    number.ok_or_else(|| Trouble::Failed("read no loss from its device".to_owned()))
+    number.ok_or_else(|| CommError::Failed("read no loss from its device".to_owned()))
 }

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use burn::tensor::Device;
 use mlsys_lab::{DeviceId, LabError};
 
-use super::crew::{Berth, Crew, Seat, Worker};
 use super::model::{self, Model};
-use super::wire::{Port, Trouble};
-use crate::Halt;
+use super::transport::{CommError, Endpoint};
+use super::worker_pool::{Worker, WorkerContext, WorkerPool, WorkerSpec};
+use crate::StepError;
 use mlsys_nn::data::Data;
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::Network;
 
 /// A run with one worker beside one with several.
 pub struct Reference {
-    crew: Crew<Alone>,
+    pool: WorkerPool<SingleWorker>,
 }
 
 /// What a step of one worker found.
@@ -39,7 +39,7 @@ pub struct Order {
 }
 
 /// The one worker.
-struct Alone {
+struct SingleWorker {
     network: Network,
     weights: Vec<f32>,
     optimizer: Optimizer,
@@ -55,30 +55,30 @@ impl Reference {
     /// If no thread can be started.
     pub fn start(
         id: DeviceId,
-        seat: Seat,
+        context: WorkerContext,
         model: &Model,
         rule: Rule,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, LabError> {
         let model = model.clone();
-        let make = move |berth: Berth| {
-            let device = berth.device.autodiff();
+        let make = move |spec: WorkerSpec| {
+            let device = spec.device.autodiff();
             let network = model.network(&device);
-            Ok(Alone {
-                weights: flat::weights(&network)?,
+            Ok(SingleWorker {
+                weights: flat_params::weights(&network)?,
                 network,
                 optimizer: Optimizer::new(rule),
                 data: Arc::clone(&model.data),
                 device,
             })
         };
-        let crew = Crew::start(id, vec![seat], patience, make)?;
-        Ok(Self { crew })
+        let pool = WorkerPool::start(id, vec![context], timeout, make)?;
+        Ok(Self { pool })
     }
 
     /// From now on nothing is waited for longer than this.
-    pub fn set_patience(&self, patience: Duration) {
-        self.crew.set_patience(patience);
+    pub fn set_timeout(&self, timeout: Duration) {
+        self.pool.set_timeout(timeout);
     }
 
     /// One step on the whole batch.
@@ -91,25 +91,25 @@ impl Reference {
         indices: &[usize],
         rate: f64,
         interrupted: impl Fn() -> bool,
-    ) -> Result<Step, Halt> {
+    ) -> Result<Step, StepError> {
         let order = Order { indices: indices.to_vec(), rate };
-        let mut answers = self.crew.act(step, [order], interrupted)?;
-        answers.pop().ok_or(Halt::Asked)
+        let mut answers = self.pool.act(step, [order], interrupted)?;
+        answers.pop().ok_or(StepError::Stopped)
     }
 }
 
-impl Worker for Alone {
+impl Worker for SingleWorker {
     type Order = Order;
     type Answer = Step;
 
-    fn act(&mut self, order: Order, port: &mut Port) -> Result<Step, Trouble> {
-        port.doing("computing the gradient of the whole batch");
+    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Step, CommError> {
+        endpoint.doing("computing the gradient of the whole batch");
         let begun = Instant::now();
         let (loss, gradient) =
             model::gradient(&self.network, &self.data.train, &order.indices, &self.device)?;
         let mut network = self.network.take();
         self.optimizer.update(&mut self.weights, &gradient, order.rate);
-        network = flat::with_weights(network, &self.weights);
+        network = flat_params::with_weights(network, &self.weights);
         self.network = network;
         Ok(Step {
             loss,
@@ -141,7 +141,7 @@ pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::patience;
+    use crate::worker_pool::timeout;
 
     #[test]
     fn differences_are_the_largest_and_no_number_is_as_far_as_can_be() {
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn a_worker_on_a_thread_of_its_own_trains_the_model() {
         let model = Model::digits(1).unwrap();
-        let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
-        let limit = patience(0.0);
-        let mut alone = Reference::start(DeviceId::CPU, seat, &model, Rule::Sgd, limit).unwrap();
+        let context = WorkerContext { device: Device::flex(), place: "cpu".to_owned() };
+        let limit = timeout(0.0);
+        let mut alone = Reference::start(DeviceId::CPU, context, &model, Rule::Sgd, limit).unwrap();
         let indices: Vec<usize> = (0..64).collect();
         let mut losses = Vec::new();
         for step in 1..=30 {

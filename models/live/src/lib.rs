@@ -33,8 +33,8 @@ pub mod train_pipeline_parallel;
 #[path = "train_tensor_parallel/lab.rs"]
 pub mod train_tensor_parallel;
 
-mod live;
 mod roof;
+mod stepped;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

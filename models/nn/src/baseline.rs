@@ -23,8 +23,8 @@ pub use self::recipe::{Recipe, Sizes};
 use self::trained::FRESH;
 pub use self::trained::Trained;
 use crate::data::DataConfig;
+use crate::memory_budget::MemoryBudget;
 use crate::nets::{Activation, Architecture};
-use crate::room::Room;
 
 /// The network that a lab starts from, before it is there: what it will be is known without training.
 pub enum Source<'a> {
@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
         let smaller = smaller(&run.params);
         match self {
             Self::Left(trained) => {
-                must_be_judged(&trained.architecture, Room::of(run.device), &smaller)?;
+                must_be_judged(&trained.architecture, MemoryBudget::of(run.device), &smaller)?;
                 Ok(Some(trained))
             }
             Self::Learned(recipe) => learn(run, recipe, &smaller),
@@ -121,7 +121,7 @@ pub fn learn(
     recipe: &Recipe,
     smaller: &str,
 ) -> Result<Option<Arc<Trained>>, LabError> {
-    must_be_judged(&recipe.architecture, Room::of(run.device), smaller)?;
+    must_be_judged(&recipe.architecture, MemoryBudget::of(run.device), smaller)?;
     let Run { device, sink, control, .. } = run;
     let mut told = false;
     let network = recipe.architecture.in_words();
@@ -150,7 +150,7 @@ pub fn learn(
 /// training.
 pub fn must_be_judged(
     architecture: &Architecture,
-    room: Room,
+    budget: MemoryBudget,
     smaller: &str,
 ) -> Result<(), LabError> {
     let images = match architecture {
@@ -161,7 +161,7 @@ pub fn must_be_judged(
     // Of each layer what comes in and what goes out, and the weights twice; 4 bytes each.
     let numbers = architecture.kept_numbers(Activation::Relu, images) + architecture.parameters();
     let who = format!("the answers of {} to {images} images", architecture.in_words());
-    room.must_hold(8 * numbers, &who, smaller)
+    budget.require(8 * numbers, &who, smaller)
 }
 
 /// The network that a recipe leads to, for whoever is no run; trained by whoever asks first, while others wait.

@@ -9,12 +9,12 @@ pub mod cases;
 pub mod data;
 pub mod divergence;
 pub mod expression;
-pub mod flat;
 pub mod flat_optimizer;
+pub mod flat_params;
+pub mod memory_budget;
 pub mod nets;
 pub mod random;
 pub mod reader;
-pub mod room;
 pub mod train;
 pub mod weights;
 

@@ -13,7 +13,7 @@ use burn::tensor::Device;
 use mlsys_lab::{Artifact, DeviceId};
 
 use crate::baseline::{Trained, Unusable};
-use crate::flat;
+use crate::flat_params;
 use crate::nets::{Architecture, Initialization, Network};
 use mlsys_device as device;
 
@@ -182,7 +182,7 @@ pub fn load(
         Format::Burns => burns::decode(bytes, network, architecture),
         Format::Safetensors => safetensors::open(&bytes)
             .and_then(|file| file.row(architecture))
-            .map(|row| flat::with_weights(network, &row)),
+            .map(|row| flat_params::with_weights(network, &row)),
     };
     loaded.map_err(|refusal| match refusal {
         Refusal::Foreign(reason) => WeightsError::Foreign { path: path.to_owned(), reason },
@@ -198,7 +198,7 @@ pub fn load(
 pub fn row(bytes: &[u8], architecture: &Architecture) -> Result<Vec<f32>, Refusal> {
     let network = architecture.init(Initialization::Zeros, 0, &Device::flex());
     let network = burns::decode(bytes.to_vec(), network, architecture)?;
-    let row = flat::weights(&network);
+    let row = flat_params::weights(&network);
     row.map_err(|_| Refusal::Foreign("it holds a number that is not finite".to_owned()))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mlsys_sim::collective::{Algorithm, Plan, Tally, execute};
 
 use super::*;
-use crate::wire::ports;
+use crate::transport::endpoints;
 use mlsys_nn::random::Stream;
 
 /// Numbers of very different sizes, so that the order of additions shows; a server begins with zeros.
@@ -28,15 +28,15 @@ fn bits(buffers: &[Vec<f32>]) -> Vec<Vec<u32>> {
 
 /// All endpoints at once, each on a thread of its own; what they hold then, and what was sent.
 fn on_threads(plan: &Plan, before: &[Vec<f32>]) -> (Vec<Vec<f32>>, Vec<(u64, u64)>) {
-    let (ports, ledger, _senders) = ports(plan.endpoints(), Duration::from_secs(60));
+    let (endpoints, ledger, _senders) = endpoints(plan.endpoints(), Duration::from_secs(60));
     let after = thread::scope(|scope| {
-        let worker = |(mut port, mut buffer): (Port, Vec<f32>)| {
+        let worker = |(mut endpoint, mut buffer): (Endpoint, Vec<f32>)| {
             scope.spawn(move || {
-                carry_out(plan, &mut port, "numbers", &mut buffer).unwrap();
+                carry_out(plan, &mut endpoint, "numbers", &mut buffer).unwrap();
                 buffer
             })
         };
-        let started = ports.into_iter().zip(before.iter().cloned()).map(worker);
+        let started = endpoints.into_iter().zip(before.iter().cloned()).map(worker);
         let started: Vec<_> = started.collect();
         started.into_iter().map(|worker| worker.join().unwrap()).collect()
     });

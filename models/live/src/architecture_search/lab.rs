@@ -14,7 +14,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `architecture-search`.
 pub struct ArchitectureSearch {
@@ -37,6 +37,6 @@ impl Lab for ArchitectureSearch {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

@@ -12,11 +12,11 @@ use super::pictures;
 use super::proposals::{Budget, Known, Method, Proposals};
 use super::setup::{Knobs, Setup};
 use super::space::{self, Candidate};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::data::{self, Batches, Dataset, Examples};
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Activation, Initialization};
-use mlsys_nn::room::Room;
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, unusable};
 
 /// A candidate that has been trained, with all that is known of it.
@@ -48,7 +48,7 @@ struct Yardstick {
 pub(super) struct Session {
     setup: Setup,
     knobs: Knobs,
-    room: Room,
+    budget: MemoryBudget,
     id: DeviceId,
     /// Without autodiff.
     device: Device,
@@ -61,19 +61,19 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let started = Instant::now();
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        let room = Room::of(run.device);
-        must_fit(room, &setup, &knobs)?;
+        let budget = MemoryBudget::of(run.device);
+        must_fit(budget, &setup, &knobs)?;
         let device = device::open(run.device)?;
         let data = data::load(&setup.data()).map_err(unusable)?;
         let mut session = Self {
             proposals: Proposals::new(setup.method, setup.population, setup.seed),
             judged: EvaluationSet::new(&data.held_out, &device),
             train: data.train,
-            room,
+            budget,
             id: run.device,
             tried: Vec::new(),
             yardstick: Yardstick {
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// Trains a candidate and judges it by fresh digits.
-    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, Halt> {
+    fn accuracy(&self, run: &Run<'_>, candidate: Candidate) -> Result<f64, StepError> {
         let recipe = self.setup.recipe(candidate);
         let how = recipe.knobs();
         let learning = self.device.clone().autodiff();
@@ -153,7 +153,7 @@ impl Session {
         let mut trainer = Trainer::new(network, &how, batches, place, Activations::Kept);
         for _ in 0..recipe.steps {
             if run.control.interrupted() {
-                return Err(Halt::Asked);
+                return Err(StepError::Stopped);
             }
             trainer.step(&self.train, &how, Measuring::Nothing);
         }
@@ -198,24 +198,24 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.tried.len() as u64
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.tried.len() < self.wanted()
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
         let knobs = Knobs::read(params)?;
-        must_fit(self.room, &self.setup, &knobs)?;
+        must_fit(self.budget, &self.setup, &knobs)?;
         Ok(knobs)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.images != self.knobs.images {
             let images = self.knobs.images;
@@ -231,11 +231,11 @@ impl Live for Session {
     }
 
     /// Tries one more candidate.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let known: Vec<Known> = self.tried.iter().map(Tried::known).collect();
         // None is left: there is nothing to do but to end.
         let Some(candidate) = self.proposals.next(&known) else {
-            return Err(Halt::Asked);
+            return Err(StepError::Stopped);
         };
         run.sink.report(Report::Status(format!(
             "training {} of {}: {}",
@@ -261,14 +261,14 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
-        live::draw(run, (self.done(), moment), &pictures::ALL, |_, picture| {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        stepped::draw(run, (self.done(), moment), &pictures::ALL, |_, picture| {
             picture(&self.tried, &self.knobs)
         });
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.sink.report(Report::Status(String::new()));
         self.report_all(run);
         self.draw(run, Moment::Final)?;
@@ -292,10 +292,10 @@ fn places(tried: &[Tried]) -> Vec<Place> {
 }
 
 /// Refuses batches that the memory cannot hold with the largest network.
-fn must_fit(room: Room, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
+fn must_fit(budget: MemoryBudget, setup: &Setup, knobs: &Knobs) -> Result<(), LabError> {
     let largest = Candidate::largest().config();
     // It learns, is judged by all fresh digits at once, and is timed, one after the other.
     let images = Dataset::Digits.held_out_samples().max(knobs.images) as u64;
     let needed = largest.learning_bytes(setup.batch_size as u64).max(largest.judging_bytes(images));
-    room.must_hold(needed, "the largest network and its batch", "batch_size or latency_batch")
+    budget.require(needed, "the largest network and its batch", "batch_size or latency_batch")
 }

@@ -15,7 +15,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `attention`: stored scores, tiles with a running softmax, a sliding window and a linear kernel, compared and timed.
 pub struct Attention {
@@ -38,6 +38,6 @@ impl Lab for Attention {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

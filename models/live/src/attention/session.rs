@@ -11,10 +11,10 @@ use super::pictures;
 use super::results::{Compared, Point, Swept, TIMED};
 use super::setup::{Knobs, MOST_TILES, Setup};
 use super::ways::{Drawn, Goes, Hidden, Inputs, Look};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device::timing::{Clock, Pace};
 use mlsys_device::{self as device, memory, meter::Pass};
-use mlsys_nn::room::Room;
+use mlsys_nn::memory_budget::MemoryBudget;
 
 const PACE: Pace = Pace {
     slice: Duration::from_millis(2),
@@ -37,10 +37,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        Room::of(run.device).must_hold(
+        MemoryBudget::of(run.device).require(
             setup.bytes(),
             "the scores of this many tokens and heads",
             "sequence, heads or the lengths of sweep",
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// Reports what the four ways found and what they cost by formula.
-    fn compare(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn compare(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (setup, knobs) = (&self.setup, &self.knobs);
         self.compared.report(run);
         for (name, value) in [
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Gets ready to time a length.
-    fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, Halt> {
+    fn prepare(&self, run: &mut Run<'_>, sequence: usize) -> Result<Timing, StepError> {
         let drawn = Drawn::new(self.setup.seed, self.setup.shape(sequence));
         let inputs = drawn.on(&self.device, self.knobs.logit_scale);
         let hidden = Hidden::of(sequence, self.setup.sight(), &self.device);
@@ -114,7 +114,7 @@ impl Session {
             });
             clocks.push(clock.transpose()?);
             if run.control.must_end().is_some() {
-                return Err(Halt::Asked);
+                return Err(StepError::Stopped);
             }
         }
         Ok(Timing { sequence, bytes, clocks, repetitions: 0 })
@@ -180,11 +180,11 @@ impl Session {
         }
         self.swept.points.push(found);
         let growth = |_: &str, ()| pictures::growth(&self.setup, &self.knobs, &self.swept);
-        live::draw(run, (step, Moment::Running), &[("growth", ())], growth);
+        stepped::draw(run, (step, Moment::Running), &[("growth", ())], growth);
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     /// Repetitions.
@@ -192,7 +192,7 @@ impl Live for Session {
         self.done
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.swept.points.len() < self.setup.sweep.len()
     }
 
@@ -201,14 +201,14 @@ impl Live for Session {
     }
 
     /// What is compared follows at once; what has been timed stays as it was.
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.compared = compared(run, &self.setup, &knobs, &self.drawn, &self.device)?;
         self.knobs = knobs;
         self.compare(run)
     }
 
     /// One repetition, and the first of a length makes it ready.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let mut timing = match (self.timing.take(), self.next()) {
             (Some(timing), _) => timing,
             (None, Some(sequence)) => self.prepare(run, sequence)?,
@@ -219,7 +219,7 @@ impl Live for Session {
         }
         // What was cut short is no time.
         if run.control.must_end().is_some() {
-            return Err(Halt::Asked);
+            return Err(StepError::Stopped);
         }
         timing.repetitions += 1;
         self.done += 1;
@@ -232,9 +232,9 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.swept.points.len() as u64, moment);
-        live::draw(run, at, &pictures::ALL, |_, picture| {
+        stepped::draw(run, at, &pictures::ALL, |_, picture| {
             picture(&pictures::Pictured {
                 setup: &self.setup,
                 knobs: &self.knobs,
@@ -246,7 +246,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         status(run, String::new());
         self.draw(run, Moment::Final)
     }
@@ -276,7 +276,7 @@ fn compared(
     knobs: &Knobs,
     drawn: &Drawn,
     device: &Device,
-) -> Result<Compared, Halt> {
+) -> Result<Compared, StepError> {
     /// Tiles between two words about how many are done.
     const TOLD: usize = 1024;
     let sights = [setup.sight(), setup.windowed(knobs)];
@@ -293,7 +293,7 @@ fn compared(
             None => Goes::On,
         }
     });
-    compared.ok_or(Halt::Asked)
+    compared.ok_or(StepError::Stopped)
 }
 
 /// One of the ways, as work; it finds nothing if it is ended.

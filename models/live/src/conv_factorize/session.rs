@@ -7,13 +7,13 @@ use super::form::Form;
 use super::measure::Times;
 use super::pictures;
 use super::setup::{Setup, shrunk};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::baseline::Recipe;
 use mlsys_nn::data::{self, Batches, Examples};
 use mlsys_nn::divergence::{self, Ceiling};
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Activation, Initialization, Network};
-use mlsys_nn::room::Room;
 use mlsys_nn::train::{Activations, EvaluationSet, Knobs, Measuring, Trainer, unusable};
 
 /// Steps between two looks at the accuracy.
@@ -68,9 +68,9 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        Room::of(run.device).must_hold(
+        MemoryBudget::of(run.device).require(
             setup.bytes(),
             "these blocks, their batch and its slopes",
             "channels, size or batch_size",
@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     /// The learning rate.
     type Knobs = f64;
 
@@ -140,7 +140,7 @@ impl Live for Session {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.setup.steps
     }
 
@@ -152,7 +152,7 @@ impl Live for Session {
         params.float("learning_rate")
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, rate: f64) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, rate: f64) -> Result<(), StepError> {
         self.how.update.learning_rate = rate;
         for variant in &mut self.variants {
             variant.ceiling.begin_anew();
@@ -161,7 +161,7 @@ impl Live for Session {
     }
 
     /// A step of every variant, on the same batch.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.step += 1;
         for variant in &mut self.variants {
             let step = variant.trainer.step(&self.train, &self.how, Measuring::Nothing);
@@ -187,7 +187,7 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let networks = || {
             let variants = self.variants.iter();
             let variants = variants.map(|x| (x.form, x.trainer.network()));
@@ -196,11 +196,11 @@ impl Live for Session {
         let pictured =
             pictures::Pictured { setup: &self.setup, times: &self.times, networks: &networks };
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
+        stepped::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.step > 0 && self.divergence.is_none() && self.looked != Some(self.step) {
             self.judge(run);
         }

@@ -7,8 +7,8 @@ use mlsys_lab::{LabError, Params, Run};
 use super::pictures;
 use super::plan::{Measurement, Plan, size};
 use super::results::{Outcome, Results};
-use crate::live::{self, Halt, Live};
 use crate::roof::Roof;
+use crate::stepped::{self, StepError, SteppedLab};
 use mlsys_device::meter::{Arithmetic, Meter, Precision};
 use mlsys_device::timing::Clock;
 
@@ -26,7 +26,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let precision = Precision::read(&run.params)?;
         let compared = Roof::compared(&run.params, precision)?;
         run.sink.report(Report::Status(format!("opening {}", run.device)));
@@ -63,7 +63,7 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     /// The chips that are drawn beside the device.
     type Knobs = Vec<Roof>;
 
@@ -72,7 +72,7 @@ impl Live for Session {
         self.done
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.measurement().is_some()
     }
 
@@ -80,13 +80,13 @@ impl Live for Session {
         Roof::compared(params, self.plan.precision)
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, compared: Vec<Roof>) -> Result<(), StepError> {
         self.compared = compared;
         Ok(())
     }
 
     /// One repetition, and the first of a measurement makes its buffers.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let Some(measurement) = self.measurement() else {
             return Ok(());
         };
@@ -117,14 +117,14 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
-        live::draw(run, (self.done, moment), &pictures::ALL, |_, picture| {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
+        stepped::draw(run, (self.done, moment), &pictures::ALL, |_, picture| {
             picture(&self.results, &self.compared)
         });
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.sink.report(Report::Status(String::new()));
         self.results.report(run);
         self.draw(run, Moment::Final)

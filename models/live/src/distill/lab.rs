@@ -11,7 +11,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `distill`.
 pub struct Distill {
@@ -34,6 +34,6 @@ impl Lab for Distill {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

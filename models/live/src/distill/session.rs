@@ -6,7 +6,7 @@ use mlsys_lab::{LabError, Params, Run};
 use super::pictures::{self, Fresh, Pictured};
 use super::setup::{self, CLASSES, Knobs, Setup};
 use super::student::{Lesson, Shown, Student};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::baseline::{self, Trained};
 use mlsys_nn::data::{self, Examples};
@@ -33,11 +33,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let device = device::open(run.device)?;
-        let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(Halt::Asked)?;
+        let teacher = baseline::obtain(run, &setup.teacher)?.ok_or(StepError::Stopped)?;
         let network = teacher.network(&device);
         let learned = teacher.data()?.train;
         let Examples::Labelled(learned) = learned else {
@@ -126,14 +126,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -145,7 +145,7 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         // Another temperature or share is another loss.
         self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
@@ -156,7 +156,7 @@ impl Live for Session {
     }
 
     /// One step of both students.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let (shown, knobs) = (&self.shown, &self.knobs);
         let taught = self.distilled.step(shown, Lesson::Teacher, knobs);
         let alone = self.label_only.step(shown, Lesson::Labels, knobs);
@@ -177,7 +177,7 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let pictured = Pictured {
             fresh: &self.fresh,
             distilled: &self.distilled,
@@ -185,11 +185,11 @@ impl Live for Session {
             temperature: self.knobs.temperature,
         };
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
+        stepped::draw(run, at, &pictures::ALL, |_, make| make(&pictured));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.diverged {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use super::setup::{Knobs, Setup, shown};
 use super::student::{Lesson, Shown, Student, soft_loss};
 use crate::trial::{Then, answered, params, run};
 use mlsys_nn::data::{self, Examples};
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 
 fn distilled(set: &[&str]) -> RunData {
     run(&Distill::new().unwrap(), set)
@@ -66,7 +66,7 @@ fn without_a_soft_share_the_teacher_changes_no_bit() {
         for _ in 0..5 {
             student.step(&shown, lesson, knobs);
         }
-        flat::weights(&student.network()).unwrap()
+        flat_params::weights(&student.network()).unwrap()
     };
     let alone = trained(Lesson::Labels, &knobs);
     assert_eq!(trained(Lesson::Teacher, &knobs), alone);

@@ -7,7 +7,7 @@ use mlsys_lab::value::{number, significant};
 use super::decoder::Decoder;
 use super::sample::likeliest;
 use super::writer::Gain;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 
 /// Operations after which a comparison without a cache goes on with fewer tokens: some seconds on a processor.
 pub(super) const PLENTY: u64 = 1 << 35;
@@ -84,7 +84,7 @@ impl Beside {
         rows: &[Vec<i32>],
         gain: &Gain,
         temperature: f64,
-    ) -> Result<Vec<Cost>, Trouble> {
+    ) -> Result<Vec<Cost>, CommError> {
         if temperature > 0.0 {
             self.same = Same::Drawn;
         }

@@ -3,8 +3,8 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::cache::{Bits, Cache};
-use mlsys_distributed::wire::Trouble;
-use mlsys_nn::flat;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Standing, Transformer, TransformerConfig};
 
 /// What earlier tokens leave behind.
@@ -80,7 +80,7 @@ impl Decoder {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn read(&mut self, new: &[Vec<i32>], scored: usize) -> Result<Pass, Trouble> {
+    pub(super) fn read(&mut self, new: &[Vec<i32>], scored: usize) -> Result<Pass, CommError> {
         let before = self.len();
         if self.rows.is_empty() {
             self.rows = vec![Vec::new(); new.len()];
@@ -109,18 +109,18 @@ impl Decoder {
             };
             match cache.keep(block, [keys.clone(), values.clone()]) {
                 Ok([keys, values]) => (keys, values),
-                Err(trouble) => {
-                    failed = Some(trouble);
+                Err(error) => {
+                    failed = Some(error);
                     (keys, values)
                 }
             }
         });
-        if let Some(trouble) = failed {
-            return Err(Trouble::Failed(trouble));
+        if let Some(error) = failed {
+            return Err(CommError::Failed(error));
         }
         self.looked = (found.attention, first);
         let vocab = self.config.vocab;
-        let scores = flat::numbers(found.logits, batch * scored * vocab)?;
+        let scores = flat_params::numbers(found.logits, batch * scored * vocab)?;
         let places = scores.chunks(vocab).map(<[f32]>::to_vec).collect::<Vec<_>>();
         let (new, seen) = (end - begin, end - first);
         Ok(Pass {
@@ -189,19 +189,19 @@ impl Decoder {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn looks(&self, back: usize) -> Result<Looks, Trouble> {
+    pub(super) fn looks(&self, back: usize) -> Result<Looks, CommError> {
         let (blocks, first) = &self.looked;
         let looks = blocks.iter().map(|weights| {
             let [_, heads, time, seen] = weights.dims();
             let at = (time - 1).saturating_sub(back);
             let own = weights.clone().slice([0..1, 0..heads, at..at + 1, 0..seen]);
-            let numbers = flat::numbers(own, heads * seen)?;
+            let numbers = flat_params::numbers(own, heads * seen)?;
             // Those behind it were only there to be judged.
             let shown = seen - (time - 1 - at);
             let heads = numbers.chunks(seen).map(|head| head[..shown].to_vec());
             Ok(heads.collect())
         });
-        Ok((looks.collect::<Result<_, Trouble>>()?, *first))
+        Ok((looks.collect::<Result<_, CommError>>()?, *first))
     }
 }
 

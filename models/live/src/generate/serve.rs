@@ -16,10 +16,10 @@ use self::pages::Pool;
 use self::plan::{Batching, Played, Request, Server, Step};
 use super::sample::{draw, odds};
 use super::writer::Wish;
-use crate::live::{self, Halt, Live, point};
-use mlsys_distributed::wire::Trouble;
+use crate::stepped::{self, StepError, SteppedLab, point};
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::Vocabulary;
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Standing, Transformer, TransformerConfig};
 use mlsys_nn::random::Stream;
 
@@ -71,7 +71,7 @@ impl Serving {
         let texts = of.requests.iter().zip(&of.prompts);
         let stream = |request: usize| Stream::new(of.seed, &format!("generate/request/{request}"));
         let page = match of.server.batching {
-            Batching::Static => of.server.room(0),
+            Batching::Static => of.server.budget(0),
             Batching::Continuous => of.server.page,
         };
         Self {
@@ -91,7 +91,7 @@ impl Serving {
 
     /// One token for each request that has a slot: prompts of those that are new are read one by one, all others' last tokens
     /// in one pass.
-    fn step(&mut self) -> Result<(), Trouble> {
+    fn step(&mut self) -> Result<(), CommError> {
         let Some(step) = self.played.steps.get(self.done).cloned() else {
             return Ok(());
         };
@@ -131,7 +131,7 @@ impl Serving {
     }
 
     /// Reads what is new of some requests, as many tokens of each, and chooses the next token of each.
-    fn pass(&mut self, requests: &[usize]) -> Result<(), Trouble> {
+    fn pass(&mut self, requests: &[usize]) -> Result<(), CommError> {
         let first = |request: &usize| {
             let answered = self.texts[*request].len() - self.of.requests[*request].prompt;
             if answered == 0 { 0 } else { self.texts[*request].len() - 1 }
@@ -166,7 +166,7 @@ impl Serving {
             (Tensor::cat(keys, 0), Tensor::cat(values, 0))
         });
         let vocab = self.of.config.vocab;
-        let scores = flat::numbers(found.logits, requests.len() * vocab)?;
+        let scores = flat_params::numbers(found.logits, requests.len() * vocab)?;
         for (request, scores) in requests.iter().zip(scores.chunks(vocab)) {
             let odds = odds(scores, self.of.temperature);
             let token = draw(&odds, &mut self.streams[*request]);
@@ -216,14 +216,14 @@ impl Serving {
     }
 }
 
-impl Live for Serving {
+impl SteppedLab for Serving {
     type Knobs = Wish;
 
     fn done(&self) -> u64 {
         self.done as u64
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.done < self.played.steps.len()
     }
 
@@ -238,18 +238,18 @@ impl Live for Serving {
         Err(LabError::contradiction(["generated_tokens"], message))
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), StepError> {
         self.of.temperature = wish.temperature;
         Ok(())
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.step()?;
         self.report(run);
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.done as u64, moment);
         let elsewhere: pictures::Draw = |_| {
             let said = "Requests come and go here, each with a cache of its own: look at server and pages, or leave \
@@ -262,11 +262,11 @@ impl Live for Serving {
             0 => Vec::new(),
             _ => [&pictures::ALL[..], &others].concat(),
         };
-        live::draw(run, at, &panels, |_, make| make(self));
+        stepped::draw(run, at, &panels, |_, make| make(self));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.draw(run, Moment::Final)?;
         run.scalar("text", self.answer(0));
         Ok(())

@@ -18,31 +18,31 @@ use super::serve::{self, Service, Serving};
 use super::setup::{Bandwidth, Comparison, Setup, Traffic, drafting};
 use super::tracks::{Pending, Phase, Tracks};
 use super::writer::{Turn, Wish, Writer};
-use crate::live::{self, Halt, Live};
+use crate::stepped::{self, StepError, SteppedLab};
 use mlsys_device as device;
 use mlsys_device::meter::{Meter, Precision};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{self, Source, Trained};
 use mlsys_nn::data::Vocabulary;
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Architecture, Network, Transformer, TransformerConfig};
-use mlsys_nn::room::Room;
 
 /// Runs the lab.
 pub(super) fn run(schema: &Schema, run: &mut Run<'_>) -> Result<(), LabError> {
     let setup = Setup::read(&run.params)?;
     match setup.traffic {
-        Some(traffic) => live::run(schema, run, |run| {
+        Some(traffic) => stepped::run(schema, run, |run| {
             let serving = Serving::new(service(run, &setup, traffic)?);
             serving.report_plan(run);
             Ok(serving)
         }),
-        None => live::run(schema, run, |run| Session::open(run, setup)),
+        None => stepped::run(schema, run, |run| Session::open(run, setup)),
     }
 }
 
 struct Session {
     setup: Setup,
-    room: Room,
+    budget: MemoryBudget,
     wish: Wish,
     config: TransformerConfig,
     vocabulary: Vocabulary,
@@ -80,13 +80,13 @@ impl Model {
 
 impl Session {
     /// Everything up to the first token.
-    fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, Halt> {
+    fn open(run: &mut Run<'_>, setup: Setup) -> Result<Self, StepError> {
         let wish = Wish::of(&run.params)?;
         let source = Source::of(&run.params, &setup.recipe)?;
         let asked = Asked::of(&source, &setup, setup.batch)?;
         let config = asked.config.clone();
-        let room = Room::of(run.device);
-        must_fit(room, &setup, &config, [asked.prompt(), wish.generated])?;
+        let budget = MemoryBudget::of(run.device);
+        must_fit(budget, &setup, &config, [asked.prompt(), wish.generated])?;
         let drafting = match setup.draft {
             None => None,
             Some(width) => {
@@ -101,14 +101,14 @@ impl Session {
             );
             run.sink.report(Report::Notice(said));
         }
-        let trained = source.network(run)?.ok_or(Halt::Asked)?;
+        let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         let device = device::open(run.device)?;
         let model = Model::of(&trained, &device)?;
         let drafter = match drafting {
             None => None,
             Some(recipe) => {
                 let small = baseline::learn(run, &recipe, "draft_width")?;
-                let model = Model::of(small.ok_or(Halt::Asked)?.as_ref(), &device)?;
+                let model = Model::of(small.ok_or(StepError::Stopped)?.as_ref(), &device)?;
                 let caching = match setup.caching {
                     Caching::Kept(_) => Caching::Kept(Bits::Full),
                     Caching::Nothing => Caching::Nothing,
@@ -145,7 +145,7 @@ impl Session {
         }
         Ok(Self {
             setup,
-            room,
+            budget,
             wish,
             config,
             vocabulary: asked.vocabulary,
@@ -177,14 +177,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Wish;
 
     fn done(&self) -> u64 {
         self.writer.written() as u64
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.writer.written() < self.wish.generated
     }
 
@@ -195,17 +195,17 @@ impl Live for Session {
     fn read(&self, params: &Params) -> Result<Wish, LabError> {
         let wish = Wish::of(params)?;
         let tokens = [self.writer.prompt(), wish.generated];
-        must_fit(self.room, &self.setup, &self.config, tokens)?;
+        must_fit(self.budget, &self.setup, &self.config, tokens)?;
         Ok(wish)
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, wish: Wish) -> Result<(), StepError> {
         self.wish = wish;
         Ok(())
     }
 
     /// One turn: a token of each sequence, some, or a draft of one.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let started = Instant::now();
         let turn = self.writer.turn(self.wish)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -237,7 +237,7 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         if self.tracks.stretches.is_empty() {
             return Ok(());
         }
@@ -255,13 +255,13 @@ impl Live for Session {
             },
         };
         let step = self.writer.written() as u64;
-        let mut send = |panel: &str, make: &dyn Fn() -> Result<Frame, Trouble>| {
+        let mut send = |panel: &str, make: &dyn Fn() -> Result<Frame, CommError>| {
             if run.sink.wants_frame(panel, moment) {
                 let frame = make()?;
                 let panel = panel.into();
                 run.sink.report(Report::Frame { panel, step, frame: Box::new(frame) });
             }
-            Ok::<_, Trouble>(())
+            Ok::<_, CommError>(())
         };
         send("text", &|| Ok(pictures::text(&of)))?;
         send("cache", &|| Ok(pictures::cache(&of)))?;
@@ -276,7 +276,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.draw(run, Moment::Final)?;
         self.report_all(run);
         Ok(())
@@ -284,14 +284,14 @@ impl Live for Session {
 }
 
 /// The model, and who asks it what.
-fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, Halt> {
+fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service, StepError> {
     let wish = Wish::of(&run.params)?;
     let source = Source::of(&run.params, &setup.recipe)?;
     let count = traffic.requests;
     let asked = Asked::of(&source, setup, count)?;
     let longest = [asked.prompt(), wish.generated];
-    must_fit(Room::of(run.device), setup, &asked.config, longest)?;
-    let trained = source.network(run)?.ok_or(Halt::Asked)?;
+    must_fit(MemoryBudget::of(run.device), setup, &asked.config, longest)?;
+    let trained = source.network(run)?.ok_or(StepError::Stopped)?;
     let device = device::open(run.device)?;
     let Model { network, config } = Model::of(&trained, &device)?;
     Ok(Service {
@@ -315,7 +315,7 @@ fn service(run: &mut Run<'_>, setup: &Setup, traffic: Traffic) -> Result<Service
 
 /// Refuses sequences that the device's memory cannot hold, before anything is taken.
 fn must_fit(
-    room: Room,
+    budget: MemoryBudget,
     setup: &Setup,
     config: &TransformerConfig,
     [prompt, generated]: [usize; 2],
@@ -337,5 +337,5 @@ fn must_fit(
         Prompt::Given(_) => "batch_size, the prompt or generated_tokens",
         Prompt::Held(_) => "batch_size, prompt_tokens or generated_tokens",
     };
-    room.must_hold(needed, &who, smaller)
+    budget.require(needed, &who, smaller)
 }

@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Looks, Pass};
 use super::sample::{draw, judge, likeliest, odds};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::random::Stream;
 
 /// What is asked of the next turn.
@@ -149,7 +149,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn looks(&self) -> Result<Looks, Trouble> {
+    pub(super) fn looks(&self) -> Result<Looks, CommError> {
         self.decoder.looks(self.back)
     }
 
@@ -162,7 +162,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn turn(&mut self, wish: Wish) -> Result<Turn, Trouble> {
+    pub(super) fn turn(&mut self, wish: Wish) -> Result<Turn, CommError> {
         if self.decoder.len() == 0 {
             return self.choose(wish).map(Turn::Prefill);
         }
@@ -183,7 +183,7 @@ impl Writer {
     }
 
     /// Reads what is new and chooses the token after it.
-    fn choose(&mut self, wish: Wish) -> Result<Gain, Trouble> {
+    fn choose(&mut self, wish: Wish) -> Result<Gain, CommError> {
         let read = self.decoder.len();
         let new: Vec<Vec<i32>> = self.rows.iter().map(|row| row[read..].to_vec()).collect();
         self.decoder.settle();
@@ -201,14 +201,14 @@ impl Writer {
     }
 
     /// Reads what was drafted and keeps what the model agrees with.
-    fn judge(&mut self, wish: Wish) -> Result<Turn, Trouble> {
+    fn judge(&mut self, wish: Wish) -> Result<Turn, CommError> {
         let Some(drafter) = &mut self.drafter else {
             return self.choose(wish).map(Turn::Decode);
         };
         let drafted = std::mem::take(&mut drafter.drafted);
         let of_draft = std::mem::take(&mut drafter.odds);
         let Some(row) = self.rows.first_mut() else {
-            return Err(Trouble::Failed("has no sequence".to_owned()));
+            return Err(CommError::Failed("has no sequence".to_owned()));
         };
         let new = [&row[self.decoder.len()..], &drafted].concat();
         self.decoder.settle();
@@ -253,7 +253,7 @@ impl Writer {
 
 impl Drafter {
     /// Drafts one more token.
-    fn draft(&mut self, rows: &[Vec<i32>], temperature: f64) -> Result<Pass, Trouble> {
+    fn draft(&mut self, rows: &[Vec<i32>], temperature: f64) -> Result<Pass, CommError> {
         let text = rows.first().map_or(&[][..], Vec::as_slice);
         let text = [text, &self.drafted].concat();
         let new = text[self.decoder.len().min(text.len())..].to_vec();

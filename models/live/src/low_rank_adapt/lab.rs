@@ -13,7 +13,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `low-rank-adapt`: LoRA and QLoRA beside fine-tuning of the whole network.
 pub struct LowRankAdapt {
@@ -36,6 +36,6 @@ impl Lab for LowRankAdapt {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

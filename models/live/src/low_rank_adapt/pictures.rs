@@ -13,7 +13,7 @@ use super::spectrum::singular_values;
 use crate::roof::logarithmic;
 use mlsys_nn::baseline::Layer;
 use mlsys_nn::data::{Examples, Labelled, Sequence};
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::Network;
 use mlsys_nn::train::EvaluationSet;
 
@@ -36,7 +36,7 @@ pub(super) const ALL: [(&str, Picture); 3] =
 fn update(session: &Session) -> Frame {
     let [adapted, full] = session.networks();
     let apart = Apart::read(&adapted);
-    let whole = flat::weights(&full).unwrap_or_default();
+    let whole = flat_params::weights(&full).unwrap_or_default();
     let mut stills = Vec::new();
     for (layer, pair) in session.targets.iter().zip(&apart.pairs) {
         let scale = session.setup.scale();

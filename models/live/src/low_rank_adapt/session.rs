@@ -10,13 +10,13 @@ use super::adapters::{Apart, attach, beside, changed};
 use super::pictures;
 use super::setup::{Costs, Kept, Knobs, Setup};
 use super::task::Tasks;
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::baseline::{self, Layer, Source, Trained};
 use mlsys_nn::data::{Batches, Examples};
 use mlsys_nn::divergence::{self, Ceiling};
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::{Inputs, Network};
-use mlsys_nn::room::Room;
 use mlsys_nn::train::{Activations, EvaluationSet, Measuring, Trainer, batch, training_bytes};
 
 /// Steps between two values of every series but the losses.
@@ -48,17 +48,17 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let source = Source::of(&run.params, &setup.recipe)?;
         let targets = setup.targets(&source)?;
-        let trained = source.network(run)?.ok_or(Halt::Asked)?;
+        let trained = source.network(run)?.ok_or(StepError::Stopped)?;
         tell_of_ranks(run, &setup, &targets);
         let training = knobs.training(&setup.recipe, trained.activation);
         let each = training_bytes(&trained.architecture, Activations::Kept, &training);
         let who = "the network with adapters and the one that is trained whole";
-        Room::of(run.device).must_hold(2 * each, who, &baseline::smaller(&run.params))?;
+        MemoryBudget::of(run.device).require(2 * each, who, &baseline::smaller(&run.params))?;
         let kept = setup.format.keep(&trained);
         let costs = Costs::new(setup.rank, &targets, &trained, &kept);
         let tasks = Tasks::of(&trained, setup.task, setup.seed)?;
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// What is known before the first step.
-    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let costs = self.costs;
         run.scalar("adapter_parameters", costs.adapters as i64);
         run.scalar("trainable_percent", costs.trainable_percent());
@@ -159,14 +159,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -178,14 +178,14 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
         self.ceilings.iter_mut().for_each(Ceiling::begin_anew);
         Ok(())
     }
 
     /// One step of both networks on the same examples.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let activation = self.trained.activation;
         let knobs = self.knobs.training(&self.setup.recipe, activation);
         self.step += 1;
@@ -212,13 +212,13 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |_, make| make(self));
+        stepped::draw(run, at, &pictures::ALL, |_, make| make(self));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.record(run);
         let [adapted, full] = [self.adapted.network(), self.full.network()];
         let apart = Apart::read(&adapted);

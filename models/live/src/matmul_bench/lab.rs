@@ -12,7 +12,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `matmul-bench`: products of chosen shapes, timed, checked and marked under the roof.
 pub struct MatmulBench {
@@ -35,6 +35,6 @@ impl Lab for MatmulBench {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

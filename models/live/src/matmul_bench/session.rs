@@ -11,8 +11,8 @@ use super::matrices::{Matrices, Weights};
 use super::pictures;
 use super::results::{Results, Timed};
 use super::setup::{ClockStops, Setup, Shape};
-use crate::live::{self, Halt, Live};
 use crate::roof::Ceilings;
+use crate::stepped::{self, StepError, SteppedLab};
 use mlsys_device::timing::{Clock, Pace};
 use mlsys_device::{self as device, meter::Meter};
 
@@ -38,7 +38,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let stops = ClockStops::read(&run.params)?;
         status(run, format!("opening {}", run.device));
@@ -86,7 +86,7 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = ClockStops;
 
     /// Repetitions.
@@ -94,7 +94,7 @@ impl Live for Session {
         self.done
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.shape().is_some()
     }
 
@@ -102,14 +102,14 @@ impl Live for Session {
         ClockStops::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, stops: ClockStops) -> Result<(), StepError> {
         self.stops.set(stops);
         tell_when_the_clock_stops(run, stops);
         Ok(())
     }
 
     /// One repetition, and the first of a shape makes it ready.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let Some(shape) = self.shape() else {
             return Ok(());
         };
@@ -134,14 +134,14 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.results.products.len() as u64, moment);
         let roof = self.ceilings.roof();
-        live::draw(run, at, &pictures::ALL, |_, picture| picture(&self.results, &roof));
+        stepped::draw(run, at, &pictures::ALL, |_, picture| picture(&self.results, &roof));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         status(run, String::new());
         self.draw(run, Moment::Final)
     }

@@ -7,10 +7,10 @@ use super::narrow::{Layers, Rows};
 use super::pass;
 use super::rounding::Rounder;
 use super::setup::{Knobs, Master, Numbers, Rounding, Setup};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::{Batches, Data, Examples};
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Activation, Architecture, Initialization, Network};
 use mlsys_nn::train::{EvaluationSet, batch};
 
@@ -64,11 +64,11 @@ pub(super) struct Tally {
 
 impl Learner {
     /// The network that lab `train` starts from with this seed, and the same batches. `device` is without autodiff.
-    pub(super) fn new(setup: &Setup, data: &Data, device: &Device) -> Result<Self, Trouble> {
+    pub(super) fn new(setup: &Setup, data: &Data, device: &Device) -> Result<Self, CommError> {
         let device = device.clone().autodiff();
         let architecture = Architecture::Mlp(setup.sizes.clone());
         let network = architecture.init(Initialization::He, setup.seed, &device);
-        let weights = flat::weights(&network)?;
+        let weights = flat_params::weights(&network)?;
         Ok(Self {
             sizes: setup.sizes.layers(),
             optimizer: Optimizer::new(setup.rule),
@@ -96,7 +96,7 @@ impl Learner {
         examples: &Examples,
         knobs: &Knobs,
         tally: &mut Tally,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, CommError> {
         let numbers = &knobs.numbers;
         self.rounder.how = numbers.rounding;
         if numbers.master == Master::None {
@@ -131,12 +131,12 @@ impl Learner {
         examples: &Examples,
         used: &[f32],
         knobs: &Knobs,
-    ) -> Result<(f64, Vec<f32>), Trouble> {
+    ) -> Result<(f64, Vec<f32>), CommError> {
         let indices = self.batches.next(knobs.batch_size);
         let numbers = &knobs.numbers;
         match (self.sums, examples) {
             (Format::Fp32, _) | (_, Examples::Sequence(_)) => {
-                self.network = flat::with_weights(self.network.take(), used);
+                self.network = flat_params::with_weights(self.network.take(), used);
                 let rounder = &mut self.rounder;
                 pass::gradient(&self.network, examples, indices, numbers, rounder, &self.device)
             }
@@ -184,14 +184,18 @@ impl Learner {
     }
 
     /// The share of examples that it reads right with its numbers, all rounded to the nearest.
-    pub(super) fn accuracy(&mut self, judged: &Judged, numbers: &Numbers) -> Result<f64, Trouble> {
+    pub(super) fn accuracy(
+        &mut self,
+        judged: &Judged,
+        numbers: &Numbers,
+    ) -> Result<f64, CommError> {
         let used = self.used(numbers);
         let mut rounder = self.rounder.clone();
         rounder.how = Rounding::Nearest;
         let (Format::Fp32, Format::Fp32) = (self.sums, numbers.activations) else {
             return self.accuracy_when_rounded(judged, numbers, &used, &mut rounder);
         };
-        self.network = flat::with_weights(self.network.take(), &used);
+        self.network = flat_params::with_weights(self.network.take(), &used);
         let network = burn::module::Module::valid(&self.network);
         Ok(judged.set.judge(&network, Activation::Relu).accuracy)
     }
@@ -202,13 +206,13 @@ impl Learner {
         numbers: &Numbers,
         used: &[f32],
         rounder: &mut Rounder,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, CommError> {
         let Examples::Labelled(examples) = &judged.examples else {
             return Ok(f64::NAN);
         };
         let rows = examples.len();
         let found = if self.sums == Format::Fp32 {
-            self.network = flat::with_weights(self.network.take(), used);
+            self.network = flat_params::with_weights(self.network.take(), used);
             let indices: Vec<usize> = (0..rows).collect();
             let network = burn::module::Module::valid(&self.network);
             let (inputs, _) = batch(&judged.examples, &indices, &judged.device);

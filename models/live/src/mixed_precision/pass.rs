@@ -6,9 +6,9 @@ use mlsys_sim::formats::Format;
 
 use super::rounding::Rounder;
 use super::setup::Numbers;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::data::Examples;
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Activation, Mlp, Network, cross_entropy};
 use mlsys_nn::train::batch;
 
@@ -21,7 +21,7 @@ pub(super) fn gradient(
     numbers: &Numbers,
     rounder: &mut Rounder,
     device: &Device,
-) -> Result<(f64, Vec<f32>), Trouble> {
+) -> Result<(f64, Vec<f32>), CommError> {
     let (inputs, labels) = batch(examples, indices, device);
     let logits = match network {
         Network::Mlp(mlp) => forward(mlp, inputs.numbers(), numbers.activations, rounder)?,
@@ -31,10 +31,10 @@ pub(super) fn gradient(
         }
     };
     let loss = cross_entropy(logits, labels);
-    let value = flat::numbers(loss.clone().without_autodiff(), 1)?;
+    let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
     let scaled = if numbers.loss_scale == 1.0 { loss } else { loss.mul_scalar(numbers.loss_scale) };
     let mut gradients = GradientsParams::from_grads(scaled.backward(), network);
-    let row = flat::gradients(network, &mut gradients)?;
+    let row = flat_params::gradients(network, &mut gradients)?;
     Ok((value.first().map_or(f64::NAN, |loss| f64::from(*loss)), row))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn forward(
     x: Tensor<2>,
     format: Format,
     rounder: &mut Rounder,
-) -> Result<Tensor<2>, Trouble> {
+) -> Result<Tensor<2>, CommError> {
     let mut x = x; // [batch, inputs]
     for (index, layer) in mlp.layers.iter().enumerate() {
         if index > 0 {
@@ -57,12 +57,12 @@ pub(super) fn forward(
 }
 
 /// The same numbers rounded; their gradients pass as if they were not.
-fn rounded(x: Tensor<2>, format: Format, rounder: &mut Rounder) -> Result<Tensor<2>, Trouble> {
+fn rounded(x: Tensor<2>, format: Format, rounder: &mut Rounder) -> Result<Tensor<2>, CommError> {
     if format == Format::Fp32 {
         return Ok(x);
     }
     let shape = x.dims();
-    let mut values = flat::numbers(x.clone().without_autodiff(), shape[0] * shape[1])?;
+    let mut values = flat_params::numbers(x.clone().without_autodiff(), shape[0] * shape[1])?;
     rounder.round(format, &mut values);
     let target = Tensor::from_data(TensorData::new(values, shape), &x.device());
     // The difference of a number and what it is rounded to has no more bits than the number, so that the sum is exact.

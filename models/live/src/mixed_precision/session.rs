@@ -6,7 +6,7 @@ use mlsys_lab::{LabError, Params, Run};
 use super::learner::{Judged, Learner, Tally};
 use super::pictures;
 use super::setup::{Knobs, Numbers, Setup};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::data::{self, Data};
 use mlsys_nn::divergence::{self, Ceiling};
@@ -33,7 +33,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         let device = device::open(run.device)?;
@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// Reports every series that has a value each [`RECORDED`] steps.
-    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let step = self.step;
         self.recorded = step;
         let accuracy = self.learner.accuracy(&self.judged, &self.knobs.numbers)?;
@@ -103,14 +103,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -122,7 +122,7 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
         self.ceiling.begin_anew();
         self.report_sizes(run);
@@ -130,7 +130,7 @@ impl Live for Session {
     }
 
     /// One step of both runs.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let examples = &self.data.train;
         let loss = self.learner.step(examples, &self.knobs, &mut self.all)?;
         let wide = Knobs { numbers: Numbers::WIDE, ..self.knobs };
@@ -149,7 +149,7 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let pictured = pictures::Pictured {
             learner: &self.learner,
             reference: &self.reference,
@@ -157,11 +157,11 @@ impl Live for Session {
         };
         // Before the first step there is nothing to see.
         let panels = if self.step > 0 { &pictures::ALL[..] } else { &[] };
-        live::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
+        stepped::draw(run, (self.step, moment), panels, |_, make| make(&pictured));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.divergence.is_none() && self.recorded < self.step {
             self.record(run)?;
         }

@@ -17,7 +17,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `prune-model`.
 pub struct PruneModel {
@@ -40,6 +40,6 @@ impl Lab for PruneModel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

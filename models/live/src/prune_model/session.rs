@@ -15,13 +15,13 @@ use super::pictures::{self, Event, Pictured, Sample};
 use super::setup::{Choice, Knobs, Setup, Start};
 use super::size::Curves;
 use super::tuner::{self, Tuner};
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{self, Trained};
 use mlsys_nn::data::{Batches, Examples};
 use mlsys_nn::divergence::{self, Ceiling};
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Architecture, Initialization, Network};
 use mlsys_nn::train::{EvaluationSet, Verdict};
 
@@ -68,10 +68,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
         match trained.architecture {
             Architecture::Mlp(_) | Architecture::Cnn(_) | Architecture::Transformer(_) => {}
             Architecture::Filters(_) => {
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// The weights that each round begins with, where those are not the trained ones.
-    fn initial(&self) -> Result<Option<Vec<f32>>, Trouble> {
+    fn initial(&self) -> Result<Option<Vec<f32>>, CommError> {
         let seed = self.trained.data.seed;
         let seed = match self.setup.start {
             Start::Trained => return Ok(None),
@@ -152,11 +152,11 @@ impl Session {
         };
         let architecture = &self.trained.architecture;
         let network = architecture.init(Initialization::He, seed, &self.device);
-        Ok(Some(flat::weights(&network)?))
+        Ok(Some(flat_params::weights(&network)?))
     }
 
     /// The first round, from the trained network on.
-    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn begin(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.cut = Cut::none(&self.body);
         self.row = self.trained.weights.clone();
         self.goal = self.step + self.setup.all_steps();
@@ -166,7 +166,7 @@ impl Session {
     }
 
     /// Takes away what this round takes.
-    fn next_round(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn next_round(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         self.round += 1;
         self.steps_of_round = 0;
         let choice = self.knobs.choice.after(self.round, self.setup.rounds);
@@ -194,7 +194,7 @@ impl Session {
     }
 
     /// The accuracy right after pruning, with the weights that were trained.
-    fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), Trouble> {
+    fn judge_pruned(&mut self, run: &mut Run<'_>, choice: Choice) -> Result<(), CommError> {
         let tuner = Tuner::new(&self.trained, &self.body, &self.before, &self.cut, &self.device)?;
         self.accuracy = self.judge(&tuner.network());
         run.scalar("accuracy_pruned", self.accuracy);
@@ -213,7 +213,7 @@ impl Session {
     }
 
     /// What has become of the accuracy.
-    fn record(&mut self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    fn record(&mut self, run: &mut Run<'_>) -> Result<(), CommError> {
         let Some(tuner) = &self.tuner else {
             return Ok(());
         };
@@ -247,14 +247,14 @@ fn score(examples: &Examples, verdict: &Verdict) -> f64 {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.goal
     }
 
@@ -266,7 +266,7 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.choice != self.knobs.choice {
             return Ok(self.begin(run)?);
@@ -278,7 +278,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.steps_of_round == self.setup.steps && self.round < self.setup.rounds {
             self.next_round(run)?;
         }
@@ -301,9 +301,9 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |panel, make| {
+        stepped::draw(run, at, &pictures::ALL, |panel, make| {
             if panel == "size" {
                 self.draw_curves();
             }
@@ -323,7 +323,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.divergence.is_none() && self.step > 0 && self.recorded != Some(self.step) {
             self.record(run)?;
         }

@@ -6,11 +6,11 @@ use burn::tensor::Device;
 use super::cut::Cut;
 use super::network::narrowed;
 use super::parts::Body;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::Trained;
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Activation, Network, cross_entropy};
 use mlsys_nn::train::batch;
 
@@ -45,7 +45,7 @@ impl Tuner {
         row: &[f32],
         cut: &Cut,
         device: &Device,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, CommError> {
         let stays = cut.row(body, row.len());
         let mut held = row.to_vec();
         hold(&mut held, &stays);
@@ -60,7 +60,7 @@ impl Tuner {
             pairs.map(|(stays, _)| *stays).collect()
         };
         Ok(Self {
-            row: flat::weights(&network)?,
+            row: flat_params::weights(&network)?,
             stays: inside_of(&stays),
             network,
             inside,
@@ -75,26 +75,26 @@ impl Tuner {
         &mut self,
         examples: &Examples,
         batches: &mut Batches,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, CommError> {
         let size = match examples {
             Examples::Labelled(_) => BATCH,
             Examples::Sequence(_) => SEQUENCES,
         };
         let (inputs, labels) = batch(examples, batches.next(size), &self.device);
         let loss = cross_entropy(self.network.forward(inputs, self.activation), labels);
-        let value = flat::numbers(loss.clone().without_autodiff(), 1)?;
+        let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
         let mut gradients = GradientsParams::from_grads(loss.backward(), &self.network);
-        let slopes = flat::gradients(&self.network, &mut gradients)?;
+        let slopes = flat_params::gradients(&self.network, &mut gradients)?;
         self.optimizer.update(&mut self.row, &slopes, RATE);
         // Adam moves a weight even without a slope, so it is the weights that are held, not their slopes.
         hold(&mut self.row, &self.stays);
-        self.network = flat::with_weights(self.network.take(), &self.row);
+        self.network = flat_params::with_weights(self.network.take(), &self.row);
         Ok(value.first().map_or(f64::NAN, |loss| f64::from(*loss)))
     }
 
     /// The weights of the whole network, zero where they are gone, as the device has them.
-    pub(super) fn whole(&self) -> Result<Vec<f32>, Trouble> {
-        let own = flat::weights(&self.network)?;
+    pub(super) fn whole(&self) -> Result<Vec<f32>, CommError> {
+        let own = flat_params::weights(&self.network)?;
         let mut next = own.iter();
         let number = |inside: &bool| if *inside { next.next().copied() } else { None };
         let whole = self.inside.iter().map(number);
@@ -110,7 +110,7 @@ impl Tuner {
     pub(super) fn network_with(&self, whole: &[f32]) -> Network {
         let own = whole.iter().zip(&self.inside).filter(|(_, inside)| **inside);
         let own: Vec<f32> = own.map(|(number, _)| *number).collect();
-        flat::with_weights(self.network(), &own)
+        flat_params::with_weights(self.network(), &own)
     }
 
     /// Weights and biases as executed.

@@ -15,7 +15,7 @@ use super::rounding::{self, Rounded};
 use super::scan::{Scan, Tried};
 use super::setup::{Execution, Knobs, Method, Setup};
 use super::tune::Tuner;
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::baseline::{self, Layer, Trained};
 use mlsys_nn::divergence::Ceiling;
@@ -62,10 +62,10 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
-        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(Halt::Asked)?;
+        let trained = baseline::obtain(run, &setup.recipe)?.ok_or(StepError::Stopped)?;
         let device = device::open(run.device)?;
         let layers = trained.layers();
         let judge = Judge::new(&trained, run.device, &device)?;
@@ -193,7 +193,7 @@ impl Session {
         self.tuner.is_some() && self.tuned < self.setup.finetune_steps && !self.diverged
     }
 
-    fn train(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn train(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let Some(tuner) = &mut self.tuner else {
             return Ok(());
         };
@@ -256,14 +256,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.has_training_left() || self.scan.next(&self.knobs).is_some()
     }
 
@@ -275,13 +275,13 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if before.same_rounding(&knobs) {
             return Ok(());
         }
-        let goes_on = (before.method, knobs.method) == (Method::Aware, Method::Aware);
-        if goes_on && self.has_training_left() {
+        let has_next = (before.method, knobs.method) == (Method::Aware, Method::Aware);
+        if has_next && self.has_training_left() {
             self.round(run)?;
         } else {
             self.begin(run)?;
@@ -290,7 +290,7 @@ impl Live for Session {
     }
 
     /// A step of training while some are left, then a layer that is tried alone.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.has_training_left() {
             self.train(run)?;
         } else if let Some((layer, knobs)) = self.scan.next(&self.knobs) {
@@ -301,9 +301,9 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |panel, make| {
+        stepped::draw(run, at, &pictures::ALL, |panel, make| {
             if panel == pictures::NOISE {
                 self.draw_curves();
             }
@@ -318,7 +318,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.seconds_after.is_none() {
             self.settle(run)?;
         }

@@ -8,11 +8,11 @@ use super::calibrated::InputGrids;
 use super::pass;
 use super::rounding::Rounded;
 use super::setup::{Knobs, Method};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::baseline::{Layer, Trained};
 use mlsys_nn::data::{Batches, Examples};
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::cross_entropy;
 use mlsys_nn::train::batch;
 
@@ -64,7 +64,7 @@ impl Tuner {
         layers: &[Layer],
         row: &mut [f32],
         rounded: &mut Rounded,
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, CommError> {
         let (loss, gradient) = self.slope(grids, trained, &rounded.row)?;
         match knobs.method {
             // Straight through (Bengio et al. 2013): the slope at the level is taken for that of the weight behind it.
@@ -83,7 +83,7 @@ impl Tuner {
         grids: &InputGrids,
         trained: &Trained,
         row: &[f32],
-    ) -> Result<(f64, Vec<f32>), Trouble> {
+    ) -> Result<(f64, Vec<f32>), CommError> {
         let size = match &self.examples {
             Examples::Labelled(_) => BATCH,
             Examples::Sequence(_) => SEQUENCES,
@@ -94,9 +94,9 @@ impl Tuner {
         let mut rounding = |layer, x| grids.round_straight_through(layer, x);
         let logits = pass::forward(&network, inputs, trained.activation, &mut rounding);
         let loss = cross_entropy(logits, labels);
-        let value = flat::numbers(loss.clone().without_autodiff(), 1)?;
+        let value = flat_params::numbers(loss.clone().without_autodiff(), 1)?;
         let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
-        let gradient = flat::gradients(&network, &mut gradients)?;
+        let gradient = flat_params::gradients(&network, &mut gradients)?;
         let value = value.first().map_or(f64::NAN, |loss| f64::from(*loss));
         Ok((value, gradient))
     }

@@ -17,8 +17,8 @@ use mlsys_lab::control::Turn;
 use mlsys_nn::baseline::*;
 use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::Network;
-use mlsys_nn::room::Room;
 use mlsys_nn::train::EvaluationSet;
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ fn a_transformer_for_digits_and_points_for_a_transformer_are_refused() {
 fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
     let of = |model, width| Recipe::images(model, width, 1, 1).unwrap().architecture;
     let judged = |model, width, free| {
-        let judged = must_be_judged(&of(model, width), Room::with(free), "width");
+        let judged = must_be_judged(&of(model, width), MemoryBudget::with(free), "width");
         judged.map_err(|error| error.to_string())
     };
     // 301 850 numbers an image and 20 million weights, twice each.

@@ -15,13 +15,13 @@ use mlsys_lab::{DeviceId, LabError, Params, Run};
 use self::losses::Losses;
 use super::pictures::Pictures;
 use super::setup::{Setup, read_knobs};
-use crate::live::{Halt, Live, point};
+use crate::stepped::{StepError, SteppedLab, point};
 use mlsys_device as device;
 use mlsys_nn::baseline::Trained;
 use mlsys_nn::data::{self, Answers, Batches, Data, DataConfig};
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::Architecture;
-use mlsys_nn::room::Room;
 use mlsys_nn::train::clock::StepTimes;
 use mlsys_nn::train::evaluate::EvaluationSet;
 use mlsys_nn::train::trainer::{Measuring, Trainer};
@@ -93,12 +93,12 @@ struct Judged {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = read_knobs(&run.params)?;
         let needed = training_bytes(&setup.architecture, setup.activations, &knobs);
         let smaller = memory::smaller(&setup.architecture);
-        Room::of(run.device).must_hold(
+        MemoryBudget::of(run.device).require(
             needed,
             "weights, gradients and activations of training",
             smaller,
@@ -160,10 +160,10 @@ impl Session {
 
     /// The network as it is now.
     fn trained(&self) -> Result<Trained, LabError> {
-        let weights = flat::weights(&self.trainer.network());
-        let weights = weights.map_err(|trouble| LabError::Failed {
+        let weights = flat_params::weights(&self.trainer.network());
+        let weights = weights.map_err(|error| LabError::Failed {
             device: self.id,
-            reason: format!("the run {trouble}"),
+            reason: format!("the run {error}"),
         })?;
         Ok(Trained {
             architecture: self.architecture.clone(),
@@ -215,14 +215,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -234,7 +234,7 @@ impl Live for Session {
         read_knobs(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         let before = std::mem::replace(&mut self.knobs, knobs);
         if (before.noise, before.jitter) != (self.knobs.noise, self.knobs.jitter) {
             self.config = DataConfig {
@@ -259,7 +259,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.gait = if self.left.elapsed() > PAUSE {
             self.times.void_window();
             Gait::Paced
@@ -315,7 +315,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         if moment == Moment::Asked {
             self.read_losses(run);
         }
@@ -323,7 +323,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.read_losses(run);
         device::sync(&self.device, self.id)?;
         if self.divergence.is_none() && self.step > 0 {

@@ -1,6 +1,6 @@
 //! What is sent instead of a gradient.
 
-use mlsys_distributed::wire::Payload;
+use mlsys_distributed::transport::Payload;
 
 /// How a gradient is made smaller.
 #[derive(Clone, Copy, Debug, PartialEq)]

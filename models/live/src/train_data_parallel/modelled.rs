@@ -88,13 +88,13 @@ impl Send<'_> {
 
     /// Seconds of one round: a latency and the bytes of its busiest port.
     pub(super) fn round(&self, round: usize, network: &Network) -> f64 {
-        let mut ports = std::collections::BTreeMap::new();
+        let mut endpoints = std::collections::BTreeMap::new();
         for message in self.plan.round(round) {
-            for port in [(message.from, 0), (message.to, 1)] {
-                *ports.entry(port).or_insert(0) += message.elements.len();
+            for endpoint in [(message.from, 0), (message.to, 1)] {
+                *endpoints.entry(endpoint).or_insert(0) += message.elements.len();
             }
         }
-        let busiest = ports.into_values().max().unwrap_or(0);
+        let busiest = endpoints.into_values().max().unwrap_or(0);
         network.seconds(1.0, busiest as f64 * self.width)
     }
 }

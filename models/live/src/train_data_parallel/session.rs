@@ -16,17 +16,17 @@ use super::rows::Whole;
 use super::setup::{Beside, Kind, Knobs, Setup};
 use super::task::{Answer, Average, Begin, Broken, Order, Scheme, Task, Want, Zero};
 use super::worker::Member;
-use crate::live::{self, Halt, Live, point};
+use crate::stepped::{self, StepError, SteppedLab, point};
 use measured::{Measured, Times};
 use mlsys_device as device;
-use mlsys_distributed::crew::{Crew, patience, seats};
 use mlsys_distributed::reference::{Reference, Step, difference, relative_difference};
-use mlsys_distributed::wire::Traffic;
+use mlsys_distributed::transport::Traffic;
+use mlsys_distributed::worker_pool::{WorkerPool, contexts, timeout};
 use mlsys_nn::data::Batches;
 use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::flat;
+use mlsys_nn::flat_params;
+use mlsys_nn::memory_budget::MemoryBudget;
 use mlsys_nn::nets::Activation;
-use mlsys_nn::room::Room;
 use mlsys_nn::train::EvaluationSet;
 
 /// Whether the workers share every gradient.
@@ -58,7 +58,7 @@ pub(super) struct Session {
     knobs: Knobs,
     scheme: Arc<Scheme>,
     modelled: Modelled,
-    crew: Crew<Member>,
+    pool: WorkerPool<Member>,
     beside: Option<Reference>,
     batches: Batches,
     ceiling: Ceiling,
@@ -68,7 +68,7 @@ pub(super) struct Session {
     step: u64,
     measured: Measured,
     /// What is free.
-    room: Room,
+    budget: MemoryBudget,
     replicas_go: Going,
     /// From one sum over all to the next, at the last.
     sent: Option<Sent>,
@@ -81,27 +81,31 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
-        let room = Room::of(run.device);
-        let knobs = setup.knobs(&run.params, room)?;
+        let budget = MemoryBudget::of(run.device);
+        let knobs = setup.knobs(&run.params, budget)?;
         let scheme = Arc::new(setup.scheme(&knobs)?);
         run.sink.report(Report::Status("starting the workers".to_owned()));
         let device = device::open(run.device)?;
         // One more where an algorithm asks for a server; it has nothing to do until one does.
         let workers = setup.workers;
-        let places = seats(run, workers + 1)?;
-        let limit = patience(setup.model.flops(knobs.batch as u64) as f64);
+        let places = contexts(run, workers + 1)?;
+        let limit = timeout(setup.model.flops(knobs.batch as u64) as f64);
         let beside = match (setup.beside, places.first()) {
-            (Beside::OneWorker, Some(seat)) => {
-                Some(Reference::start(run.device, seat.clone(), &setup.model, setup.rule, limit)?)
-            }
+            (Beside::OneWorker, Some(context)) => Some(Reference::start(
+                run.device,
+                context.clone(),
+                &setup.model,
+                setup.rule,
+                limit,
+            )?),
             (Beside::OneWorker | Beside::Nobody, _) => None,
         };
         let (model, rule, zero) = (setup.model.clone(), setup.rule, setup.zero);
-        let make = move |berth| Member::new(berth, workers, &model, rule, zero);
-        let crew = Crew::start(run.device, places, limit, make)?;
-        run.scalar("worker_devices", crew.devices(workers));
+        let make = move |spec| Member::new(spec, workers, &model, rule, zero);
+        let pool = WorkerPool::start(run.device, places, limit, make)?;
+        run.scalar("worker_devices", pool.devices(workers));
         run.sink.report(Report::Status(String::new()));
         let mut session = Self {
             device,
@@ -111,13 +115,13 @@ impl Session {
             setup,
             knobs,
             scheme,
-            crew,
+            pool,
             beside,
             divergence: None,
             replicas: Replicas::Identical,
             step: 0,
             measured: Measured::default(),
-            room,
+            budget,
             replicas_go: Going::Together,
             sent: None,
             sent_at: 0,
@@ -161,10 +165,10 @@ impl Session {
     }
 
     /// The weights that all workers have together: their mean where they differ.
-    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, Halt> {
-        let orders = std::iter::repeat_n(Order::Show, self.crew.len());
+    fn weights(&mut self, run: &Run<'_>) -> Result<Option<Whole>, StepError> {
+        let orders = std::iter::repeat_n(Order::Show, self.pool.len());
         let interrupted = || run.control.interrupted();
-        let answers = self.crew.act(self.step, orders, interrupted)?;
+        let answers = self.pool.act(self.step, orders, interrupted)?;
         let parameters = self.setup.model.parameters() as usize;
         Ok(Whole::of(&answers, parameters))
     }
@@ -172,20 +176,20 @@ impl Session {
     /// The share of held-out examples that a network with these weights gets right.
     fn accuracy(&self, weights: &[f32]) -> f64 {
         let network = self.setup.model.architecture.shapes(&self.device);
-        let network = flat::with_weights(network, weights);
+        let network = flat_params::with_weights(network, weights);
         let held_out = EvaluationSet::new(&self.setup.model.data.held_out, &self.device);
         held_out.judge(&network, Activation::Relu).accuracy
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -194,18 +198,18 @@ impl Live for Session {
     }
 
     fn read(&self, params: &Params) -> Result<Knobs, LabError> {
-        self.setup.knobs(params, self.room)
+        self.setup.knobs(params, self.budget)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
         self.scheme = Arc::new(self.setup.scheme(&self.knobs)?);
         self.modelled = Modelled::of(&self.setup, &self.knobs, &self.scheme);
         let flops = self.setup.model.flops(self.knobs.batch as u64);
-        let limit = patience(flops as f64);
-        self.crew.set_patience(limit);
+        let limit = timeout(flops as f64);
+        self.pool.set_timeout(limit);
         if let Some(one) = &self.beside {
-            one.set_patience(limit);
+            one.set_timeout(limit);
         }
         self.ceiling.begin_anew();
         self.measured.turn();
@@ -214,7 +218,7 @@ impl Live for Session {
     }
 
     /// One step of the workers, and of the one beside them. It counts when all have done it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let step = self.step + 1;
         let average = self.average(step);
         let indices = Arc::new(self.batches.next(self.knobs.batch).to_vec());
@@ -236,11 +240,11 @@ impl Live for Session {
         };
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
-        let orders = std::iter::repeat_n(Order::Train(task), self.crew.len());
-        self.crew.act(step, orders, interrupted)?;
+        let orders = std::iter::repeat_n(Order::Train(task), self.pool.len());
+        self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let orders = std::iter::repeat_n(Order::Tell(rows), self.crew.len());
-        let answers = self.crew.act(step, orders, interrupted)?;
+        let orders = std::iter::repeat_n(Order::Tell(rows), self.pool.len());
+        let answers = self.pool.act(step, orders, interrupted)?;
         let alone = match &mut self.beside {
             Some(one) => Some(one.step(step, &indices, self.knobs.rate, interrupted)?),
             None => None,
@@ -254,7 +258,7 @@ impl Live for Session {
             Average::Nothing | Average::Weights => Going::Apart,
         };
         if average != Average::Nothing {
-            self.sent = Some(Sent { traffic: self.crew.traffic(), steps: step - self.sent_at });
+            self.sent = Some(Sent { traffic: self.pool.traffic(), steps: step - self.sent_at });
             self.sent_at = step;
             self.compare_replicas(&answers);
             let samples = answers.iter().map(|answer| answer.samples.clone());
@@ -275,13 +279,13 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |_, picture| picture(self));
+        stepped::draw(run, at, &pictures::ALL, |_, picture| picture(self));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.report_results(run);
         if self.setup.task == Kind::Digits && self.step > 0 && self.divergence.is_none() {
             match self.weights(run) {
@@ -290,8 +294,8 @@ impl Live for Session {
                     run.scalar("accuracy", accuracy);
                 }
                 // After a step that was cut short the workers take no orders.
-                Ok(None) | Err(Halt::Asked) => {}
-                Err(halt) => return Err(halt),
+                Ok(None) | Err(StepError::Stopped) => {}
+                Err(error) => return Err(error),
             }
         }
         self.draw(run, Moment::Final)

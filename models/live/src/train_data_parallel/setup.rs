@@ -9,7 +9,7 @@ use super::task::{LeftOut, Scheme, Zero};
 use mlsys_device::choice::pick;
 use mlsys_distributed::model::{self, Model};
 use mlsys_nn::flat_optimizer::{RULES, Rule};
-use mlsys_nn::room::Room;
+use mlsys_nn::memory_budget::MemoryBudget;
 
 /// What cannot change during a run.
 pub(super) struct Setup {
@@ -100,11 +100,11 @@ impl Setup {
     ///
     /// # Errors
     /// If they contradict each other, or if memory cannot hold what they ask for.
-    pub(super) fn knobs(&self, params: &Params, room: Room) -> Result<Knobs, LabError> {
+    pub(super) fn knobs(&self, params: &Params, budget: MemoryBudget) -> Result<Knobs, LabError> {
         let knobs = Knobs::read(params)?;
         let who = format!("{} workers with this model", self.workers);
         let smaller = "workers, hidden, layers, context, global_batch or delay";
-        room.must_hold(self.bytes(&knobs), &who, smaller)?;
+        budget.require(self.bytes(&knobs), &who, smaller)?;
         Ok(knobs)
     }
 

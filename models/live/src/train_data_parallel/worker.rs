@@ -11,12 +11,12 @@ use burn::tensor::Device;
 use super::compress::Compression;
 use super::task::{Answer, Average, Begin, Order, Scheme, Task, Zero};
 use mlsys_distributed::collective::carry_out;
-use mlsys_distributed::crew::{Berth, Worker};
 use mlsys_distributed::model::{self, Model};
-use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_distributed::transport::{CommError, Endpoint};
+use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::Data;
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::{Optimizer, Rule};
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Architecture, Network};
 use tell::Left;
 
@@ -60,25 +60,25 @@ pub(super) struct Replica {
 impl Member {
     /// The member of that rank: the first `workers` train, one more serves.
     pub(super) fn new(
-        berth: Berth,
+        spec: WorkerSpec,
         workers: usize,
         model: &Model,
         rule: Rule,
         zero: Zero,
-    ) -> Result<Self, Trouble> {
-        if berth.rank >= workers {
+    ) -> Result<Self, CommError> {
+        if spec.rank >= workers {
             let parameters = model.parameters() as usize;
             return Ok(Self::Server { parameters, rule, zero });
         }
-        let device = berth.device.clone().autodiff();
+        let device = spec.device.clone().autodiff();
         let network = model.network(&device);
         let mut replica = Replica {
-            rank: berth.rank,
+            rank: spec.rank,
             workers,
             zero,
             architecture: model.architecture.clone(),
             data: Arc::clone(&model.data),
-            plain: berth.device,
+            plain: spec.device,
             device,
             network: Some(network),
             shard: Vec::new(),
@@ -90,9 +90,9 @@ impl Member {
         if zero == Zero::Weights
             && let Some(network) = replica.network.take()
         {
-            let weights = flat::weights(&network)?;
+            let weights = flat_params::weights(&network)?;
             let split = mlsys_sim::collective::Split::new(weights.len(), workers);
-            replica.shard = cut(&weights, split.piece(berth.rank));
+            replica.shard = cut(&weights, split.piece(spec.rank));
         }
         Ok(Self::Replica(Box::new(replica)))
     }
@@ -102,18 +102,18 @@ impl Worker for Member {
     type Order = Order;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         match (self, order) {
             (Self::Replica(replica), Order::Train(task)) => {
-                replica.train(&task, port)?;
+                replica.train(&task, endpoint)?;
                 Ok(Answer::default())
             }
             (Self::Replica(replica), Order::Tell(rows)) => replica.tell(rows),
             (Self::Replica(replica), Order::Show) => replica.show(),
             (Self::Server { parameters, rule, zero }, Order::Train(task)) => {
-                port.doing("serving sums");
+                endpoint.doing("serving sums");
                 for what in task.sums(*rule, *zero) {
-                    serve(&task.scheme, *parameters, what, port)?;
+                    serve(&task.scheme, *parameters, what, endpoint)?;
                 }
                 Ok(Answer::default())
             }
@@ -127,13 +127,13 @@ fn serve(
     scheme: &Scheme,
     parameters: usize,
     what: &'static str,
-    port: &mut Port,
-) -> Result<(), Trouble> {
+    endpoint: &mut Endpoint,
+) -> Result<(), CommError> {
     let plan = &scheme.all_reduce;
-    if plan.server() != Some(port.rank()) {
+    if plan.server() != Some(endpoint.rank()) {
         return Ok(());
     }
-    carry_out(plan, port, what, &mut vec![0.0; parameters])
+    carry_out(plan, endpoint, what, &mut vec![0.0; parameters])
 }
 
 impl Task {
@@ -159,35 +159,35 @@ impl Task {
 
 impl Replica {
     /// Does a step and keeps what there is to tell of it.
-    fn train(&mut self, task: &Task, port: &mut Port) -> Result<(), Trouble> {
+    fn train(&mut self, task: &Task, endpoint: &mut Endpoint) -> Result<(), CommError> {
         let scheme = &*task.scheme;
         if scheme.compression == Compression::None {
             // What was left out of compressed gradients is lost once they are sent whole.
             self.left_out.clear();
         }
         if task.begin == Begin::Together {
-            self.join(scheme, port)?;
+            self.join(scheme, endpoint)?;
         }
         let (loss, mut gradient, seen) = match self.zero {
             Zero::Nothing | Zero::Optimizer | Zero::Gradients => {
-                port.doing("computing its gradient");
+                endpoint.doing("computing its gradient");
                 let network = self.network.as_ref().ok_or_else(nothing)?;
                 let (loss, gradient) = self.gradient(network, task)?;
                 (loss, gradient, None)
             }
             Zero::Weights => {
-                let (loss, gradient, seen) = self.gradient_of_shards(task, port)?;
+                let (loss, gradient, seen) = self.gradient_of_shards(task, endpoint)?;
                 (loss, gradient, Some(seen))
             }
         };
         let mut samples = Vec::new();
         if task.average == Average::Gradients {
-            samples = self.exchange(&mut gradient, scheme, port)?;
+            samples = self.exchange(&mut gradient, scheme, endpoint)?;
         }
         let summed = bytes(gradient.len());
-        let applied = self.update(gradient, task.rate, scheme, port)?;
+        let applied = self.update(gradient, task.rate, scheme, endpoint)?;
         if task.average == Average::Weights {
-            samples = self.average_weights(scheme, port)?;
+            samples = self.average_weights(scheme, endpoint)?;
         }
         self.left = Left {
             loss: Some(loss),
@@ -201,7 +201,7 @@ impl Replica {
     }
 
     /// The mean loss of its part and the mean gradient, added up piece by piece.
-    fn gradient(&self, network: &Network, task: &Task) -> Result<(f64, Vec<f32>), Trouble> {
+    fn gradient(&self, network: &Network, task: &Task) -> Result<(f64, Vec<f32>), CommError> {
         let pieces = task.pieces.max(1);
         let (mut loss, mut sum): (f64, Vec<f32>) = (0.0, Vec::new());
         for piece in 0..pieces {
@@ -226,12 +226,13 @@ impl Replica {
     fn gradient_of_shards(
         &self,
         task: &Task,
-        port: &mut Port,
-    ) -> Result<(f64, Vec<f32>, Vec<f32>), Trouble> {
+        endpoint: &mut Endpoint,
+    ) -> Result<(f64, Vec<f32>, Vec<f32>), CommError> {
         let scheme = &*task.scheme;
         let pieces = task.pieces.max(1);
-        let (network, seen) = self.put_together(scheme, port, "part of the weights, forward")?;
-        port.doing("computing its forward pass");
+        let (network, seen) =
+            self.put_together(scheme, endpoint, "part of the weights, forward")?;
+        endpoint.doing("computing its forward pass");
         let network = model::without_autodiff(&network);
         let mut loss = 0.0;
         for piece in 0..pieces {
@@ -239,8 +240,8 @@ impl Replica {
             loss += model::loss(&network, &self.data.train, indices, &self.plain)? / pieces as f64;
         }
         drop(network);
-        let (network, _) = self.put_together(scheme, port, "part of the weights, backward")?;
-        port.doing("computing its backward pass");
+        let (network, _) = self.put_together(scheme, endpoint, "part of the weights, backward")?;
+        endpoint.doing("computing its backward pass");
         let (_, gradient) = self.gradient(&network, task)?;
         Ok((loss, gradient, seen))
     }
@@ -248,16 +249,16 @@ impl Replica {
     fn put_together(
         &self,
         scheme: &Scheme,
-        port: &mut Port,
+        endpoint: &mut Endpoint,
         what: &'static str,
-    ) -> Result<(Network, Vec<f32>), Trouble> {
+    ) -> Result<(Network, Vec<f32>), CommError> {
         let plan = &scheme.gather;
         let mut weights = vec![0.0; plan.elements()];
         if let Some(own) = weights.get_mut(plan.split().piece(self.rank)) {
             own.copy_from_slice(self.shard.get(..own.len()).ok_or_else(nothing)?);
         }
-        carry_out(plan, port, what, &mut weights)?;
-        let network = flat::with_weights(self.architecture.shapes(&self.device), &weights);
+        carry_out(plan, endpoint, what, &mut weights)?;
+        let network = flat_params::with_weights(self.architecture.shapes(&self.device), &weights);
         Ok((network, weights))
     }
 
@@ -275,16 +276,16 @@ impl Replica {
         gradient: Vec<f32>,
         rate: f64,
         scheme: &Scheme,
-        port: &mut Port,
-    ) -> Result<Option<Vec<f32>>, Trouble> {
-        port.doing("updating its weights");
+        endpoint: &mut Endpoint,
+    ) -> Result<Option<Vec<f32>>, CommError> {
+        endpoint.doing("updating its weights");
         let piece = scheme.gather.split().piece(self.rank);
         self.late.push_back(match self.zero {
             Zero::Nothing | Zero::Gradients | Zero::Weights => gradient,
             Zero::Optimizer => cut(&gradient, piece.clone()),
         });
         let mut weights = match &self.network {
-            Some(network) => flat::weights(network)?,
+            Some(network) => flat_params::weights(network)?,
             None => Vec::new(),
         };
         let own = match self.zero {
@@ -303,11 +304,11 @@ impl Replica {
         match self.zero {
             Zero::Nothing | Zero::Weights => {}
             Zero::Optimizer | Zero::Gradients => {
-                carry_out(&scheme.gather, port, "part of the new weights", &mut weights)?;
+                carry_out(&scheme.gather, endpoint, "part of the new weights", &mut weights)?;
             }
         }
         if let Some(network) = self.network.take() {
-            self.network = Some(flat::with_weights(network, &weights));
+            self.network = Some(flat_params::with_weights(network, &weights));
         }
         Ok(applied)
     }
@@ -321,6 +322,6 @@ fn bytes(numbers: usize) -> u64 {
     4 * numbers as u64
 }
 
-fn nothing() -> Trouble {
-    Trouble::Failed("has lost its weights".to_owned())
+fn nothing() -> CommError {
+    CommError::Failed("has lost its weights".to_owned())
 }

@@ -16,7 +16,7 @@ use mlsys_lab::schema::SchemaError;
 use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::live;
+use crate::stepped;
 
 /// Lab `train-pipeline-parallel`.
 pub struct TrainPipelineParallel {
@@ -39,6 +39,6 @@ impl Lab for TrainPipelineParallel {
     }
 
     fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        live::run(&self.schema, run, Session::open)
+        stepped::run(&self.schema, run, Session::open)
     }
 }

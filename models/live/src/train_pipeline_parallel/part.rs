@@ -5,7 +5,7 @@ mod apart;
 use burn::module::{Module, Param};
 use burn::tensor::{Int, Tensor, activation::softmax};
 
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::nets::{Block, Positions, RmsNorm, Transformer, cross_entropy};
 
 pub(super) use apart::{BlockApart, NormApart, Pending};
@@ -166,7 +166,7 @@ impl Apart {
         part: &Part,
         slope: Option<Tensor<3>>,
         at: &Positions,
-    ) -> Result<(Tensor<3>, Pending), Trouble> {
+    ) -> Result<(Tensor<3>, Pending), CommError> {
         let [batch, time, width] = self.shape;
         let mut pending = Pending::default();
         let mut slope = match (self.end, &part.norm, &part.head) {
@@ -182,7 +182,7 @@ impl Apart {
             }
             _ => match slope {
                 Some(slope) => slope.flatten(0, 1),
-                None => return Err(Trouble::Failed("was sent no gradient".to_owned())),
+                None => return Err(CommError::Failed("was sent no gradient".to_owned())),
             },
         };
         for (block, kept) in part.blocks.iter().zip(self.blocks).rev() {

@@ -5,7 +5,7 @@ use mlsys_lab::{Frame, Value};
 use mlsys_sim::pipeline::{Played, label, lanes, places};
 
 use super::setup::{Clock, Kept, Setup};
-use mlsys_distributed::wire::Traffic;
+use mlsys_distributed::transport::Traffic;
 
 /// Operations of a stage that the table of the order shows.
 const SHOWN: usize = 400;

@@ -19,12 +19,12 @@ use super::clock::Modelled;
 use super::pictures;
 use super::setup::{Clock, Comparison, Knobs, Setup};
 use super::stage::{Answer, Diary, Order, Stage, Wanted};
-use crate::live::{Halt, Live, point};
+use crate::stepped::{StepError, SteppedLab, point};
 use mlsys_device as device;
-use mlsys_distributed::crew::{Crew, Seat, patience, seats};
 use mlsys_distributed::model::Model;
 use mlsys_distributed::reference::{self, Reference};
-use mlsys_distributed::wire::Traffic;
+use mlsys_distributed::transport::Traffic;
+use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, contexts, timeout};
 use mlsys_nn::divergence::{self, Ceiling};
 
 /// Between two steps, drawing waits for so many times as long as it took last.
@@ -34,7 +34,7 @@ pub(super) struct Session {
     setup: Arc<Setup>,
     model: Model,
     knobs: Knobs,
-    crew: Crew<Stage>,
+    pool: WorkerPool<Stage>,
     reference: Option<Reference>,
     batches: Microbatches,
     modelled: Modelled,
@@ -61,7 +61,7 @@ struct Whole {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Arc::new(Setup::read(&run.params)?);
         let knobs = Knobs::read(&run.params)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
@@ -70,20 +70,20 @@ impl Session {
         memory::must_fit(run.device, &setup, &model)?;
         run.sink.report(Report::Status("opening the device".to_owned()));
         let device = device::open(run.device)?;
-        let limit = patience(flops as f64);
+        let limit = timeout(flops as f64);
         let diary = Diary::default();
         let make = {
             let (setup, model, diary) = (Arc::clone(&setup), model.clone(), Arc::clone(&diary));
-            move |berth| Stage::new(Arc::clone(&setup), &model, berth, Arc::clone(&diary))
+            move |spec| Stage::new(Arc::clone(&setup), &model, spec, Arc::clone(&diary))
         };
-        let seats = seats(run, setup.stages)?;
-        let crew = Crew::start(run.device, seats, limit, make)?;
-        run.scalar("worker_devices", crew.devices(setup.stages));
+        let contexts = contexts(run, setup.stages)?;
+        let pool = WorkerPool::start(run.device, contexts, limit, make)?;
+        run.scalar("worker_devices", pool.devices(setup.stages));
         let reference = match setup.comparison {
             Comparison::OneWorker => {
                 let place = run.device.to_string();
-                let seat = Seat { device, place };
-                let alone = Reference::start(run.device, seat, &model, setup.rule, limit)?;
+                let context = WorkerContext { device, place };
+                let alone = Reference::start(run.device, context, &model, setup.rule, limit)?;
                 Some(alone)
             }
             Comparison::Nobody => None,
@@ -99,7 +99,7 @@ impl Session {
             setup,
             model,
             knobs,
-            crew,
+            pool,
             reference,
             modelled,
             divergence: None,
@@ -146,7 +146,7 @@ impl Session {
         run: &mut Run<'_>,
         microbatches: &[Vec<usize>],
         whole: &Whole,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), StepError> {
         let Some(reference) = &mut self.reference else {
             return Ok(());
         };
@@ -193,14 +193,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = (Modelled, Knobs);
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -214,14 +214,14 @@ impl Live for Session {
         Ok((Modelled::of(&self.setup, flops, &knobs)?, knobs))
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, turned: Self::Knobs) -> Result<(), StepError> {
         (self.modelled, self.knobs) = turned;
         self.ceiling.begin_anew();
         self.report_model(run);
         Ok(())
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let begun = Instant::now();
         let examples = Arc::new(self.batches.of_step(self.step));
         let wanted = match self.reference {
@@ -245,9 +245,9 @@ impl Live for Session {
             watch.borrow_mut().glance(setup, clock, diary);
             control.interrupted()
         };
-        let mut answers = self.crew.act(self.step + 1, orders, glance)?;
+        let mut answers = self.pool.act(self.step + 1, orders, glance)?;
         let seconds = begun.elapsed().as_secs_f64();
-        self.traffic = Some(self.crew.traffic());
+        self.traffic = Some(self.pool.traffic());
         self.step += 1;
         let losses: Vec<f64> = answers.iter().flat_map(|a| &a.losses).copied().collect();
         let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
@@ -276,7 +276,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let begun = Instant::now();
         let (setup, clock) = (&self.setup, self.knobs.clock);
         let there = clock == Clock::Modelled || self.step > 0;
@@ -304,7 +304,7 @@ impl Live for Session {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         if self.step > 0 {
             let idle = self.idle / self.step as f64;
             run.scalar("measured_bubble_fraction", idle);

@@ -14,13 +14,13 @@ use self::held::{Held, Tables, Way};
 use self::wires::{ACTIVATIONS, GRADIENTS};
 use super::part::{Answers, Input, Output, Part, Pending};
 use super::setup::{Kept, Setup};
-use mlsys_distributed::crew::{Berth, Worker};
 use mlsys_distributed::model::Model;
-use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_distributed::transport::{CommError, Endpoint};
+use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::Data;
 use mlsys_nn::divergence;
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::Optimizer;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Network, Positions};
 
 /// What all stages have done in the step that goes on.
@@ -103,24 +103,24 @@ impl Stage {
     pub(super) fn new(
         setup: Arc<Setup>,
         model: &Model,
-        berth: Berth,
+        spec: WorkerSpec,
         diary: Diary,
-    ) -> Result<Self, Trouble> {
-        let recording = berth.device.clone().autodiff();
+    ) -> Result<Self, CommError> {
+        let recording = spec.device.clone().autodiff();
         let Network::Transformer(network) = model.network(&recording) else {
             let what = "was given another model than a transformer".to_owned();
-            return Err(Trouble::Failed(what));
+            return Err(CommError::Failed(what));
         };
         let positions = |device| {
             let (time, head) = (setup.config.context, setup.config.head());
             Positions::new(time, head, DType::F32, device)
         };
-        let positions = Tables { recorded: positions(&recording), plain: positions(&berth.device) };
+        let positions = Tables { recorded: positions(&recording), plain: positions(&spec.device) };
         let parts = Part::cut(network, setup.stages * setup.chunks);
-        let own = parts.into_iter().skip(berth.rank).step_by(setup.stages);
+        let own = parts.into_iter().skip(spec.rank).step_by(setup.stages);
         let chunks = own
             .map(|part| {
-                let row = flat::weights(&part)?;
+                let row = flat_params::weights(&part)?;
                 Ok(Chunk {
                     part,
                     gradient: vec![0.0; row.len()],
@@ -128,9 +128,9 @@ impl Stage {
                     optimizer: Optimizer::new(setup.rule),
                 })
             })
-            .collect::<Result<_, Trouble>>()?;
+            .collect::<Result<_, CommError>>()?;
         Ok(Self {
-            stage: berth.rank,
+            stage: spec.rank,
             setup,
             chunks,
             held: HashMap::new(),
@@ -138,7 +138,7 @@ impl Stage {
             at_home: HashMap::new(),
             positions,
             data: Arc::clone(&model.data),
-            device: berth.device,
+            device: spec.device,
             version: 0,
             diary,
         })
@@ -157,16 +157,18 @@ impl Stage {
         &mut self,
         operation: Operation,
         order: &Order,
-        port: &mut Port,
+        endpoint: &mut Endpoint,
         answer: &mut Answer,
-    ) -> Result<Instant, Trouble> {
+    ) -> Result<Instant, CommError> {
         let place = self.place(operation.chunk);
         let input = match place.checked_sub(1) {
             None => Input::Tokens(self.examples(operation, order)?.0),
-            Some(before) => Input::Vectors(self.take_in(operation, ACTIVATIONS, before, port)?),
+            Some(before) => {
+                Input::Vectors(self.take_in(operation, ACTIVATIONS, before, endpoint)?)
+            }
         };
         let begun = Instant::now();
-        port.doing("computing a forward pass");
+        endpoint.doing("computing a forward pass");
         let answers = if self.is_last(operation.chunk) {
             Some(Answers { labels: self.examples(operation, order)?.1, share: self.setup.share() })
         } else {
@@ -179,13 +181,13 @@ impl Stage {
         self.held.insert(key, held);
         match output {
             Output::Loss(loss) => {
-                let loss = flat::numbers(loss, 1)?;
+                let loss = flat_params::numbers(loss, 1)?;
                 let share = self.setup.share();
                 answer.losses.extend(loss.iter().map(|&x| f64::from(x) / share));
             }
             Output::Vectors(x) => {
-                let row = flat::numbers(x, self.setup.numbers())?;
-                self.hand_on(operation, row, port);
+                let row = flat_params::numbers(x, self.setup.numbers())?;
+                self.hand_on(operation, row, endpoint);
             }
         }
         Ok(begun)
@@ -203,21 +205,21 @@ impl Stage {
     fn backward(
         &mut self,
         operation: Operation,
-        port: &mut Port,
+        endpoint: &mut Endpoint,
         answer: &mut Answer,
-    ) -> Result<Instant, Trouble> {
+    ) -> Result<Instant, CommError> {
         let slope = if self.is_last(operation.chunk) {
             None
         } else {
             let after = self.place(operation.chunk) + 1;
-            Some(self.take_in(operation, GRADIENTS, after, port)?)
+            Some(self.take_in(operation, GRADIENTS, after, endpoint)?)
         };
         let begun = Instant::now();
-        port.doing("computing a backward pass");
+        endpoint.doing("computing a backward pass");
         let key = (operation.chunk, operation.microbatch);
         let held = self.held.remove(&key).ok_or_else(|| {
             let microbatch = operation.microbatch;
-            Trouble::Failed(format!("has not run microbatch {microbatch} forward"))
+            CommError::Failed(format!("has not run microbatch {microbatch} forward"))
         })?;
         answer.staleness = self.version - held.version();
         let chunk = &mut self.chunks[operation.chunk];
@@ -228,8 +230,8 @@ impl Stage {
         if let Some(by_input) = back.by_input
             && self.place(operation.chunk) > 0
         {
-            let row = flat::numbers(by_input, self.setup.numbers())?;
-            self.hand_on(operation, row, port);
+            let row = flat_params::numbers(by_input, self.setup.numbers())?;
+            self.hand_on(operation, row, endpoint);
         }
         if let Some(pending) = back.pending {
             self.pending.insert(key, pending);
@@ -237,18 +239,18 @@ impl Stage {
             answer.waiting = answer.waiting.max(waiting);
         }
         if operation.work == Work::Backward {
-            self.second_half(operation, port)?;
+            self.second_half(operation, endpoint)?;
         }
         Ok(begun)
     }
 
     /// The gradients of the weights, where they have not been computed yet.
-    fn second_half(&mut self, operation: Operation, port: &Port) -> Result<(), Trouble> {
+    fn second_half(&mut self, operation: Operation, endpoint: &Endpoint) -> Result<(), CommError> {
         let key = (operation.chunk, operation.microbatch);
         if let Some(pending) = self.pending.remove(&key) {
-            port.doing("computing gradients of weights");
+            endpoint.doing("computing gradients of weights");
             let chunk = &mut self.chunks[operation.chunk];
-            let row = flat::gradients(&chunk.part, &mut pending.gradients())?;
+            let row = flat_params::gradients(&chunk.part, &mut pending.gradients())?;
             add(&mut chunk.gradient, &row);
         }
         Ok(())
@@ -260,7 +262,7 @@ impl Stage {
             let gradient = std::mem::replace(&mut chunk.gradient, vec![0.0; chunk.weights.len()]);
             chunk.optimizer.update(&mut chunk.weights, &gradient, rate);
             // What is held keeps the part as it was.
-            chunk.part = flat::with_weights(chunk.part.clone(), &chunk.weights);
+            chunk.part = flat_params::with_weights(chunk.part.clone(), &chunk.weights);
             if wanted == Wanted::Rows && !self.setup.is_asynchronous() {
                 answer.gradients.push(gradient);
             }
@@ -291,17 +293,17 @@ impl Worker for Stage {
     type Order = Order;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         let mut answer = Answer::default();
         for &operation in &order.operations {
             let begun = match operation.work {
-                Work::Forward => self.forward(operation, &order, port, &mut answer)?,
+                Work::Forward => self.forward(operation, &order, endpoint, &mut answer)?,
                 Work::Backward | Work::BackwardInput => {
-                    self.backward(operation, port, &mut answer)?
+                    self.backward(operation, endpoint, &mut answer)?
                 }
                 Work::BackwardWeight => {
                     let begun = Instant::now();
-                    self.second_half(operation, port)?;
+                    self.second_half(operation, endpoint)?;
                     begun
                 }
             };

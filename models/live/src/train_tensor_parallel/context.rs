@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use super::link::Link;
 use super::ring::{Found, Looking};
 use super::slopes::{Slopes, leaf, slope_of};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::nets::{Positions, Transformer};
 
 /// A block that has run forward.
@@ -41,7 +41,7 @@ impl Pass<'_, '_> {
         &mut self,
         mut x: Tensor<2>,
         at: &Positions,
-    ) -> Result<(Tensor<2>, Walked), Trouble> {
+    ) -> Result<(Tensor<2>, Walked), CommError> {
         let mut walked = Vec::with_capacity(self.network.blocks.len());
         for block in &self.network.blocks {
             self.link.doing("computing the forward pass of a block");
@@ -66,7 +66,7 @@ impl Pass<'_, '_> {
         walked: Walked,
         mut slope: Tensor<2>,
         slopes: &mut Slopes,
-    ) -> Result<Tensor<2>, Trouble> {
+    ) -> Result<Tensor<2>, CommError> {
         let network = self.network;
         for (block, ran) in network.blocks.iter().zip(walked.0).rev() {
             self.link.doing("computing the backward pass of a block");

@@ -224,7 +224,7 @@ impl Maker<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mlsys_nn::flat;
+    use mlsys_nn::flat_params;
 
     fn config() -> TransformerConfig {
         TransformerConfig {
@@ -262,7 +262,7 @@ mod tests {
         let whole: Vec<f32> = (0..layout.len()).map(|number| number as f32).collect();
         let part = layout.part(&whole, 1);
         let built = layout.build(&part, &device);
-        assert_eq!(flat::weights(&built).unwrap(), part);
+        assert_eq!(flat_params::weights(&built).unwrap(), part);
         let attention = &built.blocks[1].attention;
         assert_eq!((attention.heads, attention.kv_heads), (1, 1));
         assert_eq!(attention.query.dims(), [32, 16]);

@@ -4,15 +4,15 @@ use burn::tensor::{Device, Tensor, TensorData};
 use mlsys_sim::collective::{Algorithm, Plan, PlanError, Split};
 
 use mlsys_distributed::collective::carry_out;
-use mlsys_distributed::wire::{Port, Tag, Trouble};
-use mlsys_nn::flat;
+use mlsys_distributed::transport::{CommError, Endpoint, Tag};
+use mlsys_nn::flat_params;
 
 /// Numbers of each chunk that the picture of a ring shows.
 pub(super) const SAMPLED: usize = 2;
 
 /// A rank's hold on all others. All ranks do the same operations in the same order.
 pub(super) struct Link<'a> {
-    port: &'a mut Port,
+    endpoint: &'a mut Endpoint,
     /// Without autodiff.
     device: Device,
     /// Collective operations of the blocks so far.
@@ -32,27 +32,27 @@ pub(super) struct Done {
 
 impl<'a> Link<'a> {
     /// A new step over a port.
-    pub(super) fn new(port: &'a mut Port, device: Device) -> Self {
-        Self { port, device, done: Done::default(), samples: Vec::new() }
+    pub(super) fn new(endpoint: &'a mut Endpoint, device: Device) -> Self {
+        Self { endpoint, device, done: Done::default(), samples: Vec::new() }
     }
 
     pub(super) fn rank(&self) -> usize {
-        self.port.rank()
+        self.endpoint.rank()
     }
 
     pub(super) fn ranks(&self) -> usize {
-        self.port.workers()
+        self.endpoint.workers()
     }
 
     /// Says what the rank is at; as the end of "it was ...".
     pub(super) fn doing(&self, what: &'static str) {
-        self.port.doing(what);
+        self.endpoint.doing(what);
     }
 
     /// The sum over all ranks, on each of them.
-    pub(super) fn all_reduce(&mut self, x: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+    pub(super) fn all_reduce(&mut self, x: Tensor<2>) -> Result<Tensor<2>, CommError> {
         let shape = x.dims();
-        let mut row = flat::numbers(x, shape[0] * shape[1])?;
+        let mut row = flat_params::numbers(x, shape[0] * shape[1])?;
         self.sample(&row);
         let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
         self.carry_out(plan, "part of a sum", &mut row)?;
@@ -61,13 +61,13 @@ impl<'a> Link<'a> {
     }
 
     /// The sum over all ranks of a row of numbers, in place; none of the blocks' operations.
-    pub(super) fn sum(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
+    pub(super) fn sum(&mut self, row: &mut [f32]) -> Result<(), CommError> {
         let plan = Plan::all_reduce(Algorithm::Ring, self.ranks(), row.len());
         self.carry_out(plan, "part of a gradient", row)
     }
 
     /// Rank 0's numbers on all ranks, in place; none of the blocks' operations.
-    pub(super) fn spread(&mut self, row: &mut [f32]) -> Result<(), Trouble> {
+    pub(super) fn spread(&mut self, row: &mut [f32]) -> Result<(), CommError> {
         let plan = Plan::broadcast(self.ranks(), row.len(), 0);
         self.carry_out(plan, "part of what all have", row)
     }
@@ -90,9 +90,9 @@ impl<'a> Link<'a> {
         &mut self,
         own: Tensor<2>,
         batch: usize,
-    ) -> Result<Tensor<2>, Trouble> {
+    ) -> Result<Tensor<2>, CommError> {
         let ([rows, width], ranks) = (own.dims(), self.ranks());
-        let own = flat::numbers(own, rows * width)?;
+        let own = flat_params::numbers(own, rows * width)?;
         let mut row = vec![0.0; ranks * own.len()];
         let begin = self.rank() * own.len();
         row[begin..begin + own.len()].copy_from_slice(&own);
@@ -109,9 +109,9 @@ impl<'a> Link<'a> {
         &mut self,
         x: Tensor<2>,
         batch: usize,
-    ) -> Result<Tensor<2>, Trouble> {
+    ) -> Result<Tensor<2>, CommError> {
         let ([rows, width], ranks) = (x.dims(), self.ranks());
-        let mut row = flat::numbers(by_rank(x, batch, ranks), rows * width)?;
+        let mut row = flat_params::numbers(by_rank(x, batch, ranks), rows * width)?;
         self.sample(&row);
         let plan = Plan::reduce_scatter(ranks, row.len());
         self.carry_out(plan, "part of a sum of tokens", &mut row)?;
@@ -134,12 +134,12 @@ impl<'a> Link<'a> {
         &mut self,
         what: &'static str,
         numbers: Vec<f32>,
-    ) -> Result<Vec<f32>, Trouble> {
+    ) -> Result<Vec<f32>, CommError> {
         let (rank, ranks, count) = (self.rank(), self.ranks(), numbers.len());
         let tag = Tag { what, index: 0 };
-        self.port.send((rank + 1) % ranks, tag, numbers);
+        self.endpoint.send((rank + 1) % ranks, tag, numbers);
         let before = (rank + ranks - 1) % ranks;
-        self.port.receive_floats(before, tag, count)
+        self.endpoint.receive_floats(before, tag, count)
     }
 
     /// A tensor of so many numbers on the rank's device.
@@ -152,9 +152,9 @@ impl<'a> Link<'a> {
         plan: Result<Plan, PlanError>,
         what: &'static str,
         row: &mut [f32],
-    ) -> Result<(), Trouble> {
-        let plan = plan.map_err(|error| Trouble::Failed(format!("cannot begin: {error}")))?;
-        carry_out(&plan, self.port, what, row)
+    ) -> Result<(), CommError> {
+        let plan = plan.map_err(|error| CommError::Failed(format!("cannot begin: {error}")))?;
+        carry_out(&plan, self.endpoint, what, row)
     }
 }
 

@@ -21,7 +21,7 @@ use burn::tensor::Tensor;
 use super::link::Link;
 use super::setup::{Mode, Sums};
 use super::slopes::{Slopes, leaf, slope_of};
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::nets::{Positions, RmsNorm, Transformer};
 
 /// A half of a block that has run forward.
@@ -55,7 +55,7 @@ impl Pass<'_, '_> {
         &mut self,
         mut x: Tensor<2>,
         at: &Positions,
-    ) -> Result<(Tensor<2>, Walked), Trouble> {
+    ) -> Result<(Tensor<2>, Walked), CommError> {
         let mut halves = Vec::with_capacity(2 * self.network.blocks.len());
         let (network, batch) = (self.network, self.batch);
         for block in &network.blocks {
@@ -73,7 +73,7 @@ impl Pass<'_, '_> {
         walked: Walked,
         mut slope: Tensor<2>,
         found: &mut Slopes,
-    ) -> Result<Tensor<2>, Trouble> {
+    ) -> Result<Tensor<2>, CommError> {
         let network = self.network;
         for (index, half) in walked.0.into_iter().enumerate().rev() {
             let Some(block) = network.blocks.get(index / 2) else {
@@ -104,7 +104,7 @@ impl Pass<'_, '_> {
         norm: &RmsNorm,
         cut: impl Fn(Tensor<2>) -> Tensor<2>,
         halves: &mut Vec<Half>,
-    ) -> Result<Tensor<2>, Trouble> {
+    ) -> Result<Tensor<2>, CommError> {
         self.link.doing("computing the forward pass of a block");
         let own = leaf(x.clone());
         let normal = norm.forward(own.clone());
@@ -115,21 +115,21 @@ impl Pass<'_, '_> {
         Ok(x + sum)
     }
 
-    fn enter(&mut self, normal: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+    fn enter(&mut self, normal: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
             Mode::Tensor | Mode::Context => Ok(normal),
             Mode::TensorSequence => self.link.all_gather(normal, self.batch),
         }
     }
 
-    fn enter_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+    fn enter_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
             Mode::Tensor | Mode::Context => self.link.all_reduce(slope),
             Mode::TensorSequence => self.link.reduce_scatter(slope, self.batch),
         }
     }
 
-    fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+    fn leave(&mut self, term: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match (self.mode, self.sums) {
             (Mode::Tensor | Mode::Context, Sums::Done) => self.link.all_reduce(term),
             (Mode::TensorSequence, Sums::Done) => self.link.reduce_scatter(term, self.batch),
@@ -139,7 +139,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn leave_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, Trouble> {
+    fn leave_back(&mut self, slope: Tensor<2>) -> Result<Tensor<2>, CommError> {
         match self.mode {
             Mode::Tensor | Mode::Context => Ok(slope),
             Mode::TensorSequence => self.link.all_gather(slope, self.batch),

@@ -16,8 +16,8 @@
 use burn::tensor::{Bool, Tensor, TensorData};
 
 use super::link::Link;
-use mlsys_distributed::wire::Trouble;
-use mlsys_nn::flat;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::FORBIDDEN;
 
 /// What queries, keys and values are, all without autodiff.
@@ -56,7 +56,7 @@ impl Looking {
     ///
     /// # Errors
     /// If a message does not come.
-    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<Found, Trouble> {
+    pub(super) fn forward(&self, link: &mut Link<'_>) -> Result<Found, CommError> {
         let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
         let (mut k, mut v) = (self.k.clone(), self.v.clone());
         let mut softmax: Option<Softmax> = None;
@@ -77,7 +77,7 @@ impl Looking {
             }
         }
         let Softmax { most, sum, weighted } =
-            softmax.ok_or_else(|| Trouble::Failed("has no keys of its own".to_owned()))?;
+            softmax.ok_or_else(|| CommError::Failed("has no keys of its own".to_owned()))?;
         Ok(Found { mixed: (weighted / sum.clone()).reshape(shape), logarithm: most + sum.log() })
     }
 
@@ -90,7 +90,7 @@ impl Looking {
         found: &Found,
         slope: Tensor<4>,
         link: &mut Link<'_>,
-    ) -> Result<Looking, Trouble> {
+    ) -> Result<Looking, CommError> {
         let (q, shape) = (self.stacked(self.q.clone()), self.q.dims());
         let (slope, mixed) = (self.stacked(slope), self.stacked(found.mixed.clone()));
         let level = (slope.clone() * mixed).sum_dim(3); // D, [batch, kv_heads, group own, 1]
@@ -166,12 +166,12 @@ fn together<const N: usize>(
     link: &mut Link<'_>,
     what: &'static str,
     tensors: [Tensor<4>; N],
-) -> Result<[Tensor<4>; N], Trouble> {
+) -> Result<[Tensor<4>; N], CommError> {
     let shapes = tensors.each_ref().map(Tensor::dims);
     let count = |shape: &[usize; 4]| shape.iter().product::<usize>();
     let all: usize = shapes.iter().map(count).sum();
     let rows = tensors.map(|tensor| tensor.reshape([-1])).to_vec();
-    let numbers: Vec<f32> = flat::numbers::<1>(Tensor::cat(rows, 0), all)?;
+    let numbers: Vec<f32> = flat_params::numbers::<1>(Tensor::cat(rows, 0), all)?;
     let came = link.pass_on(what, numbers)?;
     let mut begin = 0;
     Ok(shapes.map(|shape| {

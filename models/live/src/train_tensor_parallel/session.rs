@@ -15,22 +15,22 @@ use super::link::Done;
 use super::pictures;
 use super::setup::{Compare, Knobs, Mode, Setup, Sums};
 use super::worker::{Order, Rank, Telling};
-use crate::live::{self, Halt, Live};
+use crate::stepped::{self, StepError, SteppedLab};
 use mlsys_device as device;
-use mlsys_distributed::crew::{self, Crew, patience};
 use mlsys_distributed::model::Model;
-use mlsys_distributed::wire::{Flow, Traffic};
+use mlsys_distributed::transport::{Flow, Traffic};
+use mlsys_distributed::worker_pool::{self, WorkerPool, timeout};
 use mlsys_nn::data::Batches;
 use mlsys_nn::divergence::Ceiling;
-use mlsys_nn::flat;
-use mlsys_nn::room::Room;
+use mlsys_nn::flat_params;
+use mlsys_nn::memory_budget::MemoryBudget;
 
 pub(super) struct Session {
     pub(super) setup: Setup,
     pub(super) knobs: Knobs,
     pub(super) model: Model,
     pub(super) layout: Layout,
-    crew: Crew<Rank>,
+    pool: WorkerPool<Rank>,
     /// All weights, put together.
     weights: Arc<[f32]>,
     one: Option<One>,
@@ -46,10 +46,10 @@ pub(super) struct Session {
 /// One worker that does what all ranks do together, twice over.
 struct One {
     /// It trains by itself from the first weights on.
-    trains: Crew<Rank>,
+    trains: WorkerPool<Rank>,
     /// It is given the ranks' weights before each step, so that what it finds differs by what splitting changes in that step
     /// and by nothing that came before.
-    checks: Crew<Rank>,
+    checks: WorkerPool<Rank>,
 }
 
 /// What the last step showed.
@@ -90,7 +90,7 @@ impl Modelled {
 }
 
 impl Session {
-    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, Halt> {
+    pub(super) fn open(run: &mut Run<'_>) -> Result<Self, StepError> {
         let setup = Setup::read(&run.params)?;
         let knobs = Knobs::read(&run.params)?;
         must_fit(run, &setup)?;
@@ -101,23 +101,23 @@ impl Session {
         let device = device::open(run.device)?;
         let model = Model::transformer(setup.config.clone(), setup.seed)?;
         let network = model.network(&device.clone().autodiff());
-        let failed = |trouble| LabError::Failed {
+        let failed = |error| LabError::Failed {
             device: run.device,
-            reason: format!("the first weights could not be read: {trouble:?}"),
+            reason: format!("the first weights could not be read: {error:?}"),
         };
-        let whole: Arc<[f32]> = flat::weights(&network).map_err(failed)?.into();
-        let limit = patience(model.flops(setup.batch as u64) as f64);
+        let whole: Arc<[f32]> = flat_params::weights(&network).map_err(failed)?.into();
+        let limit = timeout(model.flops(setup.batch as u64) as f64);
         let start = |run: &Run<'_>, ranks: usize| {
             let (setup, whole) = (setup.clone(), Arc::clone(&whole));
             let data = Arc::clone(&model.data);
-            let seats = crew::seats(run, ranks)?;
-            let made = Crew::start(run.device, seats, limit, move |berth| {
-                Ok(Rank::new(&berth, &setup, &whole, &data))
+            let contexts = worker_pool::contexts(run, ranks)?;
+            let made = WorkerPool::start(run.device, contexts, limit, move |spec| {
+                Ok(Rank::new(&spec, &setup, &whole, &data))
             })?;
-            Ok::<_, Halt>(made)
+            Ok::<_, StepError>(made)
         };
-        let crew = start(run, setup.ranks)?;
-        run.scalar("worker_devices", crew.devices(setup.ranks));
+        let pool = start(run, setup.ranks)?;
+        run.scalar("worker_devices", pool.devices(setup.ranks));
         let one = match setup.compare {
             Compare::Yes => Some(One { trains: start(run, 1)?, checks: start(run, 1)? }),
             Compare::No => None,
@@ -137,7 +137,7 @@ impl Session {
             setup,
             knobs,
             model,
-            crew,
+            pool,
             weights: whole,
             one,
             divergence: None,
@@ -150,14 +150,14 @@ impl Session {
     }
 }
 
-impl Live for Session {
+impl SteppedLab for Session {
     type Knobs = Knobs;
 
     fn done(&self) -> u64 {
         self.step
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.step < self.knobs.steps
     }
 
@@ -169,14 +169,14 @@ impl Live for Session {
         Knobs::read(params)
     }
 
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), Halt> {
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Knobs) -> Result<(), StepError> {
         self.knobs = knobs;
         self.ceiling.begin_anew();
         self.report_modelled(run);
         Ok(())
     }
 
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         let step = self.step + 1;
         let order = Order {
             indices: self.batches.next(self.setup.batch).into(),
@@ -191,9 +191,9 @@ impl Live for Session {
         let interrupted = || run.control.interrupted();
         let begun = Instant::now();
         let orders = std::iter::repeat_n(order.clone(), self.setup.ranks);
-        let answers = self.crew.act(step, orders, interrupted)?;
+        let answers = self.pool.act(step, orders, interrupted)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let traffic = self.crew.traffic();
+        let traffic = self.pool.traffic();
         let beside = match &mut self.one {
             None => None,
             Some(one) => {
@@ -226,13 +226,13 @@ impl Live for Session {
         self.draw(run, Moment::Running)
     }
 
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError> {
         let at = (self.step, moment);
-        live::draw(run, at, &pictures::ALL, |_, picture| picture(self));
+        stepped::draw(run, at, &pictures::ALL, |_, picture| picture(self));
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         self.draw(run, Moment::Final)
     }
 }
@@ -247,5 +247,5 @@ fn must_fit(run: &Run<'_>, setup: &Setup) -> Result<(), LabError> {
     let needed = setup.ranks as f64 * clock::state_bytes(setup) + beside;
     let who = format!("{} workers with this model", setup.ranks);
     let smaller = "global_batch, context, hidden or layers";
-    Room::of(run.device).must_hold(needed as u64, &who, smaller)
+    MemoryBudget::of(run.device).require(needed as u64, &who, smaller)
 }

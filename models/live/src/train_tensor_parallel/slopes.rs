@@ -4,8 +4,8 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Gradients, Tensor};
 
-use mlsys_distributed::wire::Trouble;
-use mlsys_nn::flat;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::Transformer;
 
 /// Slopes of weights so far.
@@ -36,8 +36,8 @@ impl Slopes {
     ///
     /// # Errors
     /// If the device gives back something else than numbers.
-    pub(super) fn row(mut self, network: &Transformer) -> Result<Vec<f32>, Trouble> {
-        Ok(flat::gradients(network, &mut self.0)?)
+    pub(super) fn row(mut self, network: &Transformer) -> Result<Vec<f32>, CommError> {
+        Ok(flat_params::gradients(network, &mut self.0)?)
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn leaf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 pub(super) fn slope_of<const D: usize>(
     leaf: &Tensor<D>,
     gradients: &mut Gradients,
-) -> Result<Tensor<D>, Trouble> {
-    let lost = || Trouble::Failed("found no slope where its graph begins".to_owned());
+) -> Result<Tensor<D>, CommError> {
+    let lost = || CommError::Failed("found no slope where its graph begins".to_owned());
     leaf.grad_remove(gradients).ok_or_else(lost)
 }

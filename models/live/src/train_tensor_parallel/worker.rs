@@ -11,12 +11,12 @@ use super::link::{Done, Link};
 use super::pass;
 use super::setup::{Mode, Setup, Sums};
 use super::slopes::{Slopes, leaf, slope_of};
-use mlsys_distributed::crew::{Berth, Worker};
-use mlsys_distributed::wire::{Port, Trouble};
+use mlsys_distributed::transport::{CommError, Endpoint};
+use mlsys_distributed::worker_pool::{Worker, WorkerSpec};
 use mlsys_nn::data::{Data, Numbers};
 use mlsys_nn::divergence;
-use mlsys_nn::flat;
 use mlsys_nn::flat_optimizer::Optimizer;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::{Positions, Transformer, TransformerConfig, cross_entropy};
 
 /// What a rank is told.
@@ -110,13 +110,13 @@ struct Passed {
 
 impl Rank {
     /// A rank with its part of the first weights, of which `whole` is a row.
-    pub(super) fn new(berth: &Berth, setup: &Setup, whole: &[f32], data: &Arc<Data>) -> Self {
-        let layout = Layout::new(&setup.config, setup.mode, berth.workers);
-        let device = berth.device.clone().autodiff();
-        let weights = layout.part(whole, berth.rank);
+    pub(super) fn new(spec: &WorkerSpec, setup: &Setup, whole: &[f32], data: &Arc<Data>) -> Self {
+        let layout = Layout::new(&setup.config, setup.mode, spec.workers);
+        let device = spec.device.clone().autodiff();
+        let weights = layout.part(whole, spec.rank);
         Self {
-            rank: berth.rank,
-            ranks: berth.workers,
+            rank: spec.rank,
+            ranks: spec.workers,
             mode: setup.mode,
             config: setup.config.clone(),
             network: layout.build(&weights, &device),
@@ -129,11 +129,11 @@ impl Rank {
         }
     }
 
-    fn own_tokens(&self, indices: &[usize]) -> Result<Own, Trouble> {
+    fn own_tokens(&self, indices: &[usize]) -> Result<Own, CommError> {
         let batch = self.data.train.gather(indices);
         let (count, time) = (batch.rows, batch.columns);
         let Numbers::Tokens(tokens) = batch.inputs else {
-            return Err(Trouble::Failed("was given numbers for tokens".to_owned()));
+            return Err(CommError::Failed("was given numbers for tokens".to_owned()));
         };
         let (first, own) = if self.mode.cuts_tokens() {
             (self.rank * time / self.ranks, time / self.ranks)
@@ -155,19 +155,19 @@ impl Rank {
     }
 
     /// Both passes of the transformer as it is.
-    fn alone(&self, own: Own) -> Result<Passed, Trouble> {
+    fn alone(&self, own: Own) -> Result<Passed, CommError> {
         let logits = self.network.forward(own.tokens).flatten(0, 1);
         let loss = cross_entropy(logits.clone(), own.labels);
         let mut slopes = GradientsParams::from_grads(loss.backward(), &self.network);
         Ok(Passed {
             loss: number(loss)?,
             logits: logits.without_autodiff(),
-            gradient: flat::gradients(&self.network, &mut slopes)?,
+            gradient: flat_params::gradients(&self.network, &mut slopes)?,
         })
     }
 
     /// Both passes of a part of it.
-    fn among_others(&self, own: Own, sums: Sums, link: &mut Link<'_>) -> Result<Passed, Trouble> {
+    fn among_others(&self, own: Own, sums: Sums, link: &mut Link<'_>) -> Result<Passed, CommError> {
         let network = &self.network;
         let Own { tokens, labels, batch, own } = own;
         let width = self.config.width;
@@ -183,7 +183,7 @@ impl Rank {
 
         // The end of the network is every rank's own: the mean over its tokens counts for their share.
         let share = if self.mode.cuts_tokens() { 1.0 / self.ranks as f64 } else { 1.0 };
-        let mut end = |x: Tensor<2>| -> Result<(f64, Tensor<2>, Tensor<2>), Trouble> {
+        let mut end = |x: Tensor<2>| -> Result<(f64, Tensor<2>, Tensor<2>), CommError> {
             let last = leaf(x);
             let logits = network.read(last.clone().reshape([batch, own, width]));
             let logits: Tensor<2> = logits.flatten(0, 1);
@@ -216,7 +216,7 @@ impl Rank {
 
     /// Makes the weights that each rank has whole the same on all again, once sums are done again: those of rank 0.
     /// Without sums each rank goes on with rows of its own, and finds another gradient by them than the others.
-    fn agree(&mut self, sums: Sums, link: &mut Link<'_>) -> Result<(), Trouble> {
+    fn agree(&mut self, sums: Sums, link: &mut Link<'_>) -> Result<(), CommError> {
         match (sums, self.mode, self.replicas) {
             (Sums::LeftOut, Mode::Tensor, _) => self.replicas = Replicas::Apart,
             (Sums::Done, _, Replicas::Apart) => {
@@ -224,11 +224,11 @@ impl Rank {
                 let whole = self.layout.replicated();
                 let state = self.optimizer.state(self.weights.len());
                 for row in std::iter::once(self.weights.as_mut_slice()).chain(state) {
-                    let mut numbers = flat::gather(row, &whole);
+                    let mut numbers = flat_params::gather(row, &whole);
                     link.spread(&mut numbers)?;
-                    flat::scatter(row, &whole, &numbers);
+                    flat_params::scatter(row, &whole, &numbers);
                 }
-                self.network = flat::with_weights(self.network.clone(), &self.weights);
+                self.network = flat_params::with_weights(self.network.clone(), &self.weights);
                 self.replicas = Replicas::Same;
             }
             (Sums::Done, _, Replicas::Same)
@@ -238,15 +238,15 @@ impl Rank {
     }
 
     /// Sums the slopes of which each rank has found its tokens' part only.
-    fn sum_shared(&self, gradient: &mut [f32], link: &mut Link<'_>) -> Result<(), Trouble> {
+    fn sum_shared(&self, gradient: &mut [f32], link: &mut Link<'_>) -> Result<(), CommError> {
         let shared = self.layout.shared();
         if shared.is_empty() {
             return Ok(());
         }
         link.doing("summing gradients of the weights that all have");
-        let mut row = flat::gather(gradient, &shared);
+        let mut row = flat_params::gather(gradient, &shared);
         link.sum(&mut row)?;
-        flat::scatter(gradient, &shared, &row);
+        flat_params::scatter(gradient, &shared, &row);
         Ok(())
     }
 }
@@ -255,13 +255,13 @@ impl Worker for Rank {
     type Order = Order;
     type Answer = Answer;
 
-    fn act(&mut self, order: Order, port: &mut Port) -> Result<Answer, Trouble> {
+    fn act(&mut self, order: Order, endpoint: &mut Endpoint) -> Result<Answer, CommError> {
         if let Some(whole) = order.from {
             self.weights = self.layout.part(&whole, self.rank);
-            self.network = flat::with_weights(self.network.clone(), &self.weights);
+            self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         }
         let own = self.own_tokens(&order.indices)?;
-        let mut link = Link::new(port, self.device.clone().without_autodiff());
+        let mut link = Link::new(endpoint, self.device.clone().without_autodiff());
         let passed = if self.ranks == 1 {
             link.doing("computing both passes of the whole batch");
             self.alone(own)?
@@ -272,13 +272,13 @@ impl Worker for Rank {
         link.doing("changing its weights");
         let rate = order.learning_rate;
         self.optimizer.update(&mut self.weights, &passed.gradient, rate);
-        self.network = flat::with_weights(self.network.clone(), &self.weights);
+        self.network = flat_params::with_weights(self.network.clone(), &self.weights);
         let all = match order.telling {
             Telling::Loss => None,
             Telling::All => {
                 let [rows, vocab] = passed.logits.dims();
                 Some(All {
-                    logits: flat::numbers(passed.logits, rows * vocab)?,
+                    logits: flat_params::numbers(passed.logits, rows * vocab)?,
                     gradient: passed.gradient,
                     weights: self.weights.clone(),
                 })
@@ -294,8 +294,8 @@ impl Worker for Rank {
     }
 }
 
-fn number(loss: Tensor<1>) -> Result<f64, Trouble> {
-    let numbers = flat::numbers(loss.without_autodiff(), 1)?;
+fn number(loss: Tensor<1>) -> Result<f64, CommError> {
+    let numbers = flat_params::numbers(loss.without_autodiff(), 1)?;
     let number = numbers.first().copied().map(f64::from);
-    number.ok_or_else(|| Trouble::Failed("read no loss from its device".to_owned()))
+    number.ok_or_else(|| CommError::Failed("read no loss from its device".to_owned()))
 }

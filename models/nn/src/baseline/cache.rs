@@ -35,13 +35,13 @@ struct Claim<'a> {
     device: DeviceId,
 }
 
-/// The network of a recipe. `goes_on` is asked before each step, and now and then while somebody else trains it; none if
+/// The network of a recipe. `has_next` is asked before each step, and now and then while somebody else trains it; none if
 /// it says no. `smaller` names what bears on its size, for whoever has too little memory.
 pub(super) fn trained(
     recipe: &Recipe,
     device: DeviceId,
     smaller: &str,
-    goes_on: &mut dyn FnMut(u64) -> bool,
+    has_next: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<Arc<Trained>>, LabError> {
     loop {
         let mut entries = lock();
@@ -52,7 +52,7 @@ pub(super) fn trained(
                 // Which of the two woke it does not matter: it looks again.
                 let waited = KNOWN.changed.wait_timeout(entries, LOOK);
                 drop(waited.unwrap_or_else(PoisonError::into_inner));
-                if !goes_on(0) {
+                if !has_next(0) {
                     return Ok(None);
                 }
             }
@@ -63,7 +63,7 @@ pub(super) fn trained(
         }
     }
     let claim = Claim { recipe, device };
-    let trained = teach(recipe, device, smaller, goes_on)?;
+    let trained = teach(recipe, device, smaller, has_next)?;
     Ok(trained.map(|trained| claim.fulfil(Arc::new(trained))))
 }
 

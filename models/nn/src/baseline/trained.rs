@@ -3,7 +3,7 @@ use mlsys_lab::LabError;
 
 use super::layers::{self, Layer};
 use crate::data::{self, Data, DataConfig, Examples};
-use crate::flat;
+use crate::flat_params;
 use crate::nets::{Activation, Architecture, Initialization, Network};
 use crate::train::unusable;
 
@@ -33,7 +33,7 @@ impl Trained {
     /// The same network with other weights, a row as long as its own.
     pub fn network_of(&self, row: &[f32], device: &Device) -> Network {
         let network = self.architecture.init(Initialization::Zeros, 0, device);
-        flat::with_weights(network, row)
+        flat_params::with_weights(network, row)
     }
 
     /// The same with other weights.

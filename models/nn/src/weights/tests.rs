@@ -44,7 +44,7 @@ fn trained(network: &Network, architecture: &Architecture) -> Trained {
         activation: Activation::Relu,
         data: DataConfig::new(Dataset::Spiral, 0),
         steps: 1,
-        weights: flat::weights(network).unwrap(),
+        weights: flat_params::weights(network).unwrap(),
     }
 }
 
@@ -296,7 +296,7 @@ fn what_a_run_has_left_is_saved_in_either_format_but_never_over_a_file() {
         let path = folder.path(name);
         save_left(&left, &path).unwrap();
         let read = load(made(&spiral, 2), &spiral, &path).unwrap();
-        assert_eq!(flat::weights(&read).unwrap(), trained.weights, "{name}");
+        assert_eq!(flat_params::weights(&read).unwrap(), trained.weights, "{name}");
         let before = fs::read(&path).unwrap();
         let said = save_left(&left, &path).unwrap_err().to_string();
         assert!(said.ends_with("give another name"), "{said}");

@@ -40,8 +40,8 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
                 continue;
             };
             // A request that keeps its slot without being served stands there for nothing.
-            let goes_on = last.is_some_and(|(before, _)| before == request);
-            turns += usize::from(!goes_on);
+            let has_next = last.is_some_and(|(before, _)| before == request);
+            turns += usize::from(!has_next);
             let class = match last {
                 Some(before) if before == (request, served) => 2,
                 // One after the other in a slot: two colours, so that one sees where the next begins.
@@ -49,7 +49,7 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
             };
             let label = format!("request {}", request + 1);
             match spans.last_mut() {
-                Some(span) if goes_on && span.lane == slot && span.class == class => {
+                Some(span) if has_next && span.lane == slot && span.class == class => {
                     span.end = (at + 1) as f64;
                 }
                 Some(_) | None => spans.push(Span {
@@ -85,7 +85,7 @@ fn timeline(played: &Played, batching: Batching, done: usize) -> Pane {
 fn pages(of: &Serving) -> Frame {
     let owners = of.pool.owners();
     let size = match of.of.server.batching {
-        Batching::Static => of.of.server.room(0),
+        Batching::Static => of.of.server.budget(0),
         Batching::Continuous => of.of.server.page,
     };
     let cell = |owner: &Option<(usize, usize)>| {
@@ -104,7 +104,7 @@ fn pages(of: &Serving) -> Frame {
     });
     // Who is done has given its pages back already, so that the sentence counts what the picture shows.
     let owned: Vec<usize> = owners.iter().flatten().map(|(_, tokens)| *tokens).collect();
-    let (held, room) = (owned.iter().sum::<usize>(), owned.len() * size);
+    let (held, budget) = (owned.iter().sum::<usize>(), owned.len() * size);
     let kind = |name: &str, tone| Kind { name: name.to_owned(), tone };
     Frame::Cells(Cells {
         across: "page".to_owned(),
@@ -117,7 +117,7 @@ fn pages(of: &Serving) -> Frame {
         ],
         rows: rows.collect(),
         note: format!(
-            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {room}."
+            "Pages of {size} tokens, each with its request and the tokens in it; {held} tokens in room for {budget}."
         ),
         ..Cells::default()
     })

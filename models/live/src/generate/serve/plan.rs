@@ -47,7 +47,7 @@ pub(in crate::generate) struct Step {
     pub(in crate::generate) waiting: usize,
     /// Tokens that caches hold, and tokens that they have room for.
     pub(in crate::generate) held: usize,
-    pub(in crate::generate) room: usize,
+    pub(in crate::generate) budget: usize,
 }
 
 /// How requests are served.
@@ -106,7 +106,7 @@ impl Server {
                 // The token that comes last is not read again.
                 let held = of.prompt + *served - 1;
                 step.held += held;
-                step.room += self.room(held);
+                step.budget += self.budget(held);
             }
             step.slots = slots.clone();
             played.steps.push(step);
@@ -125,7 +125,7 @@ impl Server {
     }
 
     /// Tokens that a cache of so many has room for.
-    pub(in crate::generate) fn room(&self, held: usize) -> usize {
+    pub(in crate::generate) fn budget(&self, held: usize) -> usize {
         match self.batching {
             Batching::Static => self.longest.iter().sum::<usize>() - 1,
             Batching::Continuous => held.next_multiple_of(self.page.max(1)),
@@ -152,8 +152,8 @@ impl Played {
     /// The share of the room for caches, over all steps, that held no token.
     pub(in crate::generate) fn waste(&self) -> f64 {
         let held: usize = self.steps.iter().map(|step| step.held).sum();
-        let room: usize = self.steps.iter().map(|step| step.room).sum();
-        1.0 - held as f64 / room.max(1) as f64
+        let budget: usize = self.steps.iter().map(|step| step.budget).sum();
+        1.0 - held as f64 / budget.max(1) as f64
     }
 
     /// Steps from the coming of a request to its first token, on average.
@@ -209,7 +209,7 @@ mod tests {
                         .max();
                     assert_eq!(most, Some(of.answer));
                 }
-                assert!(played.steps.iter().all(|step| step.held <= step.room));
+                assert!(played.steps.iter().all(|step| step.held <= step.budget));
                 assert!((0.0..1.0).contains(&played.waste()));
             }
             let steps = |batching| server(batching).play(&requests).steps.len();

@@ -7,8 +7,8 @@ use super::Session;
 use crate::generate::beside::Same;
 use crate::generate::tracks::{Phase, Spent};
 use crate::generate::writer::Gain;
-use crate::live::point;
-use mlsys_distributed::wire::Trouble;
+use crate::stepped::point;
+use mlsys_distributed::transport::CommError;
 
 impl Session {
     /// Tokens were gained in so many seconds, besides what their drafts took.
@@ -17,7 +17,7 @@ impl Session {
         run: &mut Run<'_>,
         gain: &Gain,
         seconds: f64,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), CommError> {
         let scores = gain.pass.scores.iter().flatten().flatten();
         if scores.into_iter().any(|score| !score.is_finite()) {
             let said = "a score is not a number any more: the model's weights are not";

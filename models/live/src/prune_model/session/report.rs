@@ -8,14 +8,14 @@ use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 use super::Session;
 use crate::prune_model::size::Size;
 use mlsys_device as device;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 use mlsys_nn::nets::Network;
 
 /// How often each network is timed; the fastest counts, for whatever else the machine does only adds time.
 const TIMINGS: usize = 7;
 
 /// Seconds after which one time of each is enough: a wide network's take long, and nobody waits for seven.
-const PATIENCE: f64 = 2.0;
+const TIMEOUT: f64 = 2.0;
 
 impl Session {
     /// What is left, and what that takes to store and to compute.
@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// The accuracy as stored.
-    pub(super) fn report_after(&self, run: &mut Run<'_>) -> Result<(), Trouble> {
+    pub(super) fn report_after(&self, run: &mut Run<'_>) -> Result<(), CommError> {
         let after = self.accuracy_after()?;
         run.scalar("accuracy_after", after);
         run.scalar("accuracy_drop", self.dense - after);
@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// The accuracy with the kept weights rounded, if they are.
-    pub(super) fn accuracy_after(&self) -> Result<f64, Trouble> {
+    pub(super) fn accuracy_after(&self) -> Result<f64, CommError> {
         let Some(tuner) = &self.tuner else {
             return Ok(self.accuracy);
         };
@@ -99,7 +99,7 @@ impl Session {
         let begun = Instant::now();
         // The first pass of each makes room for its results.
         for timing in 0..=TIMINGS {
-            if timing > 1 && begun.elapsed().as_secs_f64() > PATIENCE {
+            if timing > 1 && begun.elapsed().as_secs_f64() > TIMEOUT {
                 break;
             }
             for (network, fastest) in [&whole, &left].into_iter().zip(&mut fastest) {

@@ -6,7 +6,7 @@ use mlsys_lab::Run;
 use mlsys_lab::report::{Moment, Report};
 
 use super::Session;
-use crate::live::point;
+use crate::stepped::point;
 use crate::train::pictures::Subject;
 use mlsys_device::{self as device, memory::Held};
 use mlsys_nn::train::Timing;

@@ -7,7 +7,7 @@ use super::{Replicas, Session, Zero};
 use crate::train_data_parallel::compress::Compression;
 use crate::train_data_parallel::modelled::Modelled;
 use crate::train_data_parallel::task::Held;
-use mlsys_distributed::wire::Flow;
+use mlsys_distributed::transport::Flow;
 use mlsys_sim::collective::Algorithm;
 
 impl Session {

@@ -6,7 +6,7 @@ use mlsys_lab::control::{Command, StopReason};
 use super::*;
 use crate::train_data_parallel::setup::Setup;
 use crate::trial::{ended_within_a_step, params, steered, turned};
-use mlsys_nn::room::Room;
+use mlsys_nn::memory_budget::MemoryBudget;
 
 fn set(name: &str, value: Value) -> Command {
     Command::Set { name: name.to_owned(), value }
@@ -131,11 +131,11 @@ fn compression_is_turned_on_and_what_it_left_out_is_forgotten_when_it_is_turned_
 fn knobs_that_memory_cannot_hold_are_refused() {
     let small = params(&lab(), &[]);
     let setup = Setup::read(&small).unwrap();
-    let knobs = setup.knobs(&small, Room::with(u64::MAX)).unwrap();
-    let room = Room::with(setup.bytes(&knobs));
-    assert!(setup.knobs(&small, room).is_ok());
+    let knobs = setup.knobs(&small, MemoryBudget::with(u64::MAX)).unwrap();
+    let budget = MemoryBudget::with(setup.bytes(&knobs));
+    assert!(setup.knobs(&small, budget).is_ok());
     for knob in ["delay=64", "global_batch=4096"] {
-        let error = setup.knobs(&params(&lab(), &[knob]), room).err();
+        let error = setup.knobs(&params(&lab(), &[knob]), budget).err();
         let said = error.unwrap().to_string();
         assert!(said.contains("make workers, hidden"), "{knob}: {said}");
     }

@@ -2,8 +2,8 @@
 
 use super::{Replica, bytes, cut};
 use crate::train_data_parallel::task::{Answer, Average, Broken, Held, Row, Want, Zero};
-use mlsys_distributed::wire::Trouble;
-use mlsys_nn::flat;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
 
 /// What a step leaves to be told.
 #[derive(Default)]
@@ -21,14 +21,14 @@ pub(super) struct Left {
 
 impl Replica {
     /// What it has to say of the step that it did last.
-    pub(super) fn tell(&mut self, rows: Want) -> Result<Answer, Trouble> {
+    pub(super) fn tell(&mut self, rows: Want) -> Result<Answer, CommError> {
         let left = std::mem::take(&mut self.left);
         let row = match rows {
             Want::Yes => self.row(left.applied, left.average)?,
             Want::No => None,
         };
         let weights = match &self.network {
-            Some(network) => flat::weights(network)?,
+            Some(network) => flat_params::weights(network)?,
             None => self.shard.clone(),
         };
         Ok(Answer {
@@ -52,7 +52,7 @@ impl Replica {
     }
 
     /// What it tells of gradient and weights: nothing where another tells the same.
-    fn row(&self, applied: Option<Vec<f32>>, average: Average) -> Result<Option<Row>, Trouble> {
+    fn row(&self, applied: Option<Vec<f32>>, average: Average) -> Result<Option<Row>, CommError> {
         if self.zero == Zero::Nothing && average == Average::Gradients && self.rank > 0 {
             return Ok(None);
         }
@@ -62,9 +62,9 @@ impl Replica {
     }
 
     /// The weights that it answers for.
-    fn own(&self) -> Result<Row, Trouble> {
+    fn own(&self) -> Result<Row, CommError> {
         let weights = match &self.network {
-            Some(network) => flat::weights(network)?,
+            Some(network) => flat_params::weights(network)?,
             None => {
                 let all = self.architecture.parameters() as usize;
                 let split = mlsys_sim::collective::Split::new(all, self.workers);
@@ -86,7 +86,7 @@ impl Replica {
         })
     }
 
-    pub(super) fn show(&self) -> Result<Answer, Trouble> {
+    pub(super) fn show(&self) -> Result<Answer, CommError> {
         Ok(Answer { row: Some(self.own()?), ..Answer::default() })
     }
 }

@@ -4,13 +4,13 @@ use mlsys_lab::{DeviceId, LabError};
 
 use crate::train_pipeline_parallel::setup::{Comparison, Kept, Setup};
 use mlsys_distributed::model::Model;
-use mlsys_nn::room::Room;
+use mlsys_nn::memory_budget::MemoryBudget;
 
 /// Refuses what the memory that all workers share cannot hold, before the system ends the program for it.
 pub(super) fn must_fit(id: DeviceId, setup: &Setup, model: &Model) -> Result<(), LabError> {
     let who = format!("{} workers with this model", setup.stages);
     let smaller = "global_batch, context, hidden or layers";
-    Room::of(id).must_hold(bytes(setup, model), &who, smaller)
+    MemoryBudget::of(id).require(bytes(setup, model), &who, smaller)
 }
 
 /// What all workers keep at the end of their forward passes.

@@ -10,7 +10,7 @@ use crate::train_pipeline_parallel::pictures;
 use crate::train_pipeline_parallel::setup::{Clock, Setup};
 
 /// While a step goes on, its timeline is drawn so often.
-const GLANCE: Duration = Duration::from_millis(150);
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 /// Draws a step's timeline while it goes on.
 pub(super) struct Watch<'a> {
@@ -23,7 +23,7 @@ impl Watch<'_> {
     /// Draws what has been done so far, if somebody looks and the last picture is old enough.
     pub(super) fn glance(&mut self, setup: &Setup, clock: Clock, diary: &Mutex<Vec<Vec<Slot>>>) {
         if clock == Clock::Modelled
-            || self.drawn.elapsed() < GLANCE
+            || self.drawn.elapsed() < POLL_INTERVAL
             || !self.sink.wants_frame("timeline", Moment::Running)
         {
             return;

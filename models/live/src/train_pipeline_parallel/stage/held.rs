@@ -5,8 +5,8 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 
 use crate::train_pipeline_parallel::part::{Answers, Apart, Input, Output, Part, Pending};
-use mlsys_distributed::wire::Trouble;
-use mlsys_nn::flat;
+use mlsys_distributed::transport::CommError;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::Positions;
 
 /// How a backward pass is made possible.
@@ -117,7 +117,7 @@ impl Held {
         now: &Part,
         slope: Option<Tensor<3>>,
         at: &Tables,
-    ) -> Result<Back, Trouble> {
+    ) -> Result<Back, CommError> {
         match self.kind {
             Kind::Recorded(recorded) => recorded.backward(slope),
             Kind::Apart(apart) => apart_back(*apart, now, slope, at),
@@ -137,7 +137,7 @@ fn apart_back(
     now: &Part,
     slope: Option<Tensor<3>>,
     at: &Tables,
-) -> Result<Back, Trouble> {
+) -> Result<Back, CommError> {
     let (by_input, pending) = apart.backward(&now.valid(), slope, &at.plain)?;
     Ok(Back { by_input: Some(by_input), gradients: None, pending: Some(pending) })
 }
@@ -154,20 +154,20 @@ impl Recorded {
         Self { output: part.forward(input, answers, &at.recorded), part: part.clone(), leaf }
     }
 
-    fn backward(self, slope: Option<Tensor<3>>) -> Result<Back, Trouble> {
+    fn backward(self, slope: Option<Tensor<3>>) -> Result<Back, CommError> {
         let mut slopes = match (self.output, slope) {
             (Output::Loss(loss), _) => loss.backward(),
             // With s the gradient by y, the gradient of sum(y * s) by anything is that of the loss.
             (Output::Vectors(y), Some(slope)) => (y * slope).sum().backward(),
             (Output::Vectors(_), None) => {
-                return Err(Trouble::Failed("was sent no gradient".to_owned()));
+                return Err(CommError::Failed("was sent no gradient".to_owned()));
             }
         };
         let by_input = self.leaf.and_then(|leaf| leaf.grad_remove(&mut slopes));
         let mut slopes = GradientsParams::from_grads(slopes, &self.part);
         Ok(Back {
             by_input,
-            gradients: Some(flat::gradients(&self.part, &mut slopes)?),
+            gradients: Some(flat_params::gradients(&self.part, &mut slopes)?),
             pending: None,
         })
     }

@@ -4,7 +4,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use mlsys_sim::pipeline::{Operation, Work, waiting};
 
 use super::{Order, Stage};
-use mlsys_distributed::wire::{Port, Tag, Trouble};
+use mlsys_distributed::transport::{CommError, Endpoint, Tag};
 use mlsys_nn::train::batch;
 
 pub(super) const ACTIVATIONS: &str = "activations of microbatch";
@@ -17,7 +17,7 @@ impl Stage {
     }
 
     /// Sends a result to whoever waits for it.
-    pub(super) fn hand_on(&mut self, operation: Operation, row: Vec<f32>, port: &Port) {
+    pub(super) fn hand_on(&mut self, operation: Operation, row: Vec<f32>, endpoint: &Endpoint) {
         let (stages, chunks) = (self.setup.stages, self.setup.chunks);
         let Some((to, chunk)) = waiting(stages, chunks, self.stage, operation) else {
             return;
@@ -30,7 +30,7 @@ impl Stage {
             self.at_home.insert((chunk, what, operation.microbatch), row);
         } else {
             let index = self.index(operation.microbatch, chunk);
-            port.send(to, Tag { what, index }, row);
+            endpoint.send(to, Tag { what, index }, row);
         }
     }
 
@@ -40,18 +40,18 @@ impl Stage {
         operation: Operation,
         what: &'static str,
         from: usize,
-        port: &mut Port,
-    ) -> Result<Tensor<3>, Trouble> {
+        endpoint: &mut Endpoint,
+    ) -> Result<Tensor<3>, CommError> {
         let from = from % self.setup.stages;
         let count = self.setup.numbers();
         let row = if from == self.stage {
             let key = (operation.chunk, what, operation.microbatch);
-            self.at_home
-                .remove(&key)
-                .ok_or_else(|| Trouble::Failed(format!("has no {what} {}", operation.microbatch)))?
+            self.at_home.remove(&key).ok_or_else(|| {
+                CommError::Failed(format!("has no {what} {}", operation.microbatch))
+            })?
         } else {
             let index = self.index(operation.microbatch, operation.chunk);
-            port.receive_floats(from, Tag { what, index }, count)?
+            endpoint.receive_floats(from, Tag { what, index }, count)?
         };
         let (width, time) = (self.setup.config.width, self.setup.config.context);
         let shape = [self.setup.sequences, time, width];
@@ -64,11 +64,11 @@ impl Stage {
         &self,
         operation: Operation,
         order: &Order,
-    ) -> Result<(Tensor<2, Int>, Tensor<1, Int>), Trouble> {
+    ) -> Result<(Tensor<2, Int>, Tensor<1, Int>), CommError> {
         let (first, all) = &*order.examples;
         let place = operation.microbatch.checked_sub(*first);
         let indices = place.and_then(|place| all.get(place)).ok_or_else(|| {
-            Trouble::Failed(format!(
+            CommError::Failed(format!(
                 "was not told the examples of microbatch {}",
                 operation.microbatch
             ))

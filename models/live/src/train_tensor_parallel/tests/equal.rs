@@ -10,11 +10,11 @@ use crate::train_tensor_parallel::cut::Layout;
 use crate::train_tensor_parallel::setup::{Compare, Mode, Setup, Sums};
 use crate::train_tensor_parallel::worker::{Answer, Order, Rank, Telling};
 use crate::trial::{must_be_declared, number, run, values};
-use mlsys_distributed::crew::{Crew, Seat, patience};
 use mlsys_distributed::model::{self, Model};
 use mlsys_distributed::reference::relative_difference;
-use mlsys_nn::flat;
+use mlsys_distributed::worker_pool::{WorkerContext, WorkerPool, timeout};
 use mlsys_nn::flat_optimizer::Rule;
+use mlsys_nn::flat_params;
 use mlsys_nn::nets::TransformerConfig;
 use mlsys_nn::random::Stream;
 
@@ -88,13 +88,13 @@ fn one_rank_is_one_worker_bit_for_bit_and_sends_nothing() {
 /// A step of all ranks on their own threads; what they found, and what they are.
 fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
     let device = Device::flex();
-    let whole = flat::weights(&model.network(&device.clone().autodiff())).unwrap();
+    let whole = flat_params::weights(&model.network(&device.clone().autodiff())).unwrap();
     let whole: Arc<[f32]> = whole.into();
-    let seat = Seat { device, place: "cpu".to_owned() };
+    let context = WorkerContext { device, place: "cpu".to_owned() };
     let (copy, data) = (setup.clone(), Arc::clone(&model.data));
-    let mut crew =
-        Crew::start(DeviceId::CPU, vec![seat; setup.ranks], patience(0.0), move |berth| {
-            Ok(Rank::new(&berth, &copy, &whole, &data))
+    let mut pool =
+        WorkerPool::start(DeviceId::CPU, vec![context; setup.ranks], timeout(0.0), move |spec| {
+            Ok(Rank::new(&spec, &copy, &whole, &data))
         })
         .unwrap();
     let order = Order {
@@ -105,7 +105,7 @@ fn step(setup: &Setup, model: &Model, sums: Sums) -> (Layout, Vec<Answer>) {
         from: None,
     };
     let orders = std::iter::repeat_n(order, setup.ranks);
-    let answers = crew.act(1, orders, || false).unwrap();
+    let answers = pool.act(1, orders, || false).unwrap();
     (Layout::new(&setup.config, setup.mode, setup.ranks), answers)
 }
 

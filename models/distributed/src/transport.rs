@@ -1,6 +1,6 @@
 //! The wires between workers: who sends which numbers to whom, with a time limit on every wait and a count of every byte.
 //!
-//! Each worker has one [`Port`]. A message has a [`Tag`], which both ends must know: what comes early is kept until it is
+//! Each worker has one [`Endpoint`]. A message has a [`Tag`], which both ends must know: what comes early is kept until it is
 //! asked for, so that two workers need not agree on anything but tags. A worker that ends, in whatever way, says so to all
 //! others by dropping its port, and whoever waits for it hears of it at once.
 
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use mlsys_nn::flat::ReadError;
+use mlsys_nn::flat_params::ReadError;
 
-pub use ledger::{Doing, Flow, Ledger, Traffic};
+pub use ledger::{Activity, Flow, Ledger, Traffic};
 pub use payload::Payload;
 
 /// What a message is about: the kind of thing, and which of them.
@@ -37,23 +37,23 @@ impl fmt::Display for Tag {
 
 /// Why a worker cannot go on.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum CommError {
     /// A message did not come in time.
-    Late {
+    TimedOut {
         /// Who should have sent it.
         from: usize,
         /// What it is about.
         tag: Tag,
     },
     /// Whoever should have sent a message is gone.
-    Gone {
+    Disconnected {
         /// Who.
         from: usize,
         /// What was waited for.
         tag: Tag,
     },
     /// A message holds something else than was agreed.
-    Wrong {
+    Mismatch {
         /// Who sent it.
         from: usize,
         /// What it is about.
@@ -67,14 +67,14 @@ pub enum Trouble {
     Failed(String),
 }
 
-impl From<ReadError> for Trouble {
+impl From<ReadError> for CommError {
     fn from(error: ReadError) -> Self {
         Self::Failed(error.to_string())
     }
 }
 
 /// What lies in an inbox.
-pub enum Parcel {
+pub enum Packet {
     /// Numbers from a worker.
     Message {
         /// Its rank.
@@ -91,10 +91,10 @@ pub enum Parcel {
 }
 
 /// A worker's end of all its wires.
-pub struct Port {
+pub struct Endpoint {
     rank: usize,
-    peers: Vec<Sender<Parcel>>,
-    inbox: Receiver<Parcel>,
+    peers: Vec<Sender<Packet>>,
+    inbox: Receiver<Packet>,
     /// What came before it was asked for.
     early: HashMap<(usize, Tag), VecDeque<Payload>>,
     left: Vec<bool>,
@@ -102,11 +102,14 @@ pub struct Port {
 }
 
 /// All ports of `workers` workers, the ledger that they share, and senders that reach each inbox from outside. No wait
-/// takes longer than `patience`, which the ledger keeps.
-pub fn ports(workers: usize, patience: Duration) -> (Vec<Port>, Arc<Ledger>, Vec<Sender<Parcel>>) {
+/// takes longer than `timeout`, which the ledger keeps.
+pub fn endpoints(
+    workers: usize,
+    timeout: Duration,
+) -> (Vec<Endpoint>, Arc<Ledger>, Vec<Sender<Packet>>) {
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::channel()).unzip();
-    let ledger = Arc::new(Ledger::new(workers, patience));
-    let port = |(rank, inbox)| Port {
+    let ledger = Arc::new(Ledger::new(workers, timeout));
+    let endpoint = |(rank, inbox)| Endpoint {
         rank,
         peers: senders.clone(),
         inbox,
@@ -114,11 +117,11 @@ pub fn ports(workers: usize, patience: Duration) -> (Vec<Port>, Arc<Ledger>, Vec
         left: vec![false; workers],
         ledger: Arc::clone(&ledger),
     };
-    let ports = inboxes.into_iter().enumerate().map(port).collect();
-    (ports, ledger, senders)
+    let endpoints = inboxes.into_iter().enumerate().map(endpoint).collect();
+    (endpoints, ledger, senders)
 }
 
-impl Port {
+impl Endpoint {
     /// The worker's number, from 0.
     pub fn rank(&self) -> usize {
         self.rank
@@ -131,7 +134,7 @@ impl Port {
 
     /// Says what the worker is at, for whoever must explain why it does not answer; as the end of "it was ...".
     pub fn doing(&self, what: &'static str) {
-        self.ledger.set(self.rank, Doing::Working(what));
+        self.ledger.set(self.rank, Activity::Working(what));
     }
 
     /// Sends numbers; never waits. To somebody who is gone they are lost, and whoever answers for it finds out.
@@ -139,7 +142,7 @@ impl Port {
         let payload = payload.into();
         self.ledger.count(self.rank, to, &payload);
         if let Some(peer) = self.peers.get(to) {
-            let _ = peer.send(Parcel::Message { from: self.rank, tag, payload });
+            let _ = peer.send(Packet::Message { from: self.rank, tag, payload });
         }
     }
 
@@ -147,8 +150,8 @@ impl Port {
     ///
     /// # Errors
     /// If it does not come in time, if whoever should send it is gone, or if the run ends.
-    pub fn receive(&mut self, from: usize, tag: Tag) -> Result<Payload, Trouble> {
-        let before = self.ledger.set(self.rank, Doing::Waiting { from, tag });
+    pub fn receive(&mut self, from: usize, tag: Tag) -> Result<Payload, CommError> {
+        let before = self.ledger.set(self.rank, Activity::Waiting { from, tag });
         let found = self.wait(from, tag);
         if found.is_ok() {
             // Where it failed, what it waited for is what there is to tell.
@@ -166,9 +169,9 @@ impl Port {
         from: usize,
         tag: Tag,
         count: usize,
-    ) -> Result<Vec<f32>, Trouble> {
+    ) -> Result<Vec<f32>, CommError> {
         let payload = self.receive(from, tag)?;
-        let wrong = |what| Trouble::Wrong { from, tag, what };
+        let wrong = |what| CommError::Mismatch { from, tag, what };
         match payload {
             Payload::Floats(numbers) if numbers.len() == count => Ok(numbers),
             Payload::Floats(numbers) => {
@@ -180,28 +183,30 @@ impl Port {
         }
     }
 
-    fn wait(&mut self, from: usize, tag: Tag) -> Result<Payload, Trouble> {
+    fn wait(&mut self, from: usize, tag: Tag) -> Result<Payload, CommError> {
         let begun = Instant::now();
         loop {
             if let Some(payload) = self.take_early(from, tag) {
                 return Ok(payload);
             }
             if self.left.get(from).copied().unwrap_or(true) {
-                return Err(Trouble::Gone { from, tag });
+                return Err(CommError::Disconnected { from, tag });
             }
-            let left = self.ledger.patience().saturating_sub(begun.elapsed());
+            let left = self.ledger.timeout().saturating_sub(begun.elapsed());
             match self.inbox.recv_timeout(left) {
-                Ok(Parcel::Message { from, tag, payload }) => {
+                Ok(Packet::Message { from, tag, payload }) => {
                     self.early.entry((from, tag)).or_default().push_back(payload);
                 }
-                Ok(Parcel::Left(who)) => {
+                Ok(Packet::Left(who)) => {
                     if let Some(left) = self.left.get_mut(who) {
                         *left = true;
                     }
                 }
-                Ok(Parcel::Abort) => return Err(Trouble::Aborted),
-                Err(RecvTimeoutError::Timeout) => return Err(Trouble::Late { from, tag }),
-                Err(RecvTimeoutError::Disconnected) => return Err(Trouble::Gone { from, tag }),
+                Ok(Packet::Abort) => return Err(CommError::Aborted),
+                Err(RecvTimeoutError::Timeout) => return Err(CommError::TimedOut { from, tag }),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(CommError::Disconnected { from, tag });
+                }
             }
         }
     }
@@ -216,11 +221,11 @@ impl Port {
     }
 }
 
-impl Drop for Port {
+impl Drop for Endpoint {
     fn drop(&mut self) {
         for (rank, peer) in self.peers.iter().enumerate() {
             if rank != self.rank {
-                let _ = peer.send(Parcel::Left(self.rank));
+                let _ = peer.send(Packet::Left(self.rank));
             }
         }
     }

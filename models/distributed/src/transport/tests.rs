@@ -10,12 +10,12 @@ fn tag(index: usize) -> Tag {
 
 #[test]
 fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
-    let (mut ports, ledger, _) = ports(3, LONG);
-    ports[1].send(0, tag(2), vec![2.0, 3.0]);
-    ports[2].send(0, tag(1), vec![9.0]);
-    ports[1].send(0, tag(1), vec![1.0]);
-    ports[1].send(0, tag(1), vec![1.5]);
-    let zero = &mut ports[0];
+    let (mut endpoints, ledger, _) = endpoints(3, LONG);
+    endpoints[1].send(0, tag(2), vec![2.0, 3.0]);
+    endpoints[2].send(0, tag(1), vec![9.0]);
+    endpoints[1].send(0, tag(1), vec![1.0]);
+    endpoints[1].send(0, tag(1), vec![1.5]);
+    let zero = &mut endpoints[0];
     assert_eq!(zero.receive_floats(1, tag(1), 1).unwrap(), [1.0]);
     assert_eq!(zero.receive_floats(1, tag(1), 1).unwrap(), [1.5]);
     assert_eq!(zero.receive_floats(2, tag(1), 1).unwrap(), [9.0]);
@@ -28,10 +28,10 @@ fn numbers_arrive_by_sender_and_tag_in_whatever_order_they_were_sent() {
 
 #[test]
 fn what_does_not_come_is_waited_for_no_longer_than_agreed() {
-    let (mut ports, ledger, _) = ports(2, Duration::ZERO);
-    let error = ports[0].receive(1, tag(7)).unwrap_err();
+    let (mut endpoints, ledger, _) = endpoints(2, Duration::ZERO);
+    let error = endpoints[0].receive(1, tag(7)).unwrap_err();
     assert!(
-        matches!(error, Trouble::Late { from: 1, tag: about, .. } if about == tag(7)),
+        matches!(error, CommError::TimedOut { from: 1, tag: about, .. } if about == tag(7)),
         "{error:?}"
     );
     assert_eq!(ledger.doing(0).to_string(), "it waited for chunk 7 from worker 1");
@@ -39,38 +39,38 @@ fn what_does_not_come_is_waited_for_no_longer_than_agreed() {
 
 #[test]
 fn patience_that_is_set_anew_holds_for_every_port() {
-    let (mut ports, ledger, _) = ports(2, LONG);
-    ledger.set_patience(Duration::ZERO);
-    for (rank, port) in ports.iter_mut().enumerate() {
-        let error = port.receive(1 - rank, tag(0)).unwrap_err();
-        assert!(matches!(error, Trouble::Late { .. }), "{error:?}");
+    let (mut endpoints, ledger, _) = endpoints(2, LONG);
+    ledger.set_timeout(Duration::ZERO);
+    for (rank, endpoint) in endpoints.iter_mut().enumerate() {
+        let error = endpoint.receive(1 - rank, tag(0)).unwrap_err();
+        assert!(matches!(error, CommError::TimedOut { .. }), "{error:?}");
     }
 }
 
 #[test]
 fn whoever_waits_for_a_worker_that_ends_hears_of_it_and_still_gets_what_was_sent() {
-    let (mut ports, _, _) = ports(3, LONG);
-    let one = ports.remove(1);
+    let (mut endpoints, _, _) = endpoints(3, LONG);
+    let one = endpoints.remove(1);
     one.send(0, tag(0), vec![4.0]);
     let ended = thread::spawn(move || drop(one));
     ended.join().unwrap();
-    let zero = &mut ports[0];
+    let zero = &mut endpoints[0];
     assert_eq!(zero.receive_floats(1, tag(0), 1).unwrap(), [4.0]);
     let error = zero.receive(1, tag(1)).unwrap_err();
-    assert!(matches!(error, Trouble::Gone { from: 1, .. }), "{error:?}");
+    assert!(matches!(error, CommError::Disconnected { from: 1, .. }), "{error:?}");
 }
 
 #[test]
 fn a_wrong_shape_is_refused() {
-    let (mut ports, _, _) = ports(2, LONG);
-    ports[1].send(0, tag(0), vec![1.0; 7]);
-    ports[1].send(0, tag(1), Payload::Levels { step: 1.0, levels: vec![1; 8] });
+    let (mut endpoints, _, _) = endpoints(2, LONG);
+    endpoints[1].send(0, tag(0), vec![1.0; 7]);
+    endpoints[1].send(0, tag(1), Payload::Levels { step: 1.0, levels: vec![1; 8] });
     for (index, expected) in
         [(0, "7 numbers where 8 belong"), (1, "compressed numbers where 8 plain ones belong")]
     {
-        let error = ports[0].receive_floats(1, tag(index), 8).unwrap_err();
+        let error = endpoints[0].receive_floats(1, tag(index), 8).unwrap_err();
         assert!(
-            matches!(&error, Trouble::Wrong { from: 1, what, .. } if what == expected),
+            matches!(&error, CommError::Mismatch { from: 1, what, .. } if what == expected),
             "{error:?}"
         );
     }
@@ -78,12 +78,12 @@ fn a_wrong_shape_is_refused() {
 
 #[test]
 fn an_end_of_the_run_ends_every_wait() {
-    let (mut ports, _, senders) = ports(2, LONG);
+    let (mut endpoints, _, senders) = endpoints(2, LONG);
     for sender in &senders {
-        sender.send(Parcel::Abort).unwrap();
+        sender.send(Packet::Abort).unwrap();
     }
-    let error = ports[0].receive(1, tag(0)).unwrap_err();
-    assert!(matches!(error, Trouble::Aborted), "{error:?}");
+    let error = endpoints[0].receive(1, tag(0)).unwrap_err();
+    assert!(matches!(error, CommError::Aborted), "{error:?}");
 }
 
 #[test]

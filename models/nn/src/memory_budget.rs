@@ -7,13 +7,13 @@ use mlsys_device as device;
 /// What was free when the run began. Later less is, and the difference is what the run itself holds: what it needs in all
 /// is always compared with this.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     id: DeviceId,
     /// Bytes; nothing where the device does not say.
     free: Option<u64>,
 }
 
-impl Room {
+impl MemoryBudget {
     /// The memory of a device that is free now.
     pub fn of(id: DeviceId) -> Self {
         let free = device::free_memory(id);
@@ -30,7 +30,7 @@ impl Room {
     ///
     /// # Errors
     /// If fewer bytes were free.
-    pub fn must_hold(self, needed: u64, who: &str, smaller: &str) -> Result<(), LabError> {
+    pub fn require(self, needed: u64, who: &str, smaller: &str) -> Result<(), LabError> {
         match self.free {
             Some(free) if needed > free => Err(LabError::Failed {
                 device: self.id,
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_refused_with_what_to_do() {
-        let room = Room::with(2_000_000_000);
-        let ask = |needed| room.must_hold(needed, "4 workers", "hidden or layers");
+        let budget = MemoryBudget::with(2_000_000_000);
+        let ask = |needed| budget.require(needed, "4 workers", "hidden or layers");
         assert!(ask(2_000_000_000).is_ok());
         let said = ask(3_100_000_000).unwrap_err().to_string();
         let expected =

@@ -9,10 +9,10 @@ use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Change, Moment, Report};
 use mlsys_lab::{Frame, LabError, Params, Run, Schema, Tables, Value};
 
-pub(crate) use mlsys_distributed::Halt;
+pub(crate) use mlsys_distributed::StepError;
 
 /// A run that is ready for its first step.
-pub(crate) trait Live {
+pub(crate) trait SteppedLab {
     /// What may be turned in mid-run.
     type Knobs;
 
@@ -20,7 +20,7 @@ pub(crate) trait Live {
     fn done(&self) -> u64;
 
     /// Whether steps are left.
-    fn goes_on(&self) -> bool;
+    fn has_next(&self) -> bool;
 
     /// Whether it has diverged, and so ends whatever is left.
     fn diverged(&self) -> bool {
@@ -35,49 +35,49 @@ pub(crate) trait Live {
     fn read(&self, params: &Params) -> Result<Self::Knobs, LabError>;
 
     /// Some were turned; they take effect with the next step.
-    fn turn(&mut self, run: &mut Run<'_>, knobs: Self::Knobs) -> Result<(), Halt>;
+    fn turn(&mut self, run: &mut Run<'_>, knobs: Self::Knobs) -> Result<(), StepError>;
 
     /// One step with everything that is due after it.
-    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+    fn advance(&mut self, run: &mut Run<'_>) -> Result<(), StepError>;
 
     /// Offers all pictures.
-    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), Halt>;
+    fn draw(&mut self, run: &mut Run<'_>, moment: Moment) -> Result<(), StepError>;
 
     /// The last values and pictures, however the run ended.
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt>;
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError>;
 }
 
 /// Runs from opening to the last report: steps, and between them pause, knobs and stop.
 ///
 /// # Errors
 /// If the run failed.
-pub(crate) fn run<S: Live>(
+pub(crate) fn run<S: SteppedLab>(
     schema: &Schema,
     run: &mut Run<'_>,
-    open: impl FnOnce(&mut Run<'_>) -> Result<S, Halt>,
+    open: impl FnOnce(&mut Run<'_>) -> Result<S, StepError>,
 ) -> Result<(), LabError> {
     let started = Instant::now();
     let mut session = match open(run) {
         Ok(session) => session,
-        Err(halt) => return halt.end(run),
+        Err(error) => return error.end(run),
     };
-    if let Err(halt) = go(schema, run, &mut session) {
-        halt.end(run)?;
+    if let Err(error) = go(schema, run, &mut session) {
+        error.end(run)?;
     }
     let finished = session.finish(run);
     run.scalar("steps_done", session.done() as i64);
     run.scalar("diverged", session.diverged());
     run.scalar("wall_seconds", started.elapsed().as_secs_f64());
-    finished.or_else(|halt| halt.end(run))
+    finished.or_else(|error| error.end(run))
 }
 
-fn go<S: Live>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<(), Halt> {
-    while !session.diverged() && session.goes_on() {
+fn go<S: SteppedLab>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<(), StepError> {
+    while !session.diverged() && session.has_next() {
         match run.control.turn(session.done()) {
             Turn::Go(changes) => {
                 turn(schema, run, session, changes)?;
                 // A knob may have brought the end nearer.
-                if session.goes_on() {
+                if session.has_next() {
                     session.advance(run)?;
                 }
             }
@@ -94,12 +94,12 @@ fn go<S: Live>(schema: &Schema, run: &mut Run<'_>, session: &mut S) -> Result<()
 /// Turns knobs one by one and reports each; what they are now takes effect with the next step. One that contradicts the
 /// others, or that the memory cannot hold, is left where it was, and a notice says why: a run does not end because a knob
 /// passed through a value that it cannot have.
-fn turn<S: Live>(
+fn turn<S: SteppedLab>(
     schema: &Schema,
     run: &mut Run<'_>,
     session: &mut S,
     changes: Vec<(String, Value)>,
-) -> Result<(), Halt> {
+) -> Result<(), StepError> {
     let step = session.done();
     let mut turned = None;
     for (name, value) in changes {

@@ -1,7 +1,7 @@
 use std::thread;
 
 use super::*;
-use crate::wire::Tag;
+use crate::transport::Tag;
 
 const LONG: Duration = Duration::from_secs(60);
 const SUM: Tag = Tag { what: "sum", index: 0 };
@@ -27,58 +27,58 @@ impl Worker for Adder {
     type Order = Do;
     type Answer = f32;
 
-    fn act(&mut self, order: Do, port: &mut Port) -> Result<f32, Trouble> {
-        port.doing("adding");
-        let (rank, workers) = (port.rank(), port.workers());
+    fn act(&mut self, order: Do, endpoint: &mut Endpoint) -> Result<f32, CommError> {
+        endpoint.doing("adding");
+        let (rank, workers) = (endpoint.rank(), endpoint.workers());
         match order {
             Do::Sum => {}
             // Resuming an unwinding skips the panic hook, so that the test prints nothing.
             Do::Panic => std::panic::resume_unwind(Box::new("\n  device lost\n more".to_owned())),
             Do::Hang => thread::park(),
-            Do::Lie => port.send((rank + 1) % workers, SUM, vec![0.0; 3]),
-            Do::Fail => return Err(Trouble::Failed("ran out of memory".to_owned())),
+            Do::Lie => endpoint.send((rank + 1) % workers, SUM, vec![0.0; 3]),
+            Do::Fail => return Err(CommError::Failed("ran out of memory".to_owned())),
         }
         let mut sum = self.value;
         if rank > 0 {
-            sum += port.receive_floats(rank - 1, SUM, 1)?[0];
+            sum += endpoint.receive_floats(rank - 1, SUM, 1)?[0];
         }
-        port.send((rank + 1) % workers, SUM, vec![sum]);
+        endpoint.send((rank + 1) % workers, SUM, vec![sum]);
         if rank == 0 {
-            sum = port.receive_floats(workers - 1, SUM, 1)?[0];
+            sum = endpoint.receive_floats(workers - 1, SUM, 1)?[0];
         }
         Ok(sum)
     }
 }
 
-fn crew(workers: usize, patience: Duration) -> Crew<Adder> {
-    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
-    Crew::start(DeviceId::CPU, vec![seat; workers], patience, |berth| {
-        Ok(Adder { value: berth.rank as f32 + 1.0 })
+fn pool(workers: usize, timeout: Duration) -> WorkerPool<Adder> {
+    let context = WorkerContext { device: Device::flex(), place: "cpu".to_owned() };
+    WorkerPool::start(DeviceId::CPU, vec![context; workers], timeout, |spec| {
+        Ok(Adder { value: spec.rank as f32 + 1.0 })
     })
     .unwrap()
 }
 
 /// What the run says when one worker does something else than its step.
-fn said(order: Do, at: usize, patience: Duration) -> String {
-    let mut crew = crew(3, LONG);
+fn said(order: Do, at: usize, timeout: Duration) -> String {
+    let mut pool = pool(3, LONG);
     // A step that goes well: from here on every thread is up, however busy the machine.
-    crew.act(3, [Do::Sum; 3], || false).unwrap();
-    crew.set_patience(patience);
+    pool.act(3, [Do::Sum; 3], || false).unwrap();
+    pool.set_timeout(timeout);
     let orders = (0..3).map(|rank| if rank == at { order } else { Do::Sum });
-    match crew.act(4, orders, || false) {
-        Err(Halt::Failed(error)) => error.to_string(),
+    match pool.act(4, orders, || false) {
+        Err(StepError::Failed(error)) => error.to_string(),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn every_worker_does_its_step_and_answers_by_rank() {
-    let mut crew = crew(4, LONG);
+    let mut pool = pool(4, LONG);
     for step in 1..4 {
-        let answers = crew.act(step, [Do::Sum; 4], || false).unwrap();
+        let answers = pool.act(step, [Do::Sum; 4], || false).unwrap();
         assert_eq!(answers, [10.0, 3.0, 6.0, 10.0]);
     }
-    let traffic = crew.traffic();
+    let traffic = pool.traffic();
     assert_eq!(traffic.flow(3, 0).messages, 3);
     assert_eq!(traffic.most_sent().bytes, 12);
 }
@@ -122,24 +122,25 @@ fn a_worker_that_sends_a_wrong_shape_is_named() {
 
 #[test]
 fn a_worker_that_cannot_begin_ends_the_run_at_its_first_step() {
-    let seat = Seat { device: Device::flex(), place: "cpu".to_owned() };
-    let mut crew: Crew<Adder> = Crew::start(DeviceId::CPU, vec![seat; 2], LONG, |berth| {
-        if berth.rank == 1 {
-            return Err(Trouble::Failed("found no model".to_owned()));
-        }
-        Ok(Adder { value: 0.0 })
-    })
-    .unwrap();
-    let error = crew.act(1, [Do::Sum; 2], || false).unwrap_err();
+    let context = WorkerContext { device: Device::flex(), place: "cpu".to_owned() };
+    let mut pool: WorkerPool<Adder> =
+        WorkerPool::start(DeviceId::CPU, vec![context; 2], LONG, |spec| {
+            if spec.rank == 1 {
+                return Err(CommError::Failed("found no model".to_owned()));
+            }
+            Ok(Adder { value: 0.0 })
+        })
+        .unwrap();
+    let error = pool.act(1, [Do::Sum; 2], || false).unwrap_err();
     assert!(
-        matches!(&error, Halt::Failed(error) if error.to_string().contains("worker 1 (cpu) found no model (step 1)")),
+        matches!(&error, StepError::Failed(error) if error.to_string().contains("worker 1 (cpu) found no model (step 1)")),
         "{error:?}"
     );
 }
 
 #[test]
 fn an_end_from_outside_waits_for_nobody() {
-    let mut crew = crew(3, LONG);
-    let halt = crew.act(1, [Do::Sum, Do::Hang, Do::Sum], || true);
-    assert!(matches!(halt, Err(Halt::Asked)), "{halt:?}");
+    let mut pool = pool(3, LONG);
+    let error = pool.act(1, [Do::Sum, Do::Hang, Do::Sum], || true);
+    assert!(matches!(error, Err(StepError::Stopped)), "{error:?}");
 }

@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-use crate::wire::{Doing, Trouble};
+use crate::transport::{Activity, CommError};
 
 /// All that is known when a step fails.
-pub(super) struct Blame {
+pub(super) struct FailureReport {
     pub(super) step: u64,
     /// How long was waited.
     pub(super) waited: Duration,
     /// Who had not answered.
     pub(super) missing: Vec<usize>,
     /// What workers said, in the order in which they said it.
-    pub(super) troubles: Vec<(usize, Trouble)>,
+    pub(super) errors: Vec<(usize, CommError)>,
     /// What each worker was at.
-    pub(super) doing: Vec<Doing>,
+    pub(super) doing: Vec<Activity>,
 }
 
-impl Blame {
+impl FailureReport {
     /// The sentence; `name` is what a worker is called.
     pub(super) fn sentence(&self, name: impl Fn(usize) -> String) -> String {
         let step = self.step;
         // What a worker says of itself or of what it was sent explains more than that somebody waited in vain.
-        for (rank, trouble) in &self.troubles {
-            match trouble {
-                Trouble::Failed(what) => {
+        for (rank, error) in &self.errors {
+            match error {
+                CommError::Failed(what) => {
                     return format!(
                         "{} {what} (step {step}); what the others computed since step {} is lost: run it again, and if \
                          it happens again take fewer workers or a smaller model",
@@ -32,7 +32,7 @@ impl Blame {
                         step.saturating_sub(1)
                     );
                 }
-                Trouble::Wrong { from, tag, what } => {
+                CommError::Mismatch { from, tag, what } => {
                     return format!(
                         "{} sent {} something of the wrong shape for {tag} at step {step}: {what}; the two work on \
                          different models: start all workers from the same version with the same parameters",
@@ -40,13 +40,15 @@ impl Blame {
                         name(*rank)
                     );
                 }
-                Trouble::Late { .. } | Trouble::Gone { .. } | Trouble::Aborted => {}
+                CommError::TimedOut { .. }
+                | CommError::Disconnected { .. }
+                | CommError::Aborted => {}
             }
         }
-        for (rank, trouble) in &self.troubles {
+        for (rank, error) in &self.errors {
             // Who gave up waiting for another ended as well, and has said why.
-            if let Trouble::Gone { from, tag } = trouble
-                && !self.troubles.iter().any(|(other, _)| other == from)
+            if let CommError::Disconnected { from, tag } = error
+                && !self.errors.iter().any(|(other, _)| other == from)
             {
                 return format!(
                     "{} ended at step {step} without a word, and {} waited for {tag} from it; run it again",
@@ -60,17 +62,17 @@ impl Blame {
         // Whoever waits began later than the lab's thread did, and need not have given up yet.
         let mut waiting = self.doing.iter().enumerate();
         let waiting = waiting.find_map(|(rank, doing)| match doing {
-            Doing::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
-            Doing::Waiting { .. } | Doing::Working(_) | Doing::Nothing => None,
+            Activity::Waiting { from, tag } if *from == culprit => Some((rank, *tag)),
+            Activity::Waiting { .. } | Activity::Working(_) | Activity::Nothing => None,
         });
         let gave_up = || {
-            self.troubles.iter().find_map(|(rank, trouble)| match trouble {
-                Trouble::Late { from, tag } if *from == culprit => Some((*rank, *tag)),
-                Trouble::Late { .. }
-                | Trouble::Gone { .. }
-                | Trouble::Wrong { .. }
-                | Trouble::Aborted
-                | Trouble::Failed(_) => None,
+            self.errors.iter().find_map(|(rank, error)| match error {
+                CommError::TimedOut { from, tag } if *from == culprit => Some((*rank, *tag)),
+                CommError::TimedOut { .. }
+                | CommError::Disconnected { .. }
+                | CommError::Mismatch { .. }
+                | CommError::Aborted
+                | CommError::Failed(_) => None,
             })
         };
         let waiting = waiting.or_else(gave_up);
@@ -88,12 +90,12 @@ impl Blame {
     /// Of those who are missing, one that waits for nobody who is missing too: from whoever spoke first along the chain
     /// of who waits for whom.
     fn silent(&self) -> usize {
-        let first = self.troubles.first().map(|(rank, _)| *rank);
+        let first = self.errors.first().map(|(rank, _)| *rank);
         let mut at = first.or(self.missing.first().copied()).unwrap_or(0);
         for _ in 0..self.doing.len() {
             match self.doing.get(at) {
-                Some(Doing::Waiting { from, .. }) => at = *from,
-                Some(Doing::Working(_) | Doing::Nothing) | None => break,
+                Some(Activity::Waiting { from, .. }) => at = *from,
+                Some(Activity::Working(_) | Activity::Nothing) | None => break,
             }
         }
         at

@@ -2,59 +2,59 @@
 
 use mlsys_lab::{LabError, Run};
 
-use mlsys_nn::flat::ReadError;
+use mlsys_nn::flat_params::ReadError;
 
-use crate::wire::Trouble;
+use crate::transport::CommError;
 
 /// Why a run goes no further.
 #[derive(Debug)]
-pub enum Halt {
+pub enum StepError {
     /// Somebody ended it.
-    Asked,
+    Stopped,
     /// It failed.
     Failed(LabError),
     /// What it computes by itself, without workers, went wrong.
-    Broken(Trouble),
+    Comm(CommError),
 }
 
-impl From<LabError> for Halt {
+impl From<LabError> for StepError {
     fn from(error: LabError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<Trouble> for Halt {
-    fn from(trouble: Trouble) -> Self {
-        Self::Broken(trouble)
+impl From<CommError> for StepError {
+    fn from(error: CommError) -> Self {
+        Self::Comm(error)
     }
 }
 
-impl From<ReadError> for Halt {
+impl From<ReadError> for StepError {
     fn from(error: ReadError) -> Self {
-        Self::Broken(error.into())
+        Self::Comm(error.into())
     }
 }
 
-impl Halt {
+impl StepError {
     /// Ends the run: to have been asked for it is no failure.
     ///
     /// # Errors
     /// If it failed.
     pub fn end(self, run: &mut Run<'_>) -> Result<(), LabError> {
         let reason = match self {
-            Self::Asked => {
+            Self::Stopped => {
                 // The control notes why.
                 run.control.must_end();
                 return Ok(());
             }
             Self::Failed(error) => return Err(error),
-            Self::Broken(Trouble::Failed(what)) => format!("the run {what}"),
+            Self::Comm(CommError::Failed(what)) => format!("the run {what}"),
             // Who works alone waits for nobody.
-            Self::Broken(
-                Trouble::Late { .. }
-                | Trouble::Gone { .. }
-                | Trouble::Wrong { .. }
-                | Trouble::Aborted,
+            Self::Comm(
+                CommError::TimedOut { .. }
+                | CommError::Disconnected { .. }
+                | CommError::Mismatch { .. }
+                | CommError::Aborted,
             ) => "the run was ended".to_owned(),
         };
         let device = run.device;

@@ -24,7 +24,7 @@ pub struct Traffic {
 
 /// What a worker is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Doing {
+pub enum Activity {
     /// It has answered.
     #[default]
     Nothing,
@@ -43,12 +43,12 @@ pub enum Doing {
 pub struct Ledger {
     book: Mutex<Book>,
     /// Nanoseconds that anything is waited for at the most, by workers and by who gives them orders.
-    patience: AtomicU64,
+    timeout: AtomicU64,
 }
 
 struct Book {
     traffic: Traffic,
-    doing: Vec<Doing>,
+    doing: Vec<Activity>,
 }
 
 impl Traffic {
@@ -90,22 +90,23 @@ impl Flow {
 }
 
 impl Ledger {
-    pub(super) fn new(workers: usize, patience: Duration) -> Self {
-        let book = Book { traffic: Traffic::none(workers), doing: vec![Doing::Nothing; workers] };
-        let ledger = Self { book: Mutex::new(book), patience: AtomicU64::new(0) };
-        ledger.set_patience(patience);
+    pub(super) fn new(workers: usize, timeout: Duration) -> Self {
+        let book =
+            Book { traffic: Traffic::none(workers), doing: vec![Activity::Nothing; workers] };
+        let ledger = Self { book: Mutex::new(book), timeout: AtomicU64::new(0) };
+        ledger.set_timeout(timeout);
         ledger
     }
 
     /// How long anything is waited for.
-    pub fn patience(&self) -> Duration {
-        Duration::from_nanos(self.patience.load(Ordering::Relaxed))
+    pub fn timeout(&self) -> Duration {
+        Duration::from_nanos(self.timeout.load(Ordering::Relaxed))
     }
 
     /// From now on nothing is waited for longer than this. A wait that has begun may still take as long as before.
-    pub fn set_patience(&self, patience: Duration) {
-        let nanos = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
-        self.patience.store(nanos, Ordering::Relaxed);
+    pub fn set_timeout(&self, timeout: Duration) {
+        let nanos = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        self.timeout.store(nanos, Ordering::Relaxed);
     }
 
     /// What was sent since the last time.
@@ -116,16 +117,16 @@ impl Ledger {
     }
 
     /// What a worker is at.
-    pub fn doing(&self, rank: usize) -> Doing {
+    pub fn doing(&self, rank: usize) -> Activity {
         self.open().doing.get(rank).copied().unwrap_or_default()
     }
 
     /// What a worker is at from now on; gives back what it was at.
-    pub fn set(&self, rank: usize, doing: Doing) -> Doing {
+    pub fn set(&self, rank: usize, doing: Activity) -> Activity {
         let mut book = self.open();
         match book.doing.get_mut(rank) {
             Some(place) => std::mem::replace(place, doing),
-            None => Doing::Nothing,
+            None => Activity::Nothing,
         }
     }
 
@@ -145,7 +146,7 @@ impl Ledger {
     }
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => write!(f, "it had begun nothing"),

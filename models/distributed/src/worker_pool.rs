@@ -5,7 +5,7 @@
 //! sentence that names the worker, the step, what was waited for and what to do. A thread that hangs is left behind:
 //! there is no way to end one from outside, and nobody waits for it.
 
-mod blame;
+mod failure;
 #[cfg(test)]
 mod tests;
 
@@ -20,36 +20,36 @@ use burn::tensor::Device;
 
 use mlsys_lab::{DeviceId, LabError, Run};
 
-use crate::Halt;
+use crate::StepError;
 use mlsys_device as device;
 
-use super::wire::{Doing, Ledger, Parcel, Port, Traffic, Trouble, ports};
-use blame::Blame;
+use super::transport::{Activity, CommError, Endpoint, Ledger, Packet, Traffic, endpoints};
+use failure::FailureReport;
 
 /// Names of threads begin with it, as that of every thread of a run: its panic ends the run with a sentence, and nothing else.
 pub const THREAD: &str = "run-worker-";
 
 /// How long the lab's thread waits before it looks whether the run was ended from outside.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long workers have to give up once the run has ended, before they are left behind.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How long anything is waited for at the least.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Slower than this, in floating-point operations in a second, is a hang.
 const CRAWL: f64 = 2e8;
 
 /// How long to wait for a worker that has so many floating-point operations to do.
-pub fn patience(flops: f64) -> Duration {
+pub fn timeout(flops: f64) -> Duration {
     let seconds = (flops / CRAWL).clamp(0.0, 86_400.0);
-    PATIENCE + Duration::from_secs_f64(seconds)
+    TIMEOUT + Duration::from_secs_f64(seconds)
 }
 
 /// Where a worker sits.
 #[derive(Clone, Debug)]
-pub struct Seat {
+pub struct WorkerContext {
     /// Its device, without autodiff.
     pub device: Device,
     /// What the device is called.
@@ -60,18 +60,20 @@ pub struct Seat {
 ///
 /// # Errors
 /// If a worker's device cannot be had, or the run was ended while it was waited for.
-pub fn seats(run: &Run<'_>, workers: usize) -> Result<Vec<Seat>, Halt> {
+pub fn contexts(run: &Run<'_>, workers: usize) -> Result<Vec<WorkerContext>, StepError> {
     let interrupted = || run.control.interrupted();
     let devices = device::workers::of(run.device, &run.params, workers, &interrupted)?;
-    let devices = devices.ok_or(Halt::Asked)?.into_iter();
-    let seat =
-        |worker: device::workers::WorkerDevice| Seat { device: worker.device, place: worker.place };
-    Ok(devices.map(seat).collect())
+    let devices = devices.ok_or(StepError::Stopped)?.into_iter();
+    let context = |worker: device::workers::WorkerDevice| WorkerContext {
+        device: worker.device,
+        place: worker.place,
+    };
+    Ok(devices.map(context).collect())
 }
 
 /// What a worker knows of itself when it begins.
 #[derive(Clone, Debug)]
-pub struct Berth {
+pub struct WorkerSpec {
     /// Its number, from 0.
     pub rank: usize,
     /// Workers there are.
@@ -87,67 +89,74 @@ pub trait Worker: 'static {
     /// What it says when it has done it.
     type Answer: Send + 'static;
 
-    /// Does what it is told, talking to the others through `port`.
+    /// Does what it is told, talking to the others through `endpoint`.
     ///
     /// # Errors
     /// Why it cannot go on: the run ends.
-    fn act(&mut self, order: Self::Order, port: &mut Port) -> Result<Self::Answer, Trouble>;
+    fn act(
+        &mut self,
+        order: Self::Order,
+        endpoint: &mut Endpoint,
+    ) -> Result<Self::Answer, CommError>;
 }
 
 /// The workers of a run.
-pub struct Crew<W: Worker> {
+pub struct WorkerPool<W: Worker> {
     id: DeviceId,
-    seats: Vec<Seat>,
+    contexts: Vec<WorkerContext>,
     orders: Vec<Sender<W::Order>>,
-    answers: Receiver<(usize, Result<W::Answer, Trouble>)>,
-    inboxes: Vec<Sender<Parcel>>,
+    answers: Receiver<(usize, Result<W::Answer, CommError>)>,
+    inboxes: Vec<Sender<Packet>>,
     ledger: Arc<Ledger>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl<W: Worker> Crew<W> {
-    /// A worker a seat, each made by `make` on its own thread. Nothing is waited for longer than `patience`.
+impl<W: Worker> WorkerPool<W> {
+    /// A worker a seat, each made by `make` on its own thread. Nothing is waited for longer than `timeout`.
     ///
     /// # Errors
     /// If no thread can be started.
     pub fn start(
         id: DeviceId,
-        seats: Vec<Seat>,
-        patience: Duration,
-        make: impl Fn(Berth) -> Result<W, Trouble> + Clone + Send + 'static,
+        contexts: Vec<WorkerContext>,
+        timeout: Duration,
+        make: impl Fn(WorkerSpec) -> Result<W, CommError> + Clone + Send + 'static,
     ) -> Result<Self, LabError> {
-        let (ports, ledger, inboxes) = ports(seats.len(), patience);
+        let (endpoints, ledger, inboxes) = endpoints(contexts.len(), timeout);
         let (answer, answers) = mpsc::channel();
-        let mut crew = Self {
+        let mut pool = Self {
             id,
-            orders: Vec::with_capacity(seats.len()),
+            orders: Vec::with_capacity(contexts.len()),
             answers,
             inboxes,
             ledger,
-            threads: Vec::with_capacity(seats.len()),
-            seats: Vec::new(),
+            threads: Vec::with_capacity(contexts.len()),
+            contexts: Vec::new(),
         };
-        for (port, seat) in ports.into_iter().zip(&seats) {
+        for (endpoint, context) in endpoints.into_iter().zip(&contexts) {
             let (order, orders) = mpsc::channel();
-            let berth =
-                Berth { rank: port.rank(), workers: port.workers(), device: seat.device.clone() };
+            let spec = WorkerSpec {
+                rank: endpoint.rank(),
+                workers: endpoint.workers(),
+                device: context.device.clone(),
+            };
             let (make, answer) = (make.clone(), answer.clone());
             let thread = thread::Builder::new()
-                .name(format!("{THREAD}{}", berth.rank))
-                .spawn(move || work(&make, berth, port, &orders, &answer))
+                .name(format!("{THREAD}{}", spec.rank))
+                .spawn(move || work(&make, spec, endpoint, &orders, &answer))
                 .map_err(|error| LabError::Failed {
                     device: id,
                     reason: format!(
                         "no thread could be started for worker {} of {}: {error}; take fewer workers",
-                        crew.threads.len(),
-                        seats.len()
+                        pool.threads.len(),
+                        contexts.len()
                     ),
                 })?;
-            crew.orders.push(order);
-            crew.threads.push(thread);
+            pool.orders.push(order);
+            pool.threads.push(thread);
         }
-        crew.seats = seats;
-        Ok(crew)
+        pool.contexts = contexts;
+        Ok(pool)
     }
 
     /// Workers there are.
@@ -157,13 +166,13 @@ impl<W: Worker> Crew<W> {
 
     /// Which devices the first so many workers run on, for the record and the screen: the metric `worker_devices`.
     pub fn devices(&self, workers: usize) -> String {
-        let seats = self.seats.iter().take(workers);
-        device::workers::told(seats.map(|seat| seat.place.as_str()))
+        let contexts = self.contexts.iter().take(workers);
+        device::workers::told(contexts.map(|context| context.place.as_str()))
     }
 
     /// From now on nothing is waited for longer than this, by the lab's thread as by the workers.
-    pub fn set_patience(&self, patience: Duration) {
-        self.ledger.set_patience(patience);
+    pub fn set_timeout(&self, timeout: Duration) {
+        self.ledger.set_timeout(timeout);
     }
 
     /// What went over the wires since the last time.
@@ -175,13 +184,13 @@ impl<W: Worker> Crew<W> {
     /// whether the run was ended from outside. `step` is for messages.
     ///
     /// # Errors
-    /// [`Halt`]; the crew is of no use after it.
+    /// [`StepError`]; the crew is of no use after it.
     pub fn act(
         &mut self,
         step: u64,
         orders: impl IntoIterator<Item = W::Order>,
         interrupted: impl Fn() -> bool,
-    ) -> Result<Vec<W::Answer>, Halt> {
+    ) -> Result<Vec<W::Answer>, StepError> {
         for (sender, order) in self.orders.iter().zip(orders) {
             // One that is gone has said why, or is found missing below.
             let _ = sender.send(order);
@@ -191,23 +200,27 @@ impl<W: Worker> Crew<W> {
         while found.iter().any(Option::is_none) {
             if interrupted() {
                 self.abort();
-                return Err(Halt::Asked);
+                return Err(StepError::Stopped);
             }
-            match self.answers.recv_timeout(GLANCE) {
+            match self.answers.recv_timeout(POLL_INTERVAL) {
                 Ok((rank, Ok(answer))) => {
-                    self.ledger.set(rank, Doing::Nothing);
+                    self.ledger.set(rank, Activity::Nothing);
                     if let Some(place) = found.get_mut(rank) {
                         *place = Some(answer);
                     }
                 }
-                Ok((rank, Err(trouble))) => {
+                Ok((rank, Err(error))) => {
                     let missing = absent(&found);
-                    return Err(Halt::Failed(self.blame(step, missing, vec![(rank, trouble)])));
+                    return Err(StepError::Failed(self.failure(
+                        step,
+                        missing,
+                        vec![(rank, error)],
+                    )));
                 }
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.ledger.patience() => {}
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() < self.ledger.timeout() => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     let missing = absent(&found);
-                    return Err(Halt::Failed(self.blame(step, missing, Vec::new())));
+                    return Err(StepError::Failed(self.failure(step, missing, Vec::new())));
                 }
             }
         }
@@ -215,44 +228,44 @@ impl<W: Worker> Crew<W> {
     }
 
     /// Ends the others and finds out whose fault it was.
-    fn blame(
+    fn failure(
         &self,
         step: u64,
         missing: Vec<usize>,
-        mut troubles: Vec<(usize, Trouble)>,
+        mut errors: Vec<(usize, CommError)>,
     ) -> LabError {
         // As they were before they heard of the end.
-        let doing: Vec<Doing> = (0..self.len()).map(|rank| self.ledger.doing(rank)).collect();
+        let doing: Vec<Activity> = (0..self.len()).map(|rank| self.ledger.doing(rank)).collect();
         self.abort();
         let begun = Instant::now();
         while let Ok((rank, answer)) =
             self.answers.recv_timeout(GRACE.saturating_sub(begun.elapsed()))
         {
-            if let Err(trouble) = answer {
-                troubles.push((rank, trouble));
+            if let Err(error) = answer {
+                errors.push((rank, error));
             }
         }
-        let blame = Blame { step, waited: self.ledger.patience(), missing, troubles, doing };
-        let reason = blame.sentence(|rank| self.name(rank));
+        let failure = FailureReport { step, waited: self.ledger.timeout(), missing, errors, doing };
+        let reason = failure.sentence(|rank| self.name(rank));
         LabError::Failed { device: self.id, reason }
     }
 
     /// What a worker is called in messages.
     fn name(&self, rank: usize) -> String {
-        match self.seats.get(rank) {
-            Some(seat) => format!("worker {rank} ({})", seat.place),
+        match self.contexts.get(rank) {
+            Some(context) => format!("worker {rank} ({})", context.place),
             None => format!("worker {rank}"),
         }
     }
 
     fn abort(&self) {
         for inbox in &self.inboxes {
-            let _ = inbox.send(Parcel::Abort);
+            let _ = inbox.send(Packet::Abort);
         }
     }
 }
 
-impl<W: Worker> Drop for Crew<W> {
+impl<W: Worker> Drop for WorkerPool<W> {
     fn drop(&mut self) {
         self.abort();
         self.orders.clear();
@@ -275,23 +288,23 @@ fn absent<A>(found: &[Option<A>]) -> Vec<usize> {
 
 /// The life of a worker's thread.
 fn work<W: Worker>(
-    make: &impl Fn(Berth) -> Result<W, Trouble>,
-    berth: Berth,
-    mut port: Port,
+    make: &impl Fn(WorkerSpec) -> Result<W, CommError>,
+    spec: WorkerSpec,
+    mut endpoint: Endpoint,
     orders: &Receiver<W::Order>,
-    answers: &Sender<(usize, Result<W::Answer, Trouble>)>,
+    answers: &Sender<(usize, Result<W::Answer, CommError>)>,
 ) {
-    let rank = berth.rank;
-    port.doing("building its model");
-    let mut worker = match guarded(|| make(berth)) {
+    let rank = spec.rank;
+    endpoint.doing("building its model");
+    let mut worker = match guarded(|| make(spec)) {
         Ok(worker) => worker,
-        Err(trouble) => {
-            let _ = answers.send((rank, Err(trouble)));
+        Err(error) => {
+            let _ = answers.send((rank, Err(error)));
             return;
         }
     };
     while let Ok(order) = orders.recv() {
-        let answer = guarded(|| worker.act(order, &mut port));
+        let answer = guarded(|| worker.act(order, &mut endpoint));
         let ends = answer.is_err();
         // If nobody listens any more, the run has ended.
         if answers.send((rank, answer)).is_err() || ends {
@@ -301,16 +314,16 @@ fn work<W: Worker>(
 }
 
 /// What a call gives; a panic is a trouble.
-fn guarded<T>(call: impl FnOnce() -> Result<T, Trouble>) -> Result<T, Trouble> {
+fn guarded<T>(call: impl FnOnce() -> Result<T, CommError>) -> Result<T, CommError> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(broke_off(payload.as_ref())))
 }
 
-fn broke_off(payload: &(dyn Any + Send)) -> Trouble {
+fn broke_off(payload: &(dyn Any + Send)) -> CommError {
     let text = payload
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or_default();
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    Trouble::Failed(format!("broke off: {}", line.unwrap_or("it gave no reason")))
+    CommError::Failed(format!("broke off: {}", line.unwrap_or("it gave no reason")))
 }

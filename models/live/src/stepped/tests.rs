@@ -8,7 +8,7 @@ use mlsys_lab::{Control, DeviceId, Lab, RunData};
 use super::*;
 use crate::mixed_precision::MixedPrecision;
 use crate::trial::params;
-use mlsys_distributed::wire::Trouble;
+use mlsys_distributed::transport::CommError;
 
 /// Counts its steps.
 #[derive(Default)]
@@ -20,14 +20,14 @@ struct Counting {
     broken_in: Option<u64>,
 }
 
-impl Live for Counting {
+impl SteppedLab for Counting {
     type Knobs = u64;
 
     fn done(&self) -> u64 {
         self.done
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next(&self) -> bool {
         self.done < self.steps
     }
 
@@ -38,31 +38,31 @@ impl Live for Counting {
         }
     }
 
-    fn turn(&mut self, _: &mut Run<'_>, steps: u64) -> Result<(), Halt> {
+    fn turn(&mut self, _: &mut Run<'_>, steps: u64) -> Result<(), StepError> {
         self.steps = steps;
         Ok(())
     }
 
-    fn advance(&mut self, _: &mut Run<'_>) -> Result<(), Halt> {
+    fn advance(&mut self, _: &mut Run<'_>) -> Result<(), StepError> {
         match &self.ended_in {
             Some((step, stop)) if *step == self.done => {
                 stop.store(true, Ordering::Relaxed);
-                return Err(Halt::Asked);
+                return Err(StepError::Stopped);
             }
             Some(_) | None => {}
         }
         if self.broken_in == Some(self.done) {
-            return Err(Trouble::Failed("gave no numbers".to_owned()).into());
+            return Err(CommError::Failed("gave no numbers".to_owned()).into());
         }
         self.done += 1;
         Ok(())
     }
 
-    fn draw(&mut self, _: &mut Run<'_>, _: Moment) -> Result<(), Halt> {
+    fn draw(&mut self, _: &mut Run<'_>, _: Moment) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Halt> {
+    fn finish(&mut self, run: &mut Run<'_>) -> Result<(), StepError> {
         run.scalar("finished_after", self.done as i64);
         Ok(())
     }
@@ -71,7 +71,7 @@ impl Live for Counting {
 /// What a run of it said, whether it failed, and why it ended early.
 fn ran(
     orders: &[Command],
-    open: impl FnOnce(&Arc<AtomicBool>) -> Result<Counting, Halt>,
+    open: impl FnOnce(&Arc<AtomicBool>) -> Result<Counting, StepError>,
 ) -> (RunData, Result<(), LabError>, Option<StopReason>) {
     let lab = MixedPrecision::new().unwrap();
     let (sender, receiver) = mpsc::channel();
@@ -127,7 +127,7 @@ fn a_run_that_is_ended_within_a_step_or_before_the_first_has_not_failed() {
     assert_eq!(data.metric("finished_after"), Some(Value::Int(3)));
     let (data, ended, reason) = ran(&[], |stop| {
         stop.store(true, Ordering::Relaxed);
-        Err(Halt::Asked)
+        Err(StepError::Stopped)
     });
     assert!(ended.is_ok());
     assert_eq!(reason, Some(StopReason::Asked));
