@@ -34,7 +34,7 @@ pub mod train_pipeline_parallel;
 pub mod train_tensor_parallel;
 
 mod roof;
-mod stepped;
+pub mod stepped;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -46,21 +46,21 @@ use mlsys_lab::schema::SchemaError;
 /// The labs of this crate, in the order of the course.
 pub fn labs() -> Result<Vec<Box<dyn Lab>>, SchemaError> {
     Ok(vec![
-        Box::new(train::Train::new()?),
-        Box::new(distill::Distill::new()?),
-        Box::new(mixed_precision::MixedPrecision::new()?),
-        Box::new(quantize_model::QuantizeModel::new()?),
-        Box::new(capture::Capture::new()?),
-        Box::new(device_peak::DevicePeak::new()?),
-        Box::new(matmul_bench::MatmulBench::new()?),
-        Box::new(train_data_parallel::TrainDataParallel::new()?),
-        Box::new(train_pipeline_parallel::TrainPipelineParallel::new()?),
-        Box::new(train_tensor_parallel::TrainTensorParallel::new()?),
-        Box::new(generate::Generate::new()?),
-        Box::new(conv_factorize::ConvFactorize::new()?),
-        Box::new(architecture_search::ArchitectureSearch::new()?),
-        Box::new(prune_model::PruneModel::new()?),
-        Box::new(low_rank_adapt::LowRankAdapt::new()?),
-        Box::new(attention::Attention::new()?),
+        Box::new(train::lab()?),
+        Box::new(distill::lab()?),
+        Box::new(mixed_precision::lab()?),
+        Box::new(quantize_model::lab()?),
+        Box::new(capture::lab()?),
+        Box::new(device_peak::lab()?),
+        Box::new(matmul_bench::lab()?),
+        Box::new(train_data_parallel::lab()?),
+        Box::new(train_pipeline_parallel::lab()?),
+        Box::new(train_tensor_parallel::lab()?),
+        Box::new(generate::lab()?),
+        Box::new(conv_factorize::lab()?),
+        Box::new(architecture_search::lab()?),
+        Box::new(prune_model::lab()?),
+        Box::new(low_rank_adapt::lab()?),
+        Box::new(attention::lab()?),
     ])
 }

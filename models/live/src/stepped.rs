@@ -7,9 +7,44 @@ use std::time::Instant;
 
 use mlsys_lab::control::Turn;
 use mlsys_lab::report::{Change, Moment, Report};
-use mlsys_lab::{Frame, LabError, Params, Run, Schema, Tables, Value};
+use mlsys_lab::schema::SchemaError;
+use mlsys_lab::{Frame, Lab, LabError, Params, Run, Schema, Tables, Value};
 
 pub(crate) use mlsys_distributed::StepError;
+
+/// A lab of this crate: its schema, and what runs it.
+pub struct LiveLab {
+    schema: Schema,
+    run: Box<dyn Fn(&Schema, &mut Run<'_>) -> Result<(), LabError> + Send + Sync>,
+}
+
+impl LiveLab {
+    /// A lab with a loop of its own.
+    pub(crate) fn new(
+        schema: &str,
+        run: impl Fn(&Schema, &mut Run<'_>) -> Result<(), LabError> + Send + Sync + 'static,
+    ) -> Result<Self, SchemaError> {
+        Ok(Self { schema: Schema::parse(schema)?, run: Box::new(run) })
+    }
+
+    /// A lab that goes in steps from what `open` prepares.
+    pub(crate) fn stepped<S: SteppedLab + 'static>(
+        schema: &str,
+        open: fn(&mut Run<'_>) -> Result<S, StepError>,
+    ) -> Result<Self, SchemaError> {
+        Self::new(schema, move |schema, run| self::run(schema, run, open))
+    }
+}
+
+impl Lab for LiveLab {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
+        (self.run)(&self.schema, run)
+    }
+}
 
 /// A run that is ready for its first step.
 pub(crate) trait SteppedLab {

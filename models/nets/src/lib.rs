@@ -6,6 +6,5 @@ pub use mlsys_nn::{BURN, bare, data, expression, nets, weights};
 
 /// The lab `train`, and the classifier for the lab `kernel`.
 pub mod train {
-    pub use mlsys_live::train::Train;
     pub use mlsys_nn::reader::Reader;
 }

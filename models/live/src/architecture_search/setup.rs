@@ -108,12 +108,12 @@ impl Budgets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::architecture_search::ArchitectureSearch;
+    use crate::architecture_search::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = ArchitectureSearch::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "method", &METHODS);
         must_be_listed(&lab, "latency", &CLOCKS);
     }

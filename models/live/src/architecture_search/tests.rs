@@ -2,13 +2,13 @@ use mlsys_lab::control::{Command, StopReason};
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
 
-use super::ArchitectureSearch;
 use super::space::Candidate;
+use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, over, run, try_run, values};
 use mlsys_nn::capture::forward_counts;
 
-fn lab() -> ArchitectureSearch {
-    ArchitectureSearch::new().unwrap()
+fn lab() -> LiveLab {
+    crate::architecture_search::lab().unwrap()
 }
 
 /// A search that is over soon.

@@ -5,18 +5,18 @@ use mlsys_lab::frame::Frame;
 use mlsys_lab::{Report, Value};
 use mlsys_sim::inference::Pass;
 
-use super::Attention;
 use super::exact::{Exact, scores};
 use super::results::numbers;
 use super::setup::Setup;
 use super::tiles::{Ahead, Sight, Tiling};
 use super::ways::{Drawn, Goes, Hidden};
+use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
 use mlsys_device as device;
 use mlsys_nn::random::Stream;
 
-fn lab() -> Attention {
-    Attention::new().unwrap()
+fn lab() -> LiveLab {
+    crate::attention::lab().unwrap()
 }
 
 /// A run that times next to nothing.

@@ -8,29 +8,13 @@ mod setup;
 mod tests;
 
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Lab, LabError, Run, Schema};
+
+use crate::stepped::LiveLab;
 
 /// Lab `capture`: records a forward pass and a training step, counts them, and proves the record true.
-pub struct Capture {
-    schema: Schema,
-}
-
-impl Capture {
-    /// The lab with its schema.
-    ///
-    /// # Errors
-    /// If the schema's text does not read, which is a mistake in this crate.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("lab.toml"))? })
-    }
-}
-
-impl Lab for Capture {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(run)
-    }
+///
+/// # Errors
+/// If the schema does not read, which is a mistake in this crate.
+pub fn lab() -> Result<LiveLab, SchemaError> {
+    LiveLab::new(include_str!("lab.toml"), |_, run| session::run(run))
 }

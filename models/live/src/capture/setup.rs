@@ -172,12 +172,12 @@ fn layers(params: &Params) -> Result<Vec<usize>, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Capture;
+    use crate::capture::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let capture = Capture::new().unwrap();
+        let capture = lab().unwrap();
         must_be_listed(&capture, "model", &MODELS);
         must_be_listed(&capture, "activation", &ACTIVATIONS);
         must_be_listed(&capture, "optimizer", &RULES);

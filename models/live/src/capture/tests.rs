@@ -1,4 +1,4 @@
-use super::Capture;
+use super::lab;
 use super::session::Record;
 use super::setup::{Setup, read_counting};
 use mlsys_lab::{Lab, Params, Settings, Tables};
@@ -8,7 +8,7 @@ mod kept;
 mod run;
 
 fn counted(set: &[&str]) -> (Record, Count) {
-    let lab = Capture::new().unwrap();
+    let lab = lab().unwrap();
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     let (record, _) = Record::new(Setup::read(&params).unwrap()).unwrap();

@@ -10,32 +10,15 @@ mod setup;
 mod tests;
 
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::stepped;
+
+use crate::stepped::LiveLab;
 
 /// Lab `conv-factorize`.
-pub struct ConvFactorize {
-    schema: Schema,
-}
-
-impl ConvFactorize {
-    /// The lab with its schema.
-    ///
-    /// # Errors
-    /// If the schema's text does not read, which is a mistake in this crate.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("lab.toml"))? })
-    }
-}
-
-impl Lab for ConvFactorize {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        stepped::run(&self.schema, run, Session::open)
-    }
+///
+/// # Errors
+/// If the schema does not read, which is a mistake in this crate.
+pub fn lab() -> Result<LiveLab, SchemaError> {
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }

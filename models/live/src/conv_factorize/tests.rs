@@ -2,11 +2,11 @@ use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
 
-use super::ConvFactorize;
+use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, over, run, steered, try_run, values};
 
-fn lab() -> ConvFactorize {
-    ConvFactorize::new().unwrap()
+fn lab() -> LiveLab {
+    crate::conv_factorize::lab().unwrap()
 }
 
 /// A run that is over soon.

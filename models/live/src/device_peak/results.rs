@@ -111,7 +111,8 @@ mod tests {
 
     fn reported(device: &str, all: Vec<(Measurement, Outcome)>) -> RunData {
         let mut data = RunData::default();
-        let schema = crate::device_peak::DevicePeak::new().unwrap().schema;
+        let schema = crate::device_peak::lab().unwrap();
+        let schema = mlsys_lab::Lab::schema(&schema);
         let mut run = Run {
             params: Params::resolve(
                 &schema,

@@ -3,13 +3,13 @@
 use mlsys_lab::control::Command;
 use mlsys_lab::{Frame, Value};
 
-use super::DevicePeak;
+use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, steered, try_run};
 
 const SMALL: [&str; 2] = ["buffer_bytes=65536", "repetitions=3"];
 
-fn lab() -> DevicePeak {
-    DevicePeak::new().unwrap()
+fn lab() -> LiveLab {
+    crate::device_peak::lab().unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use mlsys_lab::control::Command;
 use mlsys_lab::frame::{Frame, Verdict};
 use mlsys_lab::{DeviceId, RunData, Value};
 
-use super::Distill;
+use super::lab;
 use super::setup::{Knobs, Setup, shown};
 use super::student::{Lesson, Shown, Student, soft_loss};
 use crate::trial::{Then, answered, params, run};
@@ -12,7 +12,7 @@ use mlsys_nn::data::{self, Examples};
 use mlsys_nn::flat_params;
 
 fn distilled(set: &[&str]) -> RunData {
-    run(&Distill::new().unwrap(), set)
+    run(&lab().unwrap(), set)
 }
 
 fn float(data: &RunData, name: &str) -> f64 {
@@ -48,8 +48,7 @@ fn the_slope_of_the_soft_loss_is_that_of_the_instant_lab_times_t_squared() {
 
 #[test]
 fn without_a_soft_share_the_teacher_changes_no_bit() {
-    let params =
-        params(&Distill::new().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
+    let params = params(&lab().unwrap(), &["soft_weight=0", "student_width=4", "teacher_steps=1"]);
     let (setup, knobs) = (Setup::read(&params).unwrap(), Knobs::read(&params).unwrap());
     let Examples::Labelled(learned) = data::load(&setup.teacher.data).unwrap().train else {
         panic!("no images")
@@ -122,7 +121,7 @@ fn a_teacher_makes_up_for_labels_that_there_are_not() {
 
 #[test]
 fn knobs_are_turned_while_it_learns() {
-    let lab = Distill::new().unwrap();
+    let lab = lab().unwrap();
     let mut entropies = Vec::new();
     let (data, stopped) = answered(&lab, &["teacher_steps=20", "steps=40"], |report| {
         use mlsys_lab::report::Report;

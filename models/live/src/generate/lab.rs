@@ -16,29 +16,13 @@ mod tracks;
 mod writer;
 
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Lab, LabError, Run, Schema};
+
+use crate::stepped::LiveLab;
 
 /// Lab `generate`.
-pub struct Generate {
-    schema: Schema,
-}
-
-impl Generate {
-    /// The lab with its schema.
-    ///
-    /// # Errors
-    /// If the schema's text does not read, which is a mistake in this crate.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("lab.toml"))? })
-    }
-}
-
-impl Lab for Generate {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        session::run(&self.schema, run)
-    }
+///
+/// # Errors
+/// If the schema does not read, which is a mistake in this crate.
+pub fn lab() -> Result<LiveLab, SchemaError> {
+    LiveLab::new(include_str!("lab.toml"), session::run)
 }

@@ -216,20 +216,20 @@ fn caching(params: &Params) -> Result<Caching, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::Generate;
+    use crate::generate::lab;
     use crate::trial::params;
     use mlsys_device::choice::must_be_listed;
     use mlsys_nn::nets::Architecture;
 
     fn read(set: &[&str]) -> Result<Setup, String> {
-        let lab = Generate::new().unwrap();
+        let lab = lab().unwrap();
         Setup::read(&params(&lab, set)).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        must_be_listed(&Generate::new().unwrap(), "dataset", &DATASETS);
-        must_be_listed(&Generate::new().unwrap(), "batching", &BATCHINGS);
+        must_be_listed(&lab().unwrap(), "dataset", &DATASETS);
+        must_be_listed(&lab().unwrap(), "batching", &BATCHINGS);
     }
 
     #[test]

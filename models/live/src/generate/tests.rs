@@ -6,15 +6,15 @@ mod promises;
 use burn::tensor::Device;
 use mlsys_lab::{RunData, Value};
 
-use super::Generate;
 use super::decoder::{Caching, Decoder};
+use super::lab;
 use crate::trial;
 use mlsys_nn::nets::{Architecture, Initialization, Network, Transformer, TransformerConfig};
 
 /// A run whose model has hardly been trained: what it promises does not depend on that.
 fn generate(set: &[&str]) -> RunData {
     let few = [&["training_steps=2", "context=96"], set].concat();
-    trial::run(&Generate::new().unwrap(), &few)
+    trial::run(&lab().unwrap(), &few)
 }
 
 fn text(data: &RunData) -> String {

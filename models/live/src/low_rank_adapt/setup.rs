@@ -251,12 +251,12 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::low_rank_adapt::LowRankAdapt;
+    use crate::low_rank_adapt::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = LowRankAdapt::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "dataset", &DATASETS);
         must_be_listed(&lab, "task", &TASKS);
         must_be_listed(&lab, "base_format", &FORMATS);

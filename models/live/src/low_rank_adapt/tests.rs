@@ -3,8 +3,8 @@
 use mlsys_lab::frame::Frame;
 use mlsys_lab::report::RunData;
 
-use super::LowRankAdapt;
 use super::adapters::{Apart, attach};
+use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, try_run, values};
 use burn::tensor::{Tensor, TensorData};
 use mlsys_device as device;
@@ -14,8 +14,8 @@ use mlsys_nn::cases::Model;
 use mlsys_nn::data::Dataset;
 use mlsys_nn::nets::Activation;
 
-fn lab() -> LowRankAdapt {
-    LowRankAdapt::new().unwrap()
+fn lab() -> LiveLab {
+    crate::low_rank_adapt::lab().unwrap()
 }
 
 /// The shortest training of the base that reads digits at all.

@@ -132,13 +132,13 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matmul_bench::MatmulBench;
+    use crate::matmul_bench::lab;
     use mlsys_device::choice::must_be_listed;
     use mlsys_device::meter::PRECISIONS;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = MatmulBench::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "sweep", &SWEEPS);
         must_be_listed(&lab, "precision", &PRECISIONS);
     }

@@ -3,11 +3,11 @@
 use mlsys_lab::control::Command;
 use mlsys_lab::{Value, frame::Frame};
 
-use super::MatmulBench;
+use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, steered, try_run, values};
 
-fn lab() -> MatmulBench {
-    MatmulBench::new().unwrap()
+fn lab() -> LiveLab {
+    crate::matmul_bench::lab().unwrap()
 }
 
 #[test]

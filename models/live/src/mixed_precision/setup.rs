@@ -149,12 +149,12 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mixed_precision::MixedPrecision;
+    use crate::mixed_precision::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = MixedPrecision::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "dataset", &DATASETS);
         for name in ["weight_format", "gradient_format", "activation_format"] {
             must_be_listed(&lab, name, &FORMATS);

@@ -3,14 +3,14 @@
 use mlsys_lab::RunData;
 use mlsys_sim::formats::Format;
 
-use super::MixedPrecision;
+use super::lab;
 use super::narrow::{Layers, Rows};
 use super::rounding::Rounder;
-use crate::train::Train;
+use crate::train;
 use crate::trial::{run, try_run};
 
 fn mixed(set: &[&str]) -> RunData {
-    run(&MixedPrecision::new().unwrap(), set)
+    run(&lab().unwrap(), set)
 }
 
 fn metric(data: &RunData, name: &str) -> f64 {
@@ -41,7 +41,7 @@ fn in_32_bits_it_is_lab_train_bit_for_bit() {
         let theirs = with(&[]);
         let theirs: Vec<&str> = theirs.iter().map(String::as_str).collect();
         let own = mixed(&own);
-        let theirs = run(&Train::new().unwrap(), &theirs);
+        let theirs = run(&train::lab().unwrap(), &theirs);
         assert_eq!(series(&own, "loss"), series(&theirs, "loss"), "{dataset} {optimizer}");
         assert_eq!(series(&own, "reference_loss"), series(&theirs, "loss"));
         assert_eq!(metric(&own, "accuracy"), metric(&theirs, "validation_accuracy"));
@@ -138,9 +138,6 @@ fn numbers_too_large_for_their_format_end_the_run_with_a_reason() {
     assert_eq!(data.metrics().get("diverged"), Some(&mlsys_lab::Value::Bool(true)));
     // Its weights are infinite after the first step; the loss of that step was still a number.
     assert_eq!(metric(&data, "steps_done"), 1.0);
-    let small = try_run(
-        &MixedPrecision::new().unwrap(),
-        &["loss_scale=1", "batch_size=1", "width=1", "steps=3"],
-    );
+    let small = try_run(&lab().unwrap(), &["loss_scale=1", "batch_size=1", "width=1", "steps=3"]);
     assert!(small.is_ok());
 }

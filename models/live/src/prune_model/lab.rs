@@ -14,32 +14,15 @@ mod tests;
 mod tuner;
 
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::stepped;
+
+use crate::stepped::LiveLab;
 
 /// Lab `prune-model`.
-pub struct PruneModel {
-    schema: Schema,
-}
-
-impl PruneModel {
-    /// The lab with its schema.
-    ///
-    /// # Errors
-    /// If the schema's text does not read, which is a mistake in this crate.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("lab.toml"))? })
-    }
-}
-
-impl Lab for PruneModel {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        stepped::run(&self.schema, run, Session::open)
-    }
+///
+/// # Errors
+/// If the schema does not read, which is a mistake in this crate.
+pub fn lab() -> Result<LiveLab, SchemaError> {
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }

@@ -202,12 +202,12 @@ impl Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prune_model::PruneModel;
+    use crate::prune_model::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = PruneModel::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "dataset", &DATASETS);
         must_be_listed(&lab, "method", &METHODS);
         must_be_listed(&lab, "scope", &SCOPES);

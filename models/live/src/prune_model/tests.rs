@@ -9,8 +9,8 @@ use mlsys_lab::{Frame, Lab, Report, RunData, Value};
 use mlsys_sim::pruning::{Format, Stored, mask};
 use mlsys_sim::quantizer::{Granularity, Matrix, Quantized, Scheme};
 
-use super::PruneModel;
 use super::cut::{self, Cut, Field};
+use super::lab;
 use super::network::narrowed;
 use super::parts::Body;
 use super::setup::{Choice, Knobs, Method, Scope};
@@ -22,7 +22,7 @@ use mlsys_nn::cases::Model;
 use mlsys_nn::nets::Activation;
 
 fn prune(set: &[&str]) -> RunData {
-    run(&PruneModel::new().unwrap(), set)
+    run(&lab().unwrap(), set)
 }
 
 /// A small network that has learned a little.
@@ -41,13 +41,13 @@ fn chosen(trained: &Trained, choice: Choice) -> Cut {
 }
 
 fn knobs(set: &[&str]) -> Knobs {
-    Knobs::read(&trial::params(&PruneModel::new().unwrap(), set)).unwrap()
+    Knobs::read(&trial::params(&lab().unwrap(), set)).unwrap()
 }
 
 #[test]
 fn the_default_run_keeps_exactly_what_was_asked_and_gets_its_accuracy_back() {
     let data = prune(&[]);
-    trial::must_be_declared(&PruneModel::new().unwrap(), &data);
+    trial::must_be_declared(&lab().unwrap(), &data);
     assert_eq!(number(&data, "kept_weights"), 10_163.0);
     assert_eq!(number(&data, "resurrected_weights"), 0.0);
     assert_eq!(number(&data, "sparsity_reached"), 1.0 - 10_163.0 / 101_632.0);
@@ -234,7 +234,7 @@ fn a_ticket_begins_where_the_network_began() {
 
 #[test]
 fn knobs_prune_anew_in_mid_run_and_each_answer_is_that_of_a_run_of_its_own() {
-    let lab = PruneModel::new().unwrap();
+    let lab = lab().unwrap();
     let set = ["width=16", "baseline_steps=60", "finetune_steps=6"];
     let turned = [
         (2, "sparsity", Value::from(0.5)),
@@ -256,7 +256,7 @@ fn knobs_prune_anew_in_mid_run_and_each_answer_is_that_of_a_run_of_its_own() {
 
 #[test]
 fn a_paused_run_answers_a_knob_without_a_step() {
-    let lab = PruneModel::new().unwrap();
+    let lab = lab().unwrap();
     let set = ["width=16", "baseline_steps=60", "finetune_steps=5"];
     let mut orders = [
         Command::Pause,
@@ -277,7 +277,7 @@ fn a_paused_run_answers_a_knob_without_a_step() {
 
 #[test]
 fn what_cannot_be_is_said_in_words_and_odd_sizes_are_no_trouble() {
-    let lab = PruneModel::new().unwrap();
+    let lab = lab().unwrap();
     let error = try_run(&lab, &["method=n-of-m", "keep=5"]).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("keep at most 4"), "{error}");
     let quick = ["baseline_steps=0", "finetune_steps=1"];
@@ -317,5 +317,5 @@ fn removed_weights_are_blank_in_the_pictures() {
         let there = image.pixels.iter().filter(|level| **level != 0).count();
         assert_eq!(image.label, format!("{there} left"));
     }
-    assert!(PruneModel::new().unwrap().schema().panels.len() >= 6);
+    assert!(lab().unwrap().schema().panels.len() >= 6);
 }

@@ -177,12 +177,12 @@ impl Knobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantize_model::QuantizeModel;
+    use crate::quantize_model::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let lab = QuantizeModel::new().unwrap();
+        let lab = lab().unwrap();
         must_be_listed(&lab, "dataset", &DATASETS);
         must_be_listed(&lab, "model", &MODELS);
         must_be_listed(&lab, "method", &METHODS);

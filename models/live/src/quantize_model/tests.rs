@@ -7,7 +7,7 @@ use mlsys_lab::control::Command;
 use mlsys_lab::report::Report;
 use mlsys_lab::{Frame, RunData, Value};
 
-use super::QuantizeModel;
+use crate::stepped::LiveLab;
 use crate::trial::{self, Then, must_be_declared, number, run, try_run};
 use mlsys_nn::baseline::{self, Recipe, Trained};
 use mlsys_nn::cases::Model;
@@ -15,8 +15,8 @@ use mlsys_nn::cases::Model;
 /// A network that is trained in a moment and reads most digits.
 const SMALL: [&str; 2] = ["width=16", "baseline_steps=150"];
 
-fn lab() -> QuantizeModel {
-    QuantizeModel::new().unwrap()
+fn lab() -> LiveLab {
+    crate::quantize_model::lab().unwrap()
 }
 
 fn quantized(set: &[&str]) -> RunData {

@@ -6,7 +6,7 @@ use mlsys_lab::control::{Command, Limits, StopReason};
 use mlsys_lab::{Control, DeviceId, Lab, RunData};
 
 use super::*;
-use crate::mixed_precision::MixedPrecision;
+use crate::mixed_precision;
 use crate::trial::params;
 use mlsys_distributed::transport::CommError;
 
@@ -73,7 +73,7 @@ fn ran(
     orders: &[Command],
     open: impl FnOnce(&Arc<AtomicBool>) -> Result<Counting, StepError>,
 ) -> (RunData, Result<(), LabError>, Option<StopReason>) {
-    let lab = MixedPrecision::new().unwrap();
+    let lab = mixed_precision::lab().unwrap();
     let (sender, receiver) = mpsc::channel();
     for order in orders {
         sender.send(order.clone()).unwrap();

@@ -8,10 +8,10 @@ use mlsys_lab::{
     Artifact, Control, DeviceId, Lab, Params, Run, RunData, Schema, Settings, Sink, Tables, Value,
 };
 
-use crate::distill::Distill;
-use crate::generate::Generate;
-use crate::low_rank_adapt::LowRankAdapt;
-use crate::train::Train;
+use crate::distill;
+use crate::generate;
+use crate::low_rank_adapt;
+use crate::train;
 use crate::trial;
 use mlsys_lab::control::Turn;
 use mlsys_nn::baseline::*;
@@ -126,7 +126,7 @@ impl Sink for Orders {
 fn training_that_comes_first_is_paused_and_steps_and_knobs_are_kept_for_the_run() {
     let (sender, orders) = mpsc::channel();
     let mut sink = Orders(RunData::default(), sender.clone());
-    let train = Train::new().unwrap();
+    let train = train::lab().unwrap();
     let mut run = Run {
         params: trial::params(&train, &[]),
         device: DeviceId::CPU,
@@ -169,7 +169,7 @@ impl Sink for Stops {
 fn a_run_that_is_stopped_while_its_network_is_trained_says_why_and_leaves_nothing_behind() {
     let stop = Arc::<AtomicBool>::default();
     let mut sink = Stops(RunData::default(), Arc::clone(&stop));
-    let train = Train::new().unwrap();
+    let train = train::lab().unwrap();
     let mut run = Run {
         params: trial::params(&train, &[]),
         device: DeviceId::CPU,
@@ -211,13 +211,13 @@ fn a_network_whose_answers_memory_cannot_hold_is_refused_with_both_sizes() {
 fn what_is_to_be_made_smaller_is_what_the_lab_has_for_it() {
     let advice = |lab: &dyn Lab, set: &[&str]| smaller(&trial::params(lab, set));
     let named = "the network that model_from names";
-    let generate = Generate::new().unwrap();
+    let generate = generate::lab().unwrap();
     assert_eq!(advice(&generate, &[]), "width, depth or context");
     assert_eq!(advice(&generate, &["model_from=base"]), named);
-    let distill = Distill::new().unwrap();
+    let distill = distill::lab().unwrap();
     assert_eq!(advice(&distill, &[]), "teacher_width");
     // It has no parameter for the size of its network.
-    let lora = LowRankAdapt::new().unwrap();
+    let lora = low_rank_adapt::lab().unwrap();
     assert_eq!(advice(&lora, &[]), "what else is in memory");
     assert_eq!(advice(&lora, &["model_from=base"]), named);
 }

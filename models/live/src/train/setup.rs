@@ -191,12 +191,12 @@ fn size_or(params: &Params, name: &str, default: usize) -> Result<usize, LabErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::Train;
+    use crate::train::lab;
     use mlsys_device::choice::must_be_listed;
 
     #[test]
     fn the_schema_lists_exactly_the_cases_that_are_read() {
-        let train = Train::new().unwrap();
+        let train = lab().unwrap();
         must_be_listed(&train, "dataset", &DATASETS);
         must_be_listed(&train, "model", &MODELS);
         must_be_listed(&train, "activation", &ACTIVATIONS);

@@ -1,8 +1,8 @@
 mod promises;
 mod steering;
 
-use super::TrainDataParallel;
 use super::setup::{COMPRESSIONS, KINDS};
+use crate::stepped::LiveLab;
 use crate::trial::{must_be_declared, number, run, try_run, values};
 use mlsys_device::choice::must_be_listed;
 use mlsys_lab::{RunData, Value};
@@ -10,8 +10,8 @@ use mlsys_nn::flat_optimizer::RULES;
 use mlsys_nn::random::Stream;
 use mlsys_sim::collective::Algorithm;
 
-fn lab() -> TrainDataParallel {
-    TrainDataParallel::new().unwrap()
+fn lab() -> LiveLab {
+    crate::train_data_parallel::lab().unwrap()
 }
 
 /// The largest value of a series.

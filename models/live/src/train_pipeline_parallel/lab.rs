@@ -13,32 +13,15 @@ mod stage;
 mod tests;
 
 use mlsys_lab::schema::SchemaError;
-use mlsys_lab::{Lab, LabError, Run, Schema};
 
 use self::session::Session;
-use crate::stepped;
+
+use crate::stepped::LiveLab;
 
 /// Lab `train-pipeline-parallel`.
-pub struct TrainPipelineParallel {
-    schema: Schema,
-}
-
-impl TrainPipelineParallel {
-    /// The lab with its schema.
-    ///
-    /// # Errors
-    /// If the schema's text does not read, which is a mistake in this crate.
-    pub fn new() -> Result<Self, SchemaError> {
-        Ok(Self { schema: Schema::parse(include_str!("lab.toml"))? })
-    }
-}
-
-impl Lab for TrainPipelineParallel {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn run(&self, run: &mut Run<'_>) -> Result<(), LabError> {
-        stepped::run(&self.schema, run, Session::open)
-    }
+///
+/// # Errors
+/// If the schema does not read, which is a mistake in this crate.
+pub fn lab() -> Result<LiveLab, SchemaError> {
+    LiveLab::stepped(include_str!("lab.toml"), Session::open)
 }

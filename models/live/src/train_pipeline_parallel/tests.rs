@@ -7,12 +7,12 @@ use mlsys_lab::report::Report;
 use mlsys_lab::{RunData, Value, frame::Frame};
 use mlsys_sim::pipeline::{Plan, Schedule};
 
-use super::TrainPipelineParallel;
+use crate::stepped::LiveLab;
 use crate::trial::{Then, answered, must_be_declared, number, run, steered, try_run, values};
 use mlsys_nn::random::Stream;
 
-fn lab() -> TrainPipelineParallel {
-    TrainPipelineParallel::new().unwrap()
+fn lab() -> LiveLab {
+    crate::train_pipeline_parallel::lab().unwrap()
 }
 
 fn array(data: &RunData, name: &str) -> Vec<f64> {

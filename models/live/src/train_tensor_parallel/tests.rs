@@ -4,8 +4,8 @@ mod counts;
 mod equal;
 mod knobs;
 
-use super::TrainTensorParallel;
+use crate::stepped::LiveLab;
 
-fn lab() -> TrainTensorParallel {
-    TrainTensorParallel::new().unwrap()
+fn lab() -> LiveLab {
+    crate::train_tensor_parallel::lab().unwrap()
 }

@@ -5,11 +5,12 @@ use std::sync::mpsc::{self, Sender};
 use mlsys_lab::control::{Command, Limits};
 use mlsys_lab::report::{Moment, Report};
 use mlsys_lab::{Control, DeviceId, Lab, LabError, Params, Run, RunData, Settings, Sink, Tables};
-use mlsys_live::train::Train;
+use mlsys_live::stepped::LiveLab;
+use mlsys_live::train;
 
 /// What a run reported.
 pub(crate) struct Outcome {
-    lab: Train,
+    lab: LiveLab,
     pub(crate) data: RunData,
 }
 
@@ -67,8 +68,8 @@ fn run<S: Sink>(
     settings: &[&str],
     control: Control,
     mut sink: S,
-) -> Result<(Train, S), LabError> {
-    let lab = Train::new().unwrap();
+) -> Result<(LiveLab, S), LabError> {
+    let lab = train::lab().unwrap();
     let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None).unwrap();
     lab.run(&mut Run { params, device, sink: &mut sink, control })?;

@@ -1,6 +1,6 @@
 //! Whole runs: what is declared is reported, and the record is true.
 
-use super::super::Capture;
+use super::super::lab;
 use std::sync::mpsc::{self, Sender};
 
 use mlsys_lab::control::{Command, Limits};
@@ -18,7 +18,7 @@ fn try_capture(set: &[&str]) -> Result<RunData, LabError> {
 }
 
 fn run(set: &[&str], control: Control, sink: &mut dyn Sink) -> Result<(), LabError> {
-    let lab = Capture::new().unwrap();
+    let lab = lab().unwrap();
     let settings = Settings::from_pairs(set.iter().copied()).unwrap();
     let params = Params::resolve(lab.schema(), &settings, Tables::builtin(), None)
         .unwrap_or_else(|error| panic!("{set:?}: {error:?}"));
@@ -47,7 +47,7 @@ const NETWORKS: [&[&str]; 6] = [
 
 #[test]
 fn every_network_reports_what_is_declared_and_draws_every_panel() {
-    let lab = Capture::new().unwrap();
+    let lab = lab().unwrap();
     let schema = lab.schema();
     for set in NETWORKS {
         let data = capture(set);

@@ -5,7 +5,7 @@ use mlsys_lab::{Frame, Value};
 use mlsys_sim::inference::bytes_per_token;
 
 use super::{generate, text};
-use crate::generate::Generate;
+use crate::generate::lab;
 use crate::trial::{self, must_be_declared, number, values};
 
 #[test]
@@ -16,7 +16,7 @@ fn the_default_run_counts_what_the_contract_says() {
     assert_eq!(number(&data, "cache_scale_bytes"), 0.0);
     assert_eq!(number(&data, "steps_done"), 64.0);
     assert_eq!(values(&data, "decode_seconds").len(), 63);
-    must_be_declared(&Generate::new().unwrap(), &data);
+    must_be_declared(&lab().unwrap(), &data);
     let without = generate(&["cache=false", "compare=false"]);
     assert_eq!(number(&without, "token_forwards"), 3040.0);
     assert_eq!(*values(&without, "cache_bytes").last().unwrap(), 0.0);
@@ -81,13 +81,13 @@ fn drafts_are_counted_and_agree_with_the_formula() {
     assert!((gained - number(&data, "expected_tokens")).abs() < error, "{gained} {error}");
     assert_eq!(number(&data, "steps_done"), 200.0);
     assert!(number(&data, "draft_forwards") >= 199.0 - rounds);
-    must_be_declared(&Generate::new().unwrap(), &data);
+    must_be_declared(&lab().unwrap(), &data);
 }
 
 fn turned(set: &[&str], knobs: &[(f64, &str, Value)]) -> mlsys_lab::RunData {
     let few = [&["training_steps=2"], set].concat();
     let mut knobs = knobs.to_vec();
-    let lab = Generate::new().unwrap();
+    let lab = lab().unwrap();
     let (data, reason) = trial::answered(&lab, &few, |report| {
         let mlsys_lab::Report::Point { name, step, .. } = report else {
             return trial::Then::On;
@@ -131,7 +131,7 @@ fn knobs_turn_between_tokens() {
 
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_is_trained() {
-    let lab = Generate::new().unwrap();
+    let lab = lab().unwrap();
     for (set, said) in [
         (&["prompt="][..], "the prompt is empty"),
         (&["prompt=1+y"], "character 3 is 'y'"),
@@ -190,7 +190,7 @@ fn a_server_says_how_many_steps_it_takes_and_is_no_point_of_the_picture_of_batch
 fn drafts_are_seen_before_they_are_judged_and_struck_out_after() {
     let mut standings = Vec::new();
     let set = ["training_steps=2", "draft_width=8", "temperature=1", "generated_tokens=30"];
-    trial::answered(&Generate::new().unwrap(), &set, |report| {
+    trial::answered(&lab().unwrap(), &set, |report| {
         if let mlsys_lab::Report::Frame { panel, frame, .. } = report
             && let Frame::Passage(passage) = frame.as_ref()
             && &**panel == "text"

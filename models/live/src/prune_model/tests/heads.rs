@@ -159,7 +159,7 @@ fn the_heads_with_the_smallest_norm_go() {
 
 #[test]
 fn exactly_as_many_heads_stay_as_asked_and_the_rest_stay_zero() {
-    let lab = PruneModel::new().unwrap();
+    let lab = lab().unwrap();
     // Of a block 4 matrices of 16 x 16 with 8 heads, and 3 of 16 x 48; a head of 16 x 64; the output head.
     let (head, all) = (4 * 2 * 16, 2 * (4 * 256 + 3 * 16 * 48) + 16 * 64);
     for (sparsity, left) in [("0.0", 16), ("0.25", 12), ("0.5", 8), ("0.7", 5), ("0.999", 2)] {
@@ -213,7 +213,7 @@ fn every_method_works_on_a_transformer_and_runs_repeat() {
 
 #[test]
 fn what_fits_no_network_is_said_before_anything_is_trained() {
-    let lab = PruneModel::new().unwrap();
+    let lab = lab().unwrap();
     for (set, names) in [
         (&["method=heads"][..], ["method", "model"]),
         (&["method=heads", "model=cnn"], ["method", "model"]),

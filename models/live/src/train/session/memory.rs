@@ -15,13 +15,13 @@ pub(super) fn smaller(architecture: &Architecture) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::Train;
+    use crate::train::lab;
     use crate::train::setup::{Setup, read_knobs};
     use mlsys_lab::{Lab, Params, Settings, Tables};
     use mlsys_nn::train::{Knobs, training_bytes};
 
     fn read(settings: &[&str]) -> (Setup, Knobs) {
-        let train = Train::new().unwrap();
+        let train = lab().unwrap();
         let settings = Settings::from_pairs(settings.iter().copied()).unwrap();
         let params = Params::resolve(train.schema(), &settings, Tables::builtin(), None).unwrap();
         (Setup::read(&params).unwrap(), read_knobs(&params).unwrap())
